@@ -53,6 +53,12 @@ static void is_seen(struct fixture *s, hilock_kind kind)
     TEXT(s, c->result.holder_label, till);
     HOLDS(s, strstr(c->detail, "\"stock\" is held by 51"));
     s->is_tampered = 1;
+    force(c, "another:1");
+    run_ms(s, 5);
+    SAME(s, c->result.status, HILOCK_LOST);
+    HOLDS(s, is_ours(s, "stock"));
+    peek(c);
+    run_ms(s, 5);
     force(c, c->holder);
     run_ms(s, 5);
     SAME(s, c->result.status, HILOCK_OK);
@@ -99,20 +105,4 @@ IN_FIXTURE(with_and_without_one_they_hand_over)
     TELLS_AFTER(s, 2, "c:OK b:released");
     SAME(s, asked(s, "mutex_acquire"), asks);
     HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
-}
-
-/* Each vote has an id of its own, and the label stands behind it. */
-IN_FIXTURE(the_votes_of_a_labelled_holder_are_one)
-{
-    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .label = till});
-    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    s->is_tampered = 1;
-    SAME(s, peek(b), HILOCK_OK);
-    TELLS_AFTER(s, 1, "b:peek OK");
-    SAME(s, b->result.votes, 3);
-    SAME(s, force(b, b->holder), HILOCK_OK);
-    TELLS_AFTER(s, 1, "b:force OK");
-    SAME(s, b->result.votes, 3);
-    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
 }

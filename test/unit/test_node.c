@@ -57,22 +57,6 @@ WITH_CLIENT(a_forgotten_script_is_loaded_and_asked_again)
     TELLS_AFTER(s, 1, "a:released");
 }
 
-WITH_CLIENT(many_at_once_find_a_script_forgotten)
-{
-    sim_store_flush_scripts(s->store.core);
-    s->is_untold = 1;
-    acquire_many(p, 200);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_acquire"), 400);
-    SAME(s, asked(s, "SCRIPT"), scripts() + 1); /* one load is enough for all that stand behind it */
-    SAME(s, inflight(p), 0);
-    for (int i = 0; i < 200; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
-}
-
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
@@ -151,17 +135,6 @@ IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
     run_ms(s, 2);
     SAME(s, asked(s, "mutex_acquire"), 40);
     SAME(s, inflight(p), 0);
-}
-
-IN_FIXTURE(a_request_waits_for_the_connection)
-{
-    struct handle *a = handle_new(fixture_open(s, NULL), "a", "stock", NULL);
-    s->place->mood = NET_REFUSES;
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5000, "");
-    s->place->mood = NET_LISTENS;
-    TELLS_AFTER(s, 2100, "a:OK");
-    SAME(s, a->result.attempts, 1);
 }
 
 /* Every timer is late: the server has had its moments after the first few. */

@@ -214,29 +214,6 @@ WITH_CLIENT(the_oldest_hold_and_wait_are_told)
     fixture_hush(s);
 }
 
-WITH_CLIENT(parts_add_up)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct hilock_stats total = {.size = sizeof total}, part;
-    held(p, "a", "one", NULL);
-    held(q, "b", "two", NULL);
-    held(q, "c", "three", NULL);
-    part = stats_of(p);
-    hilock_stats_add(&total, &part);
-    part = stats_of(q);
-    hilock_stats_add(&total, &part);
-    SAME(s, total.acquires, 3);
-    SAME(s, total.granted, 3);
-    SAME(s, total.commands, 3);
-    SAME(s, total.held, 3);
-    SAME(s, total.locks, 3);
-    SAME(s, total.nodes, 2);
-    SAME(s, total.nodes_up, 2);
-    SAME(s, total.connects, 2);
-    SAME(s, total.wait.count, 3);
-    SAME(s, total.wait.buckets[1], 3);
-}
-
 WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
 {
     struct hilock_stats stats;
@@ -246,34 +223,6 @@ WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
     hilock_client_stats(p->client, &stats);
     SAME(s, stats.granted, 1);
     SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
-}
-
-/* The fixture looks at every line and text of every play for the password and for whole ids; here are many of them, with all there is to hide. */
-IN_FIXTURE(no_line_shows_a_password_or_a_whole_id)
-{
-    struct client *p, *q;
-    sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    s->is_tampered = 1;
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@127.0.0.1", .command_timeout_ms = 500));
-    q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    held(q, "q", "stock", NULL);
-    acquiring(handle_new(p, "a", "stock", NULL), 100);
-    TELLS_AFTER(s, 200, "a:WAITING a:TIMED_OUT");
-    struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
-    run_ms(s, 3000);
-    store_delete(&s->store, "other");
-    run_ms(s, 1100);
-    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 4);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 3000);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
-    release(b);
-    TELLS_AFTER(s, 3000, "b:RENEWAL_FAILED b:RENEWED b:LOST TAKEN b:OK b:release UNKNOWN b:SETTLED");
-    HOLDS(s, p->lines > 12);
-    HOLDS(s, strstr(p->log, "AUTH refused: WRONGPASS"));
 }
 
 static unsigned count_of(const char *text, const char *word)
@@ -301,40 +250,6 @@ IN_FIXTURE(what_is_wrong_from_the_begin_is_warned_of_once)
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 5000);
     SAME(s, count_of(p->log, "AUTH refused"), 2);
-}
-
-IN_FIXTURE(a_refused_open_shows_no_password)
-{
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@host:99999"));
-    SAME(s, p->status, HILOCK_INVALID);
-    HOLDS(s, *p->error.text && !strstr(p->error.text, FIXTURE_SECRET));
-    SAME(s, p->loop.ends, 0);
-}
-
-IN_FIXTURE(the_password_is_wiped_at_close)
-{
-    sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    HOLDS(s, s->memory.blocks > 0);
-    client_close(p, 0);
-    run_ms(s, 1);
-    SAME(s, s->memory.secrets, 0);
-}
-
-IN_FIXTURE(the_client_tells_when_commands_flow)
-{
-    struct client *p = fixture_open(s, NULL);
-    p->tells = 1;
-    TELLS_AFTER(s, 2, "up");
-    TEXT(s, p->event_node, "127.0.0.1:6379");
-    HOLDS(s, p->event.client == p->client && !p->event.lock);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_us(s, 150);
-    TELLS(s, "down");
-    HOLDS(s, strstr(p->event_detail, "Connection reset by peer" "; next try in "));
-    HOLDS(s, p->event.retry_ms >= 25 && p->event.retry_ms <= 50);
-    HOLDS(s, !hilock_client_is_connected(p->client));
-    TELLS_AFTER(s, 60, "up");
 }
 
 WITH_CLIENT(a_lost_connection_tells_what_is_at_risk)

@@ -141,11 +141,3 @@ IN_FIXTURE(a_loss_that_is_ignored_is_not_looked_at)
     hilock_lost_ignored(&event, NULL);
     hilock_lost_ignored(NULL, s);
 }
-
-IN_FIXTURE(what_only_later_versions_do_links_and_does_nothing)
-{
-    SAME(s, hilock_multi_token(NULL, 0), 0);
-    SAME(s, hilock_validity_remaining_ms(NULL), 0);
-    HOLDS(s, !hilock_validity_ref(NULL));
-    hilock_validity_unref(NULL);
-}

@@ -131,16 +131,6 @@ WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
     TELLS_AFTER(s, 5, "a:PROTOCOL");
 }
 
-WITH_CLIENT(errors_are_sat_out_or_end_the_wait)
-{
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "READONLY You can't write", .times = 2);
-    waits(p, "a");
-    TELLS_AFTER(s, 2000, "a:OK");
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
-    asks(p, "b", "other", SIMPLE(0));
-    TELLS_AFTER(s, 5, "b:DENIED");
-}
-
 /* ---- polling ---- */
 
 WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
@@ -156,15 +146,6 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
         longest_us = pause_us > longest_us ? pause_us : longest_us;
     }
     HOLDS(s, shortest_us >= 20000 && longest_us <= 30000 && longest_us - shortest_us > 3000);
-}
-
-WITH_CLIENT(the_usual_poll_is_50_to_100_ms)
-{
-    store_take_simple(&s->store, "stock", "another", 600000);
-    waits(p, "a");
-    run_ms(s, 10000);
-    HOLDS(s, asked(s, "SET") > 100 && asked(s, "SET") <= 200);
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
 WITH_CLIENT(only_the_head_of_the_line_polls)
@@ -222,17 +203,6 @@ WITH_CLIENT(a_renewal_moves_the_deadline_by_its_own_send)
     struct handle *a = waits(p, "a");
     TELLS_AFTER(s, 1500, "a:OK");
     SAME(s, asked(s, "simple_renew"), 1);
-    BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
-WITH_CLIENT(a_lease_found_shortened_takes_belief_along)
-{
-    struct handle *a = waits(p, "a");
-    p->tells = 1;
-    run_ms(s, 900);
-    s->is_tampered = 1;
-    store_expire_ms(&s->store, "stock", 500);
-    TELLS_AFTER(s, 300, "a:OK ANOMALY");
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
 
@@ -323,28 +293,6 @@ IN_FIXTURE(a_refused_question_means_that_it_has_none)
     release(a);
     TELLS_AFTER(s, 1, "a:OK a:released");
     SAME(s, asked(s, "simple_release"), 1);
-}
-
-WITH_CLIENT(operators_see_and_end_a_SIMPLE_hold)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000)), *b = simple(q, "b");
-    char holder[80];
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    peek(b);
-    TELLS_AFTER(s, 1, "b:peek OK");
-    TEXT(s, b->holder, holder);
-    HOLDS(s, b->result.holder_remaining_ms > 2900);
-    force(b, "another:1");
-    TELLS_AFTER(s, 1, "b:force LOST");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
-    s->is_tampered = 1;
-    force(b, holder);
-    TELLS_AFTER(s, 1, "b:force OK");
-    TEXT(s, store_holder(&s->store, "stock"), "");
-    peek(b);
-    TELLS_AFTER(s, 1500, "b:peek OK a:LOST TAKEN");
-    TEXT(s, b->result.holder, "");
 }
 
 /* ---- several kinds on one name ---- */

@@ -232,18 +232,6 @@ IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
     SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
 }
 
-IN_FIXTURE(a_lost_answer_to_the_acquire_asks_again)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 4000, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    release(a);
-    TELLS_AFTER(s, 5000, "a:released");
-    TEXT(s, holder_of(s, "stock"), "");
-}
-
 IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);

@@ -21,28 +21,22 @@ static void works(struct fixture *s, struct client *p)
     SAME(s, s->net.secured, 1);
 }
 
-IN_FIXTURE(a_certificate_is_of_the_urls_host)
+static void is_of(struct fixture *s, const struct hilock_client_options *options, const char *name)
 {
     all_speak_tls(s);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    struct client *p = fixture_open(s, options);
     p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
     works(s, p);
     SAME(s, s->place->tried, 2);
-    TEXT(s, s->place->tls_host, "locks.example");
+    TEXT(s, s->place->tls_host, name);
 }
 
-IN_FIXTURE(a_certificate_is_of_the_urls_address)
-{
-    all_speak_tls(s);
-    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1")));
-    TEXT(s, s->place->tls_host, "127.0.0.1");
-}
+IN_FIXTURE(a_certificate_is_of_the_urls_host) { is_of(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"), "locks.example"); }
+IN_FIXTURE(a_certificate_is_of_the_urls_address) { is_of(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"), "127.0.0.1"); }
 
 IN_FIXTURE(a_certificate_is_of_the_name_in_the_options)
 {
-    all_speak_tls(s);
-    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example")));
-    TEXT(s, s->place->tls_host, "locks.example");
+    is_of(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example"), "locks.example");
 }
 
 IN_FIXTURE(sentinels_and_the_master_have_their_own)

@@ -56,19 +56,6 @@ WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
     }
 }
 
-WITH_CLIENT(a_silent_server_is_EXPIRED_too)
-{
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
-    world_freeze(&s->store.lane);
-    TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
-    SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
-    world_thaw(&s->world, &s->store.lane);
-    run_ms(s, 3000);
-    HOLDS(s, !is_ours(s, "stock"));
-    TELLS(s, "");
-}
-
 WITH_CLIENT(one_failed_renewal_is_counted_and_not_told)
 {
     held(p, "a", "stock", &short_lease);
@@ -99,18 +86,6 @@ WITH_CLIENT(the_second_in_a_row_is_told_once_and_its_end_too)
     TELLS_AFTER(s, 5000, "");
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
     TELLS_AFTER(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
-}
-
-WITH_CLIENT(a_short_outage_costs_nobody_his_lock)
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    run_ms(s, 2000);
-    server_goes(s);
-    run_ms(s, 5000);
-    server_is_back(s);
-    run_ms(s, 3000);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 6000);
-    TELLS_AFTER(s, 60000, "");
 }
 
 IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
@@ -254,15 +229,6 @@ WITH_CLIENT(a_suspended_host_finds_SUSPENDED)
     TELLS_AFTER(s, 5, "a:LOST SUSPENDED");
     TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
     HOLDS(s, strstr(p->log, a->detail));
-}
-
-WITH_CLIENT(a_pause_shorter_than_the_lease_costs_nothing)
-{
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    run_ms(s, 500);
-    world_jump_us(&s->world, 2000000);
-    TELLS_AFTER(s, 5, "");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
 IN_FIXTURE(renewals_go_before_acquires)
