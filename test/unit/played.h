@@ -31,6 +31,13 @@
     IN_FIXTURE(name) { name##_with(s, fixture_connect(s, NULL)); }                                              \
     static void name##_with(struct fixture *s, __attribute__((unused)) struct client *p)
 
+/* And a: a handle of it that has "stock". */
+#define HOLDING(name, ...)                                                                                      \
+    static void name##_holding(struct fixture *s, struct client *p, struct handle *a);                          \
+    WITH_CLIENT(name) { name##_holding(s, p, held(p, "a", "stock", __VA_ARGS__)); }                             \
+    static void name##_holding(struct fixture *s, __attribute__((unused)) struct client *p,                     \
+                               __attribute__((unused)) struct handle *a)
+
 void played_run(void **state); /* the test of a play */
 
 /* So long later exactly this has been reported since the last look. */

@@ -5,9 +5,8 @@
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-WITH_CLIENT(it_counts_up_and_down_with_no_command)
+HOLDING(it_counts_up_and_down_with_no_command, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     size_t asked_before = asked(s, NULL);
     uint64_t token = hilock_lock_token(a->lock), asked_us = fixture_us(s);
@@ -43,9 +42,8 @@ WITH_CLIENT(it_counts_up_and_down_with_no_command)
 
 enum { DEEP = 1000 };
 
-WITH_CLIENT(a_thousand_deep_costs_no_command)
+HOLDING(a_thousand_deep_costs_no_command, HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
     size_t asked_before = asked(s, NULL), blocks;
     for (int i = 2; i <= DEEP / 2; i++) {
         SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
@@ -89,9 +87,8 @@ WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
 }
 
-WITH_CLIENT(no_count_overflows)
+HOLDING(no_count_overflows, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     a->lock->hold->side->desk.count += UINT32_MAX - 2;
@@ -133,9 +130,8 @@ WITH_CLIENT(drop_and_free_end_all_counts)
     SAME(s, a->result.hold_count, 1);
 }
 
-WITH_CLIENT(a_loss_ends_all_counts)
+HOLDING(a_loss_ends_all_counts, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 1, "a:OK a:OK");
@@ -388,9 +384,8 @@ IN_FIXTURE(everything_is_legal_inside)
     }
 }
 
-WITH_CLIENT(a_peek_tells_the_count_of_its_handle)
+HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     fixture_hush(s);
