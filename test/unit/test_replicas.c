@@ -19,7 +19,8 @@ IN_FIXTURE(it_is_told_when_replicas_have_it)
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
-IN_FIXTURE(too_few_end_a_try)
+/* At the end of a try; of a wait, though its WAIT is still out; and of one that ends between two attempts. */
+IN_FIXTURE(too_few_are_told_in_time_and_leave_nothing)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -28,13 +29,23 @@ IN_FIXTURE(too_few_end_a_try)
     TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
+    uint64_t begun_us = fixture_us(s);
+    acquire(a, 400);
+    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
+    SAME(s, a->at_us, begun_us + 400000);
+    TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
+    TEXT(s, holder_of(s, "stock"), "");
+    run_ms(s, 1000);
+    acquire(a, 1020);
+    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
+    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
 IN_FIXTURE(who_waits_is_told_when_they_are_back)
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
+    struct client *p = shop(s);
     s->store.replicas_away = 1;
-    acquire(a, 60000);
+    acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
     TELLS_AFTER(s, 3500, "");
     HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
     s->store.replicas_away = 0;
@@ -42,35 +53,23 @@ IN_FIXTURE(who_waits_is_told_when_they_are_back)
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
-IN_FIXTURE(the_end_of_the_wait_comes_in_time)
+IN_FIXTURE(what_else_is_said_to_WAIT)
 {
+    const struct { struct plan plan; const char *story, *detail; } answers[] = {
+        {{.act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
+         "WAIT: +wait is missing"},
+        {{.act = PLAN_INSTEAD, .reply = say_string("many")}, "a:PROTOCOL", ""},
+        {{.act = PLAN_INSTEAD, .reply = say_integer(-1)}, "a:NOT_REPLICATED", ""},
+    };
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    uint64_t begun_us = fixture_us(s);
-    s->store.replicas_away = 1;
-    acquire(a, 400);
-    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
-    SAME(s, a->at_us, begun_us + 400000);
-    TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
-    TEXT(s, holder_of(s, "stock"), ""); /* though the WAIT is still out */
-}
-
-IN_FIXTURE(one_that_ends_between_two_attempts_says_how_many)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    s->store.replicas_away = 1;
-    acquire(a, 1020);
-    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
-    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
-}
-
-IN_FIXTURE(a_refused_WAIT_is_told)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:DENIED");
-    HOLDS(s, strstr(a->detail, "WAIT: +wait is missing") != NULL);
-    TEXT(s, holder_of(s, "stock"), "");
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct plan *plan = plan_add(&s->plans, answers[i].plan);
+        plan->on = "WAIT";
+        acquire(a, HILOCK_TRY);
+        TELLS_AFTER(s, 5, answers[i].story);
+        HOLDS(s, strstr(a->detail, answers[i].detail));
+        TEXT(s, holder_of(s, "stock"), "");
+    }
 }
 
 IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
@@ -78,24 +77,11 @@ IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
     static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                                          "ERR WAIT cannot be used with replica instances. Please also note that ..."};
     struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", &confirmed);
     TELLS_AFTER(s, 500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
-}
-
-IN_FIXTURE(nonsense_for_an_answer_is_no_confirmation)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:PROTOCOL");
-    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_integer(-1));
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
-    TEXT(s, holder_of(s, "stock"), "");
 }
 
 /* ---- what it costs ---- */
