@@ -3,7 +3,7 @@
  * nothing of the handle's own affairs is touched. */
 #include "played.h"
 
-IN_FIXTURE(a_free_name_has_no_holder)
+IN_FIXTURE(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
 {
     struct handle *a = lone(s);
     SAME(s, peek(a), HILOCK_OK);
@@ -14,6 +14,11 @@ IN_FIXTURE(a_free_name_has_no_holder)
     SAME(s, a->result.holder_remaining_ms, 0);
     SAME(s, a->result.attempts, 1);
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
+    store_take(&s->store, "stock", "another:1", 0);
+    peek(a);
+    TELLS_AFTER(s, 1, "a:peek OK");
+    TEXT(s, a->result.holder, "another:1");
+    SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
 }
 
 WITH_CLIENT(a_holder_is_named_with_what_is_left)
@@ -34,17 +39,6 @@ WITH_CLIENT(a_holder_is_named_with_what_is_left)
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
     SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
-    TELLS(s, "a:peek OK");
-}
-
-IN_FIXTURE(a_lease_without_an_end_says_so)
-{
-    struct handle *a = lone(s);
-    store_take(&s->store, "stock", "another:1", 0);
-    peek(a);
-    run_ms(s, 1);
-    TEXT(s, a->result.holder, "another:1");
-    SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
     TELLS(s, "a:peek OK");
 }
 

@@ -249,9 +249,8 @@ IN_FIXTURE(what_is_wrong_from_the_begin_is_warned_of_once)
     SAME(s, count_of(p->log, "AUTH refused"), 2);
 }
 
-WITH_CLIENT(a_lost_connection_tells_what_is_at_risk)
+HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))
 {
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     uint64_t granted_us = fixture_us(s);
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
     handle_new(p, "c", "three", NULL);

@@ -160,9 +160,8 @@ static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struc
     run_ms(s, 10);
 }
 
-WITH_CLIENT(entered_behind_the_deadline_it_is_LOST_behind_on_lost)
+HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     pending(s, p, block_and_enter);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
@@ -173,7 +172,7 @@ WITH_CLIENT(entered_behind_the_deadline_it_is_LOST_behind_on_lost)
     struct hilock_stats stats = stats_of(p);
     SAME(s, stats.reentered, 0);
     SAME(s, stats.failed, 1);
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 static void enter_and_block(struct handle *handle)
@@ -182,9 +181,8 @@ static void enter_and_block(struct handle *handle)
     block_for_five_seconds(handle);
 }
 
-WITH_CLIENT(one_that_aged_in_the_queue_is_LOST_too)
+HOLDING(one_that_aged_in_the_queue_is_LOST_too, &again)
 {
-    held(p, "a", "one", &again);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
@@ -192,9 +190,8 @@ WITH_CLIENT(one_that_aged_in_the_queue_is_LOST_too)
 static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
 /* Lost, and granted again by the time the old entry is answered: that was of another hold. */
-WITH_CLIENT(a_later_hold_of_the_handle_is_not_the_one_that_was_entered)
+HOLDING(a_later_hold_of_the_handle_is_not_the_one_that_was_entered, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     when(a, "LOST SUSPENDED", enter_the_next);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST a:OK");
@@ -202,9 +199,8 @@ WITH_CLIENT(a_later_hold_of_the_handle_is_not_the_one_that_was_entered)
 }
 
 /* The release of a hold that is over says so, all counts at once; on_lost does not run as well. */
-WITH_CLIENT(release_of_a_count_behind_the_deadline_is_LOST_for_all)
+HOLDING(release_of_a_count_behind_the_deadline_is_LOST_for_all, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
@@ -215,33 +211,25 @@ WITH_CLIENT(release_of_a_count_behind_the_deadline_is_LOST_for_all)
     TELLS_AFTER(s, 5, "a:OK a:LOST a:release LOST");
 }
 
-WITH_CLIENT(released_for_good_before_it_was_told_it_is_LOST)
+HOLDING(released_before_it_was_told_it_holds_on_or_is_LOST, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
-    acquire(a, HILOCK_TRY);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
-    HOLDS(s, !is_ours(s, "one"));
-}
-
-WITH_CLIENT(released_once_before_it_was_told_it_holds_on)
-{
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     TELLS_AFTER(s, 5, "a:OK a:released");
-    HOLDS(s, is_ours(s, "one"));
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
+    HOLDS(s, is_ours(s, "stock") && is_held(a));
     SAME(s, a->result.hold_count, 1);
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_OK); /* for good */
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 /* ---- cancel ---- */
 
-WITH_CLIENT(cancel_takes_back_the_newest)
+HOLDING(cancel_takes_back_the_newest, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
     acquire(a, HILOCK_TRY);
@@ -261,12 +249,11 @@ WITH_CLIENT(cancel_takes_back_the_newest)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
     release_quietly(a);
     run_ms(s, 5);
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
+HOLDING(cancel_of_one_whose_count_was_released_gives_back_another, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     release(a); /* of 3, none of the two answered */
@@ -274,12 +261,11 @@ WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     TELLS_AFTER(s, 5, "a:LOST a:released a:CANCELLED a:released");
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_CLIENT(cancel_among_many_keeps_the_count)
+HOLDING(cancel_among_many_keeps_the_count, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     for (int i = 0; i < 3; i++)
         acquire(a, HILOCK_TRY);
     release_quietly(a);
@@ -288,14 +274,13 @@ WITH_CLIENT(cancel_among_many_keeps_the_count)
     SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     TELLS_AFTER(s, 5, "a:CANCELLED a:CANCELLED a:CANCELLED");
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 /* ---- close, memory ---- */
 
-WITH_CLIENT(closing_answers_CLOSED_and_the_hold_lives_on)
+HOLDING(closing_answers_CLOSED_and_the_hold_lives_on, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
@@ -310,9 +295,8 @@ WITH_CLIENT(closing_answers_CLOSED_and_the_hold_lives_on)
     TELLS_AFTER(s, 5, "closed");
 }
 
-WITH_CLIENT(releases_need_no_memory)
+HOLDING(releases_need_no_memory, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     for (uint64_t fail = 1; fail <= 2; fail++) {
         s->memory.fail_at = s->memory.asked + fail;
         s->memory.fails = 1;
@@ -328,12 +312,11 @@ WITH_CLIENT(releases_need_no_memory)
     release(a);
     release(a);
     TELLS_AFTER(s, 5, "a:OK a:OK a:released a:released a:released");
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_CLIENT(an_abandoned_client_answers_nothing)
+HOLDING(an_abandoned_client_answers_nothing, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);

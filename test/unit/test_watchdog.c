@@ -94,12 +94,11 @@ IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
 }
 
-WITH_CLIENT(all_that_is_held_is_asked_for_when_the_link_is_back)
+HOLDING(all_that_is_held_is_asked_for_when_the_link_is_back, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))
 {
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     s->is_tampered = 1;
-    store_delete(&s->store, "one");
+    store_delete(&s->store, "stock");
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 100);
     SAME(s, asked(s, "renew"), 2);
