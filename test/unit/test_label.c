@@ -71,22 +71,6 @@ IN_FIXTURE(who_holds_a_MUTEX_is_seen) { is_seen(s, HILOCK_MUTEX); }
 IN_FIXTURE(who_holds_a_FAIR_lock_is_seen) { is_seen(s, HILOCK_FAIR); }
 IN_FIXTURE(who_holds_a_SIMPLE_lock_is_seen) { is_seen(s, HILOCK_SIMPLE); }
 
-IN_FIXTURE(one_without_a_label_has_none)
-{
-    held(fixture_connect(s, NULL), "a", "stock", NULL);
-    struct handle *b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), "b", "stock", NULL);
-    acquire(b, HILOCK_TRY);
-    run_ms(s, 5);
-    SAME(s, b->result.status, HILOCK_TIMED_OUT);
-    TEXT(s, b->result.holder_label, "");
-    store_take(&s->store, "till", "redisson:1:x", 1000);
-    struct handle *c = handle_new(b->client, "c", "till", NULL);
-    peek(c);
-    run_ms(s, 5);
-    TEXT(s, c->result.holder_label, "");
-    fixture_hush(s);
-}
-
 /* By message, in both directions. */
 IN_FIXTURE(with_and_without_one_they_hand_over)
 {

@@ -169,16 +169,6 @@ WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
     TELLS_AFTER(s, 5, "one:released m:OK");
 }
 
-WITH_CLIENT(multis_of_one_client_in_opposite_orders)
-{
-    struct handle *m = multi_new(p, "m", abc, NULL), *w = multi_new(p, "w", cba, NULL);
-    acquire(m, HILOCK_FOREVER);
-    acquire(w, HILOCK_FOREVER);
-    TELLS_AFTER(s, 20, "m:OK w:WAITING");
-    release(m);
-    TELLS_AFTER(s, 20, "m:released w:OK");
-}
-
 WITH_CLIENT(multis_of_two_clients_in_opposite_orders)
 {
     struct client *q = fixture_connect(s, NULL);

@@ -198,14 +198,6 @@ WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 
 /* ---- renewal and release ---- */
 
-WITH_CLIENT(a_renewal_moves_the_deadline_by_its_own_send)
-{
-    struct handle *a = waits(p, "a");
-    TELLS_AFTER(s, 1500, "a:OK");
-    SAME(s, asked(s, "simple_renew"), 1);
-    BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
 IN_FIXTURE(a_server_that_has_them_is_told_by_native_commands)
 {
     static const struct { const char *learns, *release; } servers[] = {{"delifeq", "DELIFEQ"}, {"delex", "DELEX"}};

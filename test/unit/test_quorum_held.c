@@ -52,18 +52,6 @@ IN_FIXTURE(a_member_that_restarted_empty_is_healed)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(one_that_was_away_joins_when_it_is_back)
-{
-    struct client *p = quorum(s, 3);
-    crash(s, 2);
-    run_ms(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 24000));
-    SAME(s, a->result.votes, 2);
-    s->net.places[2].mood = NET_LISTENS;
-    run_ms(s, 25000);
-    SAME(s, kept(s, "stock"), 3);
-}
-
 IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
