@@ -264,19 +264,6 @@ HOLDING(cancel_of_one_whose_count_was_released_gives_back_another, &again)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-HOLDING(cancel_among_many_keeps_the_count, &again)
-{
-    for (int i = 0; i < 3; i++)
-        acquire(a, HILOCK_TRY);
-    release_quietly(a);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "a:CANCELLED a:CANCELLED a:CANCELLED");
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 /* ---- close, memory ---- */
 
 HOLDING(closing_answers_CLOSED_and_the_hold_lives_on, &again)
