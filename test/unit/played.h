@@ -16,7 +16,7 @@
 #include "play.h"
 #include "suite.h"
 
-/* s: the fixture; p: a client of it that is connected, with the options of the fixture. */
+/* s: the fixture. */
 #define IN_FIXTURE(name)                                                                                        \
     static void name(struct fixture *s);                                                                        \
     __attribute__((constructor)) static void played_add_##name(void)                                            \
@@ -26,10 +26,13 @@
     }                                                                                                           \
     static void name(__attribute__((unused)) struct fixture *s)
 
-#define WITH_CLIENT(name)                                                                                       \
-    static void name##_with(struct fixture *s, struct client *p);                                               \
-    IN_FIXTURE(name) { name##_with(s, fixture_connect(s, NULL)); }                                              \
-    static void name##_with(struct fixture *s, __attribute__((unused)) struct client *p)
+/* p: a client of it, which the first line gives: WITH_CLIENT one that is connected. */
+#define GIVEN(name, ...)                                                                                        \
+    static void name##_given(struct fixture *s, struct client *p);                                              \
+    IN_FIXTURE(name) { name##_given(s, __VA_ARGS__); }                                                          \
+    static void name##_given(struct fixture *s, __attribute__((unused)) struct client *p)
+
+#define WITH_CLIENT(name) GIVEN(name, fixture_connect(s, NULL))
 
 /* And a: a handle of it that has "stock". */
 #define HOLDING(name, ...)                                                                                      \

@@ -118,9 +118,8 @@ WITH_CLIENT(any_state_of_the_handle_and_many_at_once)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }
 
-IN_FIXTURE(silence_ends_them_in_time)
+GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
     uint64_t asked_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
@@ -320,9 +319,8 @@ WITH_CLIENT(close_waits_for_the_answers)
     TELLS_AFTER(s, 200, "a:peek OK closed");
 }
 
-IN_FIXTURE(close_of_a_dead_link_answers_all)
+GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
     PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
@@ -334,9 +332,8 @@ IN_FIXTURE(close_of_a_dead_link_answers_all)
 }
 
 /* Decided, told, and its request on the wire still. */
-IN_FIXTURE(an_answer_after_the_end_is_nobodys)
+GIVEN(an_answer_after_the_end_is_nobodys, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 490000);

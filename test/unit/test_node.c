@@ -26,9 +26,8 @@ static void acquire_many(struct client *p, int count)
     }
 }
 
-IN_FIXTURE(before_anything_else_scripts_are_loaded_and_the_time_is_asked)
+GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
 {
-    struct client *p = fixture_open(s, NULL);
     asks(p, "a", "stock", NULL);
     TELLS_AFTER(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
@@ -65,9 +64,8 @@ WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-IN_FIXTURE(a_script_is_missed_where_none_was_asked_for)
+GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
@@ -121,9 +119,8 @@ WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
     TELLS_AFTER(s, 1000, "a:OK");
 }
 
-IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
+GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
     s->is_untold = 1;
     acquire_many(p, 40);
     run_us(s, 50);
@@ -212,17 +209,15 @@ IN_FIXTURE(a_dead_idle_link_is_found_by_the_probe)
     TELLS_AFTER(s, 200, "down up");
 }
 
-IN_FIXTURE(a_busy_link_is_not_probed)
+GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     run_ms(s, 30000);
     SAME(s, asked(s, "TIME"), 1);
 }
 
-IN_FIXTURE(an_acquire_carries_the_servers_time)
+GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     unsigned long long not_after_us = 0, sampled_us;
     run_ms(s, 5000);
     asks(p, "a", "stock", NULL);

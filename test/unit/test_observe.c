@@ -163,9 +163,8 @@ WITH_CLIENT(microseconds_are_kept)
     SAME(s, after.sum_us - before.sum_us, 12 * 200 + 50 + 51 + 300 + 301 + 800);
 }
 
-IN_FIXTURE(releases_lost_and_unknown_are_counted)
+GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *c = held(p, "c", "three", NULL), *d = held(p, "d", "four", NULL);
     s->is_tampered = 1;
     store_delete(&s->store, "one");

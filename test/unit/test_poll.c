@@ -61,9 +61,8 @@ WITH_CLIENT(freed_between_the_two_commands_it_is_taken_by_the_second)
     SAME(s, a->result.attempts, 1);
 }
 
-IN_FIXTURE(a_lost_answer_is_adopted_by_the_same_id)
+GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
     struct handle *a = waits(p, "a");
     TELLS_AFTER(s, 1000, "a:OK");
@@ -100,9 +99,8 @@ IN_FIXTURE(what_came_after_the_end_of_the_wait_is_undone)
 }
 
 /* It has no time after which it is refused: its bytes make a hold that nobody knows of, until the second release of its id. */
-IN_FIXTURE(a_ghost_goes_with_the_second_release)
+GIVEN(a_ghost_goes_with_the_second_release, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
     acquiring(handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000)), 50);
     TELLS_AFTER(s, 100, "a:UNREACHABLE");

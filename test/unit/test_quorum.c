@@ -83,9 +83,9 @@ IN_FIXTURE(quorum_needed_may_be_all_of_them)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(SIMPLE_locks_too)
+GIVEN(SIMPLE_locks_too, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
+    struct client *q = quorum(s, 3);
     const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
     struct handle *a = asks(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
     run_ms(s, 1);
@@ -113,9 +113,9 @@ IN_FIXTURE(two_addresses_of_one_server_are_told)
 
 /* ---- refused ---- */
 
-IN_FIXTURE(held_by_a_majority_it_waits_at_the_first_master)
+GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
+    struct client *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     TELLS_AFTER(s, 100, "b:WAITING");
@@ -290,9 +290,8 @@ IN_FIXTURE(of_three_who_want_it_all_the_time_each_has_his_turn)
     TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
 }
 
-IN_FIXTURE(siblings_stand_in_line)
+GIVEN(siblings_stand_in_line, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
@@ -377,9 +376,8 @@ IN_FIXTURE(force_release_needs_a_majority)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
-IN_FIXTURE(connected_means_that_enough_are)
+GIVEN(connected_means_that_enough_are, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     crash(s, 0);
     run_ms(s, 1);
     HOLDS(s, hilock_client_is_connected(p->client));

@@ -41,9 +41,8 @@ IN_FIXTURE(too_few_are_told_in_time_and_leave_nothing)
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
-IN_FIXTURE(who_waits_is_told_when_they_are_back)
+GIVEN(who_waits_is_told_when_they_are_back, shop(s))
 {
-    struct client *p = shop(s);
     s->store.replicas_away = 1;
     acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
     TELLS_AFTER(s, 3500, "");
@@ -86,9 +85,8 @@ IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
 
 /* ---- what it costs ---- */
 
-IN_FIXTURE(there_is_no_third_link_before_it_is_asked_for)
+GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
 {
-    struct client *p = shop(s);
     held(p, "a", "stock", NULL);
     handle_new(p, "b", "other", &confirmed);
     run_ms(s, 10);
@@ -102,9 +100,8 @@ IN_FIXTURE(there_is_no_third_link_before_it_is_asked_for)
     TELLS(s, "c:OK d:OK");
 }
 
-IN_FIXTURE(a_blocked_WAIT_delays_nobody_else)
+GIVEN(a_blocked_WAIT_delays_nobody_else, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
     s->store.replicas_away = 1;
     asking(p, "a", "stock", &confirmed);
@@ -121,9 +118,8 @@ IN_FIXTURE(a_blocked_WAIT_delays_nobody_else)
 
 enum { MANY = 12 };
 
-IN_FIXTURE(many_go_with_one_WAIT)
+GIVEN(many_go_with_one_WAIT, shop(s))
 {
-    struct client *p = shop(s);
     char name[16];
     s->is_untold = 1;
     struct handle *first = asking(p, "first", "first", &confirmed);
@@ -165,9 +161,8 @@ IN_FIXTURE(a_renewal_needs_no_WAIT)
 }
 
 /* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
-IN_FIXTURE(each_gets_as_many_as_it_asks_for)
+GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
     s->store.replicas = 2;
     s->store.replicas_away = 1;
@@ -182,9 +177,8 @@ IN_FIXTURE(each_gets_as_many_as_it_asks_for)
 }
 
 /* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-IN_FIXTURE(a_WAIT_that_finds_more_than_it_asked_for_is_enough)
+GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
 {
-    struct client *p = shop(s);
     s->store.replicas = 2;
     asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
     asking(p, "one", "other", &confirmed);
@@ -193,9 +187,8 @@ IN_FIXTURE(a_WAIT_that_finds_more_than_it_asked_for_is_enough)
 }
 
 /* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-IN_FIXTURE(each_waits_for_as_long_as_it_asks_for)
+GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 {
-    struct client *p = shop(s);
     s->store.replica_us = 200000;
     acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
     acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
@@ -228,9 +221,8 @@ IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-IN_FIXTURE(a_cancel_in_WAIT_leaves_nothing)
+GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", &confirmed), *b;
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -245,9 +237,8 @@ IN_FIXTURE(a_cancel_in_WAIT_leaves_nothing)
     HOLDS(s, b->result.fencing_token > 0);
 }
 
-IN_FIXTURE(a_close_in_WAIT_leaves_nothing)
+GIVEN(a_close_in_WAIT_leaves_nothing, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     asking(p, "b", "other", &confirmed);
     s->store.replicas_away = 1;
@@ -259,9 +250,8 @@ IN_FIXTURE(a_close_in_WAIT_leaves_nothing)
     TEXT(s, holder_of(s, "other"), "");
 }
 
-IN_FIXTURE(an_abandon_in_WAIT_is_quiet)
+GIVEN(an_abandon_in_WAIT_is_quiet, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);

@@ -2,9 +2,8 @@
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
 #include "played.h"
 
-IN_FIXTURE(open_says_nothing_but_the_name_without_a_password)
+GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7"));
     char line[FIXTURE_TEXT];
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 1);
@@ -285,18 +284,16 @@ IN_FIXTURE(an_address_that_is_silent_hides_no_other)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-IN_FIXTURE(addresses_that_cannot_be_used_are_none)
+GIVEN(addresses_that_cannot_be_used_are_none, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example")))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"not an address"}};
     p->tells = 1;
     TELLS_AFTER(s, 6, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
 }
 
-IN_FIXTURE(more_addresses_than_fit_are_cut)
+GIVEN(more_addresses_than_fit_are_cut, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example")))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 1000};
     for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
         p->loop.name.addresses[i] = "10.9.9.9";

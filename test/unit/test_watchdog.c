@@ -222,9 +222,8 @@ HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
     HOLDS(s, strstr(p->log, a->detail));
 }
 
-IN_FIXTURE(renewals_go_before_acquires)
+GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
     struct handle *a = held(p, "a", "stock", &short_lease);
     char name[16];
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
@@ -298,9 +297,8 @@ HOLDING(a_lease_found_too_long_is_an_anomaly_told_once, HILOCK_LOCK_OPTIONS(.lea
 }
 
 /* Also after an extend whose answer was lost. */
-IN_FIXTURE(a_lease_as_asked_for_is_no_anomaly)
+GIVEN(a_lease_as_asked_for_is_no_anomaly, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
