@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_suite - a trial that is named once, and runs on each family of sockets, or on TCP alone: TRIAL is connected when it begins, of
- * UNOPENED_TRIAL nothing but the listener is there. */
+/* link_suite - a trial that is named once, and runs on each family of sockets, or on TCP alone: TRIAL is connected when
+ * it begins, of UNOPENED_TRIAL nothing but the listener is there. */
 #ifndef TEST_UNIT_LINK_SUITE_H
 #define TEST_UNIT_LINK_SUITE_H
 

@@ -47,7 +47,8 @@ void played_run(void **state); /* the test of a play */
 #define TELLS_AFTER(fixture, span_ms, story) played_tells((fixture), (span_ms), (story), __FILE__, __LINE__)
 int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, const char *file, int line);
 
-struct handle *asks(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
+struct handle *asks(struct client *client, const char *tag, const char *name,
+                    const struct hilock_lock_options *options); /* for as long as it takes */
 struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
 struct handle *lone(struct fixture *fixture); /* "a", for "stock", of a client that is connected */
 int is_held(const struct handle *handle);

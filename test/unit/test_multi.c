@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several names at once: all or none. While it waits it keeps next to nothing behind another program, and all that it has behind a holder that
- * hands over. */
+/* Several names at once: all or none. While it waits it keeps next to nothing behind another program, and all that it
+ * has behind a holder that hands over. */
 #include "played.h"
 
 static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};

@@ -177,7 +177,8 @@ TEST(a_lock_may_be_as_much_as_it_may)
     assert_int_equal(read_lock(&to, NULL), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .min_validity_ms = 29694)), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 99)), HILOCK_INVALID);
-    assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 93)), HILOCK_INVALID);
+    assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 93)),
+                     HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 92)), HILOCK_OK);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .hold_max_ms = 29999)), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);

@@ -17,9 +17,11 @@ static const char *const counter_names[] = {
     "release_unknown", "lost_taken", "lost_expired", "lost_suspended", "lost_hold_max", "lost_closing", "undone",
     "renewals", "renewals_failed", "commands", "wakeups", "connects", "disconnects", "redirects", "failovers", "stalls",
     "wrong_thread",
-}, *const gauge_names[] = {"waiting", "held", "locks", "inflight", "nodes_up", "nodes"}, *const bounds[HILOCK_BUCKETS] = {
-    "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5",
-    "10", "30", "60", "+Inf",
+}, *const gauge_names[] = {
+    "waiting", "held", "locks", "inflight", "nodes_up", "nodes",
+}, *const bounds[HILOCK_BUCKETS] = {
+    "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2",
+    "5", "10", "30", "60", "+Inf",
 };
 
 /* What is left of a page, and its label as it stands there. */
@@ -57,7 +59,8 @@ static void reasons(struct reader *reader, const char *name, const uint64_t *by_
         if (*reason == '?')
             others += by_status[i];
         else if (by_status[i] || (i >= first && i <= last))
-            line(reader, "hilock_%s_total{client=\"%s\",reason=\"%s\"} %" PRIu64, name, reader->label, reason, by_status[i]);
+            line(reader, "hilock_%s_total{client=\"%s\",reason=\"%s\"} %" PRIu64, name, reader->label, reason,
+                 by_status[i]);
     }
     if (others)
         line(reader, "hilock_%s_total{client=\"%s\",reason=\"?\"} %" PRIu64, name, reader->label, others);

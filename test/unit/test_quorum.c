@@ -354,11 +354,13 @@ IN_FIXTURE(peek_tells_whom_most_masters_name)
     TELLS_AFTER(s, 3100, "a:peek UNREACHABLE");
 }
 
-/* Each vote has an id of its own, and the label stands behind it: they are one holder's all the same. */
+/* Each vote has an id of its own, and the label stands behind it: they are of one holder. */
 IN_FIXTURE(force_release_needs_a_majority)
 {
-    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .label = "till@shop-7"});
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(quorum(s, 3), "b", "stock", NULL);
+    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options),
+                                                                        .label = "till@shop-7"});
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
     char holder[64];
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));

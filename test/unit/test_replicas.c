@@ -190,8 +190,10 @@ GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
 GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 {
     s->store.replica_us = 200000;
-    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
-    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)),
+              HILOCK_TRY);
+    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
+              HILOCK_TRY);
     TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
     TELLS_AFTER(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);

@@ -101,7 +101,8 @@ WITH_SENTINELS(a_promotion_is_asked_after)
 {
     struct client *p = stage_connect(stage);
     stage_fail_over(stage, 1, 0, 0);
-    store_publish(stage->sentinels[0], "+promoted-slave", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
+    store_publish(stage->sentinels[0], "+promoted-slave",
+                  "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
     run_ms(s, 10);
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
@@ -204,7 +205,8 @@ WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {
     struct plan *plans[STAGE_SENTINELS];
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
+                        .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);

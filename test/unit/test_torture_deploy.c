@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, two of a queue, and of multis and of a
- * quorum, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes or leaks, the client ends, and
- * where memory came back it works again. */
+/* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, two of a queue,
+ * and of multis and of a quorum, played once for every allocation, timer, link, command and query that may fail in it:
+ * nothing crashes or leaks, the client ends, and where memory came back it works again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -216,7 +216,8 @@ static unsigned is_accepted(struct handle *handle)
     return status == HILOCK_OK;
 }
 
-/* Two want the same, which another has at first. Every accepted acquire is answered, and nothing stays at any store for longer than a lease. */
+/* Two want the same, which another has at first. Every accepted acquire is answered, and nothing stays at any store for
+ * longer than a lease. */
 static struct client *compete(struct fixture *s, unsigned masters)
 {
     struct hilock_client_options options = hilock_client_options_default();
@@ -264,7 +265,8 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     if (p->status == HILOCK_OK) {
         last = handle_new(p, "last", "last", NULL);
         acquire(last, HILOCK_FOREVER);
-        tail = handle_new(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
+        tail = handle_new(p, "tail", "tail",
+                          HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
         acquire(tail, HILOCK_FOREVER);
         run_ms(&s, 10000);
         SAME(&s, hilock_lock_state(last->lock), HILOCK_STATE_HELD);
