@@ -111,6 +111,15 @@ IN_FIXTURE(two_addresses_of_one_server_are_told)
     HOLDS(s, !strstr(p->log, "is the same server"));
 }
 
+IN_FIXTURE(before_the_first_connection_it_waits_for_enough)
+{
+    struct hilock_client_options options = hilock_client_options_default();
+    fixture_masters(s, 3);
+    options.quorum_urls = urls_of(3);
+    asks(fixture_open(s, &options), "a", "stock", NULL);
+    TELLS_AFTER(s, 5, "a:OK");
+}
+
 /* ---- refused ---- */
 
 GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
