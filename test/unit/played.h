@@ -17,17 +17,27 @@
 
 #define IN_FIXTURE(name) A_PLAY(name)
 
-/* s: the fixture; p: a client of it that is connected, with the options of the fixture. */
-#define WITH_CLIENT(name)                                                                                       \
-    static void name##_with(struct fixture *s, struct client *p);                                               \
-    IN_FIXTURE(name) { name##_with(s, fixture_connect(s, NULL)); }                                              \
-    static void name##_with(struct fixture *s, __attribute__((unused)) struct client *p)
+/* p: a client of it, which the first line gives: WITH_CLIENT one that is connected. */
+#define GIVEN(name, ...)                                                                                        \
+    static void name##_given(struct fixture *s, struct client *p);                                              \
+    IN_FIXTURE(name) { name##_given(s, __VA_ARGS__); }                                                          \
+    static void name##_given(struct fixture *s, __attribute__((unused)) struct client *p)
+
+#define WITH_CLIENT(name) GIVEN(name, fixture_connect(s, NULL))
+
+/* And a: a handle of it that has "stock". */
+#define HOLDING(name, ...)                                                                                      \
+    static void name##_holding(struct fixture *s, struct client *p, struct handle *a);                          \
+    WITH_CLIENT(name) { name##_holding(s, p, held(p, "a", "stock", __VA_ARGS__)); }                             \
+    static void name##_holding(struct fixture *s, __attribute__((unused)) struct client *p,                     \
+                               __attribute__((unused)) struct handle *a)
 
 /* So long later exactly this has been reported since the last look. */
 #define TELLS_AFTER(fixture, span_ms, story) played_tells((fixture), (span_ms), (story), __FILE__, __LINE__)
 int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, const char *file, int line);
 
-struct handle *asks(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* for as long as it takes */
+struct handle *asks(struct client *client, const char *tag, const char *name,
+                    const struct hilock_lock_options *options); /* for as long as it takes */
 struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
 struct handle *lone(struct fixture *fixture); /* "a", for "stock", of a client that is connected */
 int is_held(const struct handle *handle);

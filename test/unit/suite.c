@@ -17,7 +17,8 @@ void suite_add(const char *name, suite_test *test, const void *state)
         return;
     if (tests_count == TESTS_MAX)
         abort();
-    tests[tests_count++] = (struct CMUnitTest){.name = name, .test_func = test, .initial_state = (void *)(uintptr_t)state};
+    tests[tests_count++] = (struct CMUnitTest){.name = name, .test_func = test,
+                                               .initial_state = (void *)(uintptr_t)state};
 }
 
 int main(void) { return tests_count ? _cmocka_run_group_tests("tests", tests, tests_count, NULL, NULL) : 1; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* suite - a test that is named once: TEST(name) { ... } enters it into the program's list, and main is here. `state` is NULL.
- * cmocka comes with it, and what that needs. */
+/* suite - a test that is named once: TEST(name) { ... } enters it into the program's list, and main is here. `state` is
+ * NULL. cmocka comes with it, and what that needs. */
 #ifndef TEST_UNIT_SUITE_H
 #define TEST_UNIT_SUITE_H
 

@@ -53,6 +53,12 @@ static void is_seen(struct fixture *s, hilock_kind kind)
     TEXT(s, c->result.holder_label, till);
     HOLDS(s, strstr(c->detail, "\"stock\" is held by 51"));
     s->is_tampered = 1;
+    force(c, "another:1");
+    run_ms(s, 5);
+    SAME(s, c->result.status, HILOCK_LOST);
+    HOLDS(s, is_ours(s, "stock"));
+    peek(c);
+    run_ms(s, 5);
     force(c, c->holder);
     run_ms(s, 5);
     SAME(s, c->result.status, HILOCK_OK);
@@ -64,22 +70,6 @@ static void is_seen(struct fixture *s, hilock_kind kind)
 IN_FIXTURE(who_holds_a_MUTEX_is_seen) { is_seen(s, HILOCK_MUTEX); }
 IN_FIXTURE(who_holds_a_FAIR_lock_is_seen) { is_seen(s, HILOCK_FAIR); }
 IN_FIXTURE(who_holds_a_SIMPLE_lock_is_seen) { is_seen(s, HILOCK_SIMPLE); }
-
-IN_FIXTURE(one_without_a_label_has_none)
-{
-    held(fixture_connect(s, NULL), "a", "stock", NULL);
-    struct handle *b = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), "b", "stock", NULL);
-    acquire(b, HILOCK_TRY);
-    run_ms(s, 5);
-    SAME(s, b->result.status, HILOCK_TIMED_OUT);
-    TEXT(s, b->result.holder_label, "");
-    store_take(&s->store, "till", "redisson:1:x", 1000);
-    struct handle *c = handle_new(b->client, "c", "till", NULL);
-    peek(c);
-    run_ms(s, 5);
-    TEXT(s, c->result.holder_label, "");
-    fixture_hush(s);
-}
 
 /* By message, in both directions. */
 IN_FIXTURE(with_and_without_one_they_hand_over)
@@ -99,20 +89,4 @@ IN_FIXTURE(with_and_without_one_they_hand_over)
     TELLS_AFTER(s, 2, "c:OK b:released");
     SAME(s, asked(s, "mutex_acquire"), asks);
     HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
-}
-
-/* Each vote has an id of its own, and the label stands behind it. */
-IN_FIXTURE(the_votes_of_a_labelled_holder_are_one)
-{
-    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .label = till});
-    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    s->is_tampered = 1;
-    SAME(s, peek(b), HILOCK_OK);
-    TELLS_AFTER(s, 1, "b:peek OK");
-    SAME(s, b->result.votes, 3);
-    SAME(s, force(b, b->holder), HILOCK_OK);
-    TELLS_AFTER(s, 1, "b:force OK");
-    SAME(s, b->result.votes, 3);
-    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
 }

@@ -8,19 +8,18 @@
 
 #include "link_suite.h"
 
-TRIAL(refused)
+UNOPENED_TRIAL(refused)
 {
     close(trial->listener);
     trial->listener = fcntl(0, F_DUPFD_CLOEXEC, 3);
     assert_int_equal(link_trial_open(trial), 0);
     assert_string_equal(trial->told, "");
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "down(Connection refused)");
+    tells(trial, "down(Connection refused)");
     assert_int_equal(link_trial_send(trial, "PING"), -1);
     assert_int_equal(trial->factory.backlog(trial->link), 0);
 }
 
-TRIAL(cannot_even_try)
+UNOPENED_TRIAL(cannot_even_try)
 {
     static const struct hl_link_events none = {NULL, NULL, NULL};
     const struct hl_link_target nowhere = {"/nonexistent/hilock", NULL, 0, NULL};
@@ -32,30 +31,25 @@ TRIAL(cannot_even_try)
     strcpy(trial->path, "/nonexistent/hilock");
     assert_int_equal(link_trial_open(trial), 0);
     strcpy(trial->path, path);
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "down(No such file or directory)");
+    tells(trial, "down(No such file or directory)");
 }
 
 TRIAL(accepted_and_closed)
 {
-    link_trial_connect(trial);
     link_trial_hang_up(trial);
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "up down(Server closed the connection)");
+    tells(trial, "up down(Server closed the connection)");
 }
 
 TRIAL(closed_within_a_reply)
 {
-    link_trial_connect(trial);
     link_trial_ask(trial), link_trial_ask(trial);
     link_trial_hear(trial, "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n");
     link_trial_answer(trial, ":1\r\n*2\r\n:2\r\n$5\r\nab");
     link_trial_hang_up(trial);
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "up :1 down(Server closed the connection)");
+    tells(trial, "up :1 down(Server closed the connection)");
 }
 
-TRIAL(close_while_connecting)
+UNOPENED_TRIAL(close_while_connecting)
 {
     assert_int_equal(link_trial_open(trial), 0);
     link_trial_close(trial, 0);
@@ -63,7 +57,7 @@ TRIAL(close_while_connecting)
     assert_string_equal(trial->told, "");
 }
 
-TRIAL(close_inside_up)
+UNOPENED_TRIAL(close_inside_up)
 {
     trial->at_up = link_trial_close_it;
     assert_int_equal(link_trial_open(trial), 0);
@@ -74,7 +68,6 @@ TRIAL(close_inside_up)
 
 TRIAL(close_inside_reply)
 {
-    link_trial_connect(trial);
     trial->at_reply = link_trial_close_it;
     link_trial_ask(trial), link_trial_ask(trial), link_trial_ask(trial);
     link_trial_answer(trial, "+long enough to be seen freed\r\n:2\r\n:3\r\n");
@@ -85,7 +78,6 @@ TRIAL(close_inside_reply)
 
 TRIAL(close_inside_down)
 {
-    link_trial_connect(trial);
     trial->at_down = link_trial_close_it;
     link_trial_ask(trial);
     link_trial_hang_up(trial);
@@ -102,7 +94,6 @@ static void close_at_leave(struct link_trial *trial)
 
 TRIAL(close_inside_leave)
 {
-    link_trial_connect(trial);
     link_trial_ask(trial), link_trial_ask(trial);
     trial->at_leave = close_at_leave;
     link_trial_answer(trial, ":1\r\n:2\r\n");
@@ -113,7 +104,6 @@ TRIAL(close_inside_leave)
 TRIAL_ON_TCP(reset_is_seen_by_the_peer)
 {
     char byte;
-    link_trial_connect(trial);
     link_trial_close(trial, 1);
     assert_int_equal(recv(trial->peer, &byte, 1, 0), -1);
     assert_int_equal(errno, ECONNRESET);
@@ -122,7 +112,6 @@ TRIAL_ON_TCP(reset_is_seen_by_the_peer)
 TRIAL(plain_close_is_an_end)
 {
     char byte;
-    link_trial_connect(trial);
     link_trial_close(trial, 0);
     assert_int_equal(recv(trial->peer, &byte, 1, 0), 0);
 }

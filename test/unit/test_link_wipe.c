@@ -36,7 +36,6 @@ static void drain_all(struct link_trial *trial)
 
 TRIAL(written)
 {
-    link_trial_connect(trial);
     link_trial_send_needle(trial);
     assert_int_equal(needle_count(), 1); /* it is still to be written */
     link_trial_turns(trial, 2);
@@ -50,7 +49,6 @@ TRIAL(written)
 
 TRIAL(closed_before_it_was_written)
 {
-    link_trial_connect(trial);
     link_trial_send_needle(trial);
     link_trial_close(trial, 1);
     assert_int_equal(needle_count(), 0);
@@ -58,7 +56,6 @@ TRIAL(closed_before_it_was_written)
 
 TRIAL(written_by_a_stream)
 {
-    link_trial_connect(trial);
     trial->factory.stream(trial->link);
     link_trial_send_needle(trial);
     link_trial_turns(trial, 2);
@@ -68,7 +65,6 @@ TRIAL(written_by_a_stream)
 /* The rest of a write moves to where its begin was. */
 TRIAL(written_in_parts)
 {
-    link_trial_connect(trial);
     while (trial->factory.backlog(trial->link) == 0) {
         for (int i = 0; i < 1000; i++)
             link_trial_ask(trial);

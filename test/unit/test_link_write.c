@@ -24,7 +24,7 @@ static void ask_hundred(struct link_trial *trial)
         link_trial_ask(trial);
 }
 
-TRIAL(one_write_a_turn)
+UNOPENED_TRIAL(one_write_a_turn)
 {
     sends = 0;
     trial->at_up = ask_hundred;
@@ -54,7 +54,7 @@ static size_t drain(struct link_trial *trial)
     return got > 0 ? (size_t)got : 0;
 }
 
-TRIAL(ten_thousand_in_few_writes)
+UNOPENED_TRIAL(ten_thousand_in_few_writes)
 {
     const size_t length = MANY * strlen("*1\r\n$4\r\nPING\r\n");
     size_t got = 0;
@@ -91,7 +91,7 @@ static size_t fill(struct link_trial *trial)
     return sent;
 }
 
-TRIAL(peer_that_does_not_read)
+UNOPENED_TRIAL(peer_that_does_not_read)
 {
     const size_t length = strlen("*1\r\n$4\r\nPING\r\n");
     size_t sent = fill(trial), got = 0, backlog;
@@ -111,15 +111,14 @@ TRIAL(peer_that_does_not_read)
     link_trial_until(trial, "+OK");
 }
 
-TRIAL(lost_with_a_backlog)
+UNOPENED_TRIAL(lost_with_a_backlog)
 {
     fill(trial);
     link_trial_hang_up(trial);
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "up down(Connection reset by peer)");
+    tells(trial, "up down(Connection reset by peer)");
 }
 
-TRIAL(closed_with_a_backlog)
+UNOPENED_TRIAL(closed_with_a_backlog)
 {
     fill(trial);
     trial->at_reply = link_trial_close_it;
@@ -147,30 +146,26 @@ static void write_into_the_end(struct link_trial *trial)
 
 TRIAL(send_into_a_closed_peer)
 {
-    link_trial_connect(trial);
     assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
     write_into_the_end(trial);
     assert_int_equal(link_trial_send(trial, "PING"), 0); /* it is not for want of memory: on_down says why */
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
+    tells(trial, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
     assert_int_equal(link_trial_send(trial, "PING"), -1);
 }
 
 TRIAL(watching_refused_later)
 {
-    link_trial_connect(trial);
     poll_loop_refuse_watching(trial->loop, 1);
     while (link_trial_send(trial, "PING") == 0) { /* until a write is short */
         ask_many(trial);
         link_trial_turns(trial, 1);
     }
-    link_trial_until(trial, "down");
-    assert_string_equal(trial->told, "up down(the loop cannot watch the connection)");
+    tells(trial, "up down(the loop cannot watch the connection)");
 }
 
-TRIAL(fail_then_close) /* a failure is under way when it is closed */
+/* A failure is under way when it is closed. */
+TRIAL(fail_then_close)
 {
-    link_trial_connect(trial);
     write_into_the_end(trial);
     link_trial_close(trial, 0);
     link_trial_turns(trial, 3);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several names at once: all or none. */
+/* Several names at once: all or none. While it waits it keeps next to nothing behind another program, and all that it
+ * has behind a holder that hands over. */
 #include "played.h"
 
 static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
@@ -100,22 +101,17 @@ WITH_CLIENT(a_fixed_lease_ends_for_all_names_at_once)
 
 /* ---- refused ---- */
 
-WITH_CLIENT(a_try_is_told_who_has_which_name)
+WITH_CLIENT(who_has_which_name_is_told_at_the_end)
 {
+    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_TRY);
+    acquire(m, HILOCK_TRY);
     TELLS_AFTER(s, 5, "m:TIMED_OUT");
     TEXT(s, m->holder, "another");
     HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
-}
-
-WITH_CLIENT(a_wait_that_ends_is_told_who_has_which_name)
-{
-    store_take(&s->store, "c", "another", 60000);
-    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), 1000);
+    acquire(m, 1000);
     TELLS_AFTER(s, 1001, "m:WAITING m:TIMED_OUT");
-    HOLDS(s, strstr(m->detail, "\"c\" was held by"));
-    HOLDS(s, has_none(s, abc));
+    HOLDS(s, strstr(m->detail, "\"b\" was held by") && has_none(s, abc));
 }
 
 WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
@@ -171,16 +167,6 @@ WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
     TELLS_AFTER(s, 5, "one:WAITING m:WAITING one:OK");
     release(one);
     TELLS_AFTER(s, 5, "one:released m:OK");
-}
-
-WITH_CLIENT(multis_of_one_client_in_opposite_orders)
-{
-    struct handle *m = multi_new(p, "m", abc, NULL), *w = multi_new(p, "w", cba, NULL);
-    acquire(m, HILOCK_FOREVER);
-    acquire(w, HILOCK_FOREVER);
-    TELLS_AFTER(s, 20, "m:OK w:WAITING");
-    release(m);
-    TELLS_AFTER(s, 20, "m:released w:OK");
 }
 
 WITH_CLIENT(multis_of_two_clients_in_opposite_orders)
@@ -339,4 +325,82 @@ IN_FIXTURE(a_refused_login_ends_it_and_nothing_else)
     TELLS_AFTER(s, 1000, "m:DENIED");
     asks(p, "x", "alone", NULL);
     TELLS_AFTER(s, 5000, "x:DENIED");
+}
+
+/* ---- what it keeps while it waits ---- */
+
+/* For so long a name is kept at once, and it is looked at every millisecond. */
+enum { KEPT_MS = 20 };
+
+static unsigned kept_for_ms(struct fixture *s, const char *name, unsigned span_ms)
+{
+    unsigned longest = 0, run = 0;
+    for (unsigned i = 0; i < span_ms; i++) {
+        run_ms(s, 1);
+        run = is_ours(s, name) ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
+{
+    store_take(&s->store, "b", "another", 60000);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WAITING");
+    TEXT(s, m->holder, "another");
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{b}"), 1);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
+    unsigned longest_ms = kept_for_ms(s, "a", 4000);
+    HOLDS(s, longest_ms > 0 && longest_ms < 3 * KEPT_MS); /* pauses may be shorter than a millisecond */
+    store_free_name(&s->store, "b");
+    TELLS_AFTER(s, 100, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
+/* Its release hands over: who comes with the name that is waited for in the queue has the others already. */
+IN_FIXTURE(behind_a_holder_that_hands_over_it_keeps_what_it_has)
+{
+    struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WAITING");
+    SAME(s, kept_for_ms(s, "a", 9000), 9000);
+    HOLDS(s, !is_ours(s, "c"));
+    release_quietly(one);
+    TELLS_AFTER(s, 5, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
+/* Here a round trip takes 20 ms, and nobody says that the name is free. */
+IN_FIXTURE(its_pauses_are_64_round_trips_at_most)
+{
+    s->net.there_us = s->net.back_us = 10000;
+    struct handle *m = multi_new(fixture_open(s, NULL), "m", abc, NULL);
+    run_ms(s, 1000);
+    s->is_untold = 1;
+    for (int i = 0; i < 8; i++) {
+        store_take(&s->store, "b", "another", 600000);
+        acquire(m, HILOCK_FOREVER);
+        run_ms(s, 10000);
+        store_delete(&s->store, "b");
+        run_ms(s, 64 * 20 + 200);
+        HOLDS(s, is_held(m));
+        release_quietly(m);
+        run_ms(s, 100);
+    }
+}
+
+WITH_CLIENT(it_wanders_to_the_next_busy_name)
+{
+    store_take(&s->store, "c", "another", 60000);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    while (is_ours(s, "a"))
+        run_us(s, 200);
+    store_take(&s->store, "a", "a third", 60000);
+    store_free_name(&s->store, "c");
+    run_ms(s, 200);
+    HOLDS(s, has_none(s, abc));
+    store_free_name(&s->store, "a");
+    TELLS_AFTER(s, 100, "m:WAITING m:OK");
 }

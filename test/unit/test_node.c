@@ -26,9 +26,8 @@ static void acquire_many(struct client *p, int count)
     }
 }
 
-IN_FIXTURE(before_anything_else_scripts_are_loaded_and_the_time_is_asked)
+GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
 {
-    struct client *p = fixture_open(s, NULL);
     asks(p, "a", "stock", NULL);
     TELLS_AFTER(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
@@ -57,22 +56,6 @@ WITH_CLIENT(a_forgotten_script_is_loaded_and_asked_again)
     TELLS_AFTER(s, 1, "a:released");
 }
 
-WITH_CLIENT(many_at_once_find_a_script_forgotten)
-{
-    sim_store_flush_scripts(s->store.core);
-    s->is_untold = 1;
-    acquire_many(p, 200);
-    run_ms(s, 10);
-    SAME(s, asked(s, "mutex_acquire"), 400);
-    SAME(s, asked(s, "SCRIPT"), scripts() + 1); /* one load is enough for all that stand behind it */
-    SAME(s, inflight(p), 0);
-    for (int i = 0; i < 200; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
-}
-
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
@@ -81,9 +64,8 @@ WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-IN_FIXTURE(a_script_is_missed_where_none_was_asked_for)
+GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
@@ -137,9 +119,8 @@ WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
     TELLS_AFTER(s, 1000, "a:OK");
 }
 
-IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
+GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8));
     s->is_untold = 1;
     acquire_many(p, 40);
     run_us(s, 50);
@@ -151,17 +132,6 @@ IN_FIXTURE(no_more_than_inflight_max_are_on_the_wire)
     run_ms(s, 2);
     SAME(s, asked(s, "mutex_acquire"), 40);
     SAME(s, inflight(p), 0);
-}
-
-IN_FIXTURE(a_request_waits_for_the_connection)
-{
-    struct handle *a = handle_new(fixture_open(s, NULL), "a", "stock", NULL);
-    s->place->mood = NET_REFUSES;
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5000, "");
-    s->place->mood = NET_LISTENS;
-    TELLS_AFTER(s, 2100, "a:OK");
-    SAME(s, a->result.attempts, 1);
 }
 
 /* Every timer is late: the server has had its moments after the first few. */
@@ -239,17 +209,15 @@ IN_FIXTURE(a_dead_idle_link_is_found_by_the_probe)
     TELLS_AFTER(s, 200, "down up");
 }
 
-IN_FIXTURE(a_busy_link_is_not_probed)
+GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     run_ms(s, 30000);
     SAME(s, asked(s, "TIME"), 1);
 }
 
-IN_FIXTURE(an_acquire_carries_the_servers_time)
+GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     unsigned long long not_after_us = 0, sampled_us;
     run_ms(s, 5000);
     asks(p, "a", "stock", NULL);

@@ -42,9 +42,8 @@ IN_FIXTURE(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms)
 enum { OUTAGES = 20 };
 
 /* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */
-WITH_CLIENT(an_outage_within_two_thirds_of_a_lease_costs_no_hold)
+HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < OUTAGES; i++) {
         run_to(s, sent_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 990000);
         server_goes(s);

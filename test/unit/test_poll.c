@@ -61,9 +61,8 @@ WITH_CLIENT(freed_between_the_two_commands_it_is_taken_by_the_second)
     SAME(s, a->result.attempts, 1);
 }
 
-IN_FIXTURE(a_lost_answer_is_adopted_by_the_same_id)
+GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
     struct handle *a = waits(p, "a");
     TELLS_AFTER(s, 1000, "a:OK");
@@ -100,9 +99,8 @@ IN_FIXTURE(what_came_after_the_end_of_the_wait_is_undone)
 }
 
 /* It has no time after which it is refused: its bytes make a hold that nobody knows of, until the second release of its id. */
-IN_FIXTURE(a_ghost_goes_with_the_second_release)
+GIVEN(a_ghost_goes_with_the_second_release, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
     acquiring(handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000)), 50);
     TELLS_AFTER(s, 100, "a:UNREACHABLE");
@@ -131,16 +129,6 @@ WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
     TELLS_AFTER(s, 5, "a:PROTOCOL");
 }
 
-WITH_CLIENT(errors_are_sat_out_or_end_the_wait)
-{
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "READONLY You can't write", .times = 2);
-    waits(p, "a");
-    TELLS_AFTER(s, 2000, "a:OK");
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
-    asks(p, "b", "other", SIMPLE(0));
-    TELLS_AFTER(s, 5, "b:DENIED");
-}
-
 /* ---- polling ---- */
 
 WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
@@ -156,15 +144,6 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
         longest_us = pause_us > longest_us ? pause_us : longest_us;
     }
     HOLDS(s, shortest_us >= 20000 && longest_us <= 30000 && longest_us - shortest_us > 3000);
-}
-
-WITH_CLIENT(the_usual_poll_is_50_to_100_ms)
-{
-    store_take_simple(&s->store, "stock", "another", 600000);
-    waits(p, "a");
-    run_ms(s, 10000);
-    HOLDS(s, asked(s, "SET") > 100 && asked(s, "SET") <= 200);
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
 WITH_CLIENT(only_the_head_of_the_line_polls)
@@ -216,25 +195,6 @@ WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 }
 
 /* ---- renewal and release ---- */
-
-WITH_CLIENT(a_renewal_moves_the_deadline_by_its_own_send)
-{
-    struct handle *a = waits(p, "a");
-    TELLS_AFTER(s, 1500, "a:OK");
-    SAME(s, asked(s, "simple_renew"), 1);
-    BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
-WITH_CLIENT(a_lease_found_shortened_takes_belief_along)
-{
-    struct handle *a = waits(p, "a");
-    p->tells = 1;
-    run_ms(s, 900);
-    s->is_tampered = 1;
-    store_expire_ms(&s->store, "stock", 500);
-    TELLS_AFTER(s, 300, "a:OK ANOMALY");
-    BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
 
 IN_FIXTURE(a_server_that_has_them_is_told_by_native_commands)
 {
@@ -323,28 +283,6 @@ IN_FIXTURE(a_refused_question_means_that_it_has_none)
     release(a);
     TELLS_AFTER(s, 1, "a:OK a:released");
     SAME(s, asked(s, "simple_release"), 1);
-}
-
-WITH_CLIENT(operators_see_and_end_a_SIMPLE_hold)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", SIMPLE(.lease_ms = 3000)), *b = simple(q, "b");
-    char holder[80];
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    peek(b);
-    TELLS_AFTER(s, 1, "b:peek OK");
-    TEXT(s, b->holder, holder);
-    HOLDS(s, b->result.holder_remaining_ms > 2900);
-    force(b, "another:1");
-    TELLS_AFTER(s, 1, "b:force LOST");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
-    s->is_tampered = 1;
-    force(b, holder);
-    TELLS_AFTER(s, 1, "b:force OK");
-    TEXT(s, store_holder(&s->store, "stock"), "");
-    peek(b);
-    TELLS_AFTER(s, 1500, "b:peek OK a:LOST TAKEN");
-    TEXT(s, b->result.holder, "");
 }
 
 /* ---- several kinds on one name ---- */

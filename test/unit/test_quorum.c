@@ -83,9 +83,9 @@ IN_FIXTURE(quorum_needed_may_be_all_of_them)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(SIMPLE_locks_too)
+GIVEN(SIMPLE_locks_too, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
+    struct client *q = quorum(s, 3);
     const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
     struct handle *a = asks(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
     run_ms(s, 1);
@@ -116,16 +116,15 @@ IN_FIXTURE(before_the_first_connection_it_waits_for_enough)
     struct hilock_client_options options = hilock_client_options_default();
     fixture_masters(s, 3);
     options.quorum_urls = urls_of(3);
-    struct client *p = fixture_open(s, &options);
-    asks(p, "a", "stock", NULL);
+    asks(fixture_open(s, &options), "a", "stock", NULL);
     TELLS_AFTER(s, 5, "a:OK");
 }
 
 /* ---- refused ---- */
 
-IN_FIXTURE(held_by_a_majority_it_waits_at_the_first_master)
+GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
+    struct client *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     TELLS_AFTER(s, 100, "b:WAITING");
@@ -217,19 +216,6 @@ IN_FIXTURE(a_split_vote_of_three_resolves) { split(s, 3, 5); }
 IN_FIXTURE(a_split_vote_of_five_resolves) { split(s, 5, 5); }
 IN_FIXTURE(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
 
-/* node-redlock asks again while its own votes of the lost attempt still stand, and is refused by itself. */
-IN_FIXTURE(node_redlock_blocks_itself_after_a_split_vote_and_we_do_not)
-{
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    take_at(s, 0, 2, "another");
-    acquire(a, HILOCK_FOREVER);
-    run_us(s, 250);
-    store_free_name(store_at(s, 0), "stock");
-    store_free_name(store_at(s, 1), "stock");
-    TELLS_AFTER(s, 50, "a:WAITING a:OK");
-    SAME(s, kept(s, "stock"), 3);
-}
-
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
@@ -313,9 +299,8 @@ IN_FIXTURE(of_three_who_want_it_all_the_time_each_has_his_turn)
     TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
 }
 
-IN_FIXTURE(siblings_stand_in_line)
+GIVEN(siblings_stand_in_line, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
     acquire(b, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
@@ -378,10 +363,13 @@ IN_FIXTURE(peek_tells_whom_most_masters_name)
     TELLS_AFTER(s, 3100, "a:peek UNREACHABLE");
 }
 
+/* Each vote has an id of its own, and the label stands behind it: they are of one holder. */
 IN_FIXTURE(force_release_needs_a_majority)
 {
-    struct client *p = quorum(s, 3), *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL);
+    struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options),
+                                                                        .label = "till@shop-7"});
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
     char holder[64];
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));
@@ -399,9 +387,8 @@ IN_FIXTURE(force_release_needs_a_majority)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
-IN_FIXTURE(connected_means_that_enough_are)
+GIVEN(connected_means_that_enough_are, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     crash(s, 0);
     run_ms(s, 1);
     HOLDS(s, hilock_client_is_connected(p->client));

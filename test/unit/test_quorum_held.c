@@ -15,9 +15,8 @@ IN_FIXTURE(renewed_by_a_majority)
     SAME(s, a->result.votes, 3);
 }
 
-IN_FIXTURE(without_a_majority_renewals_fail_and_it_expires)
+GIVEN(without_a_majority_renewals_fail_and_it_expires, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     crash(s, 0);
     crash(s, 1);
@@ -52,18 +51,6 @@ IN_FIXTURE(a_member_that_restarted_empty_is_healed)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(one_that_was_away_joins_when_it_is_back)
-{
-    struct client *p = quorum(s, 3);
-    crash(s, 2);
-    run_ms(s, 5);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 24000));
-    SAME(s, a->result.votes, 2);
-    s->net.places[2].mood = NET_LISTENS;
-    run_ms(s, 25000);
-    SAME(s, kept(s, "stock"), 3);
-}
-
 IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -88,9 +75,8 @@ IN_FIXTURE(taken_at_a_majority_it_is_lost_and_never_healed)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
-IN_FIXTURE(extended_by_a_majority_or_not_at_all)
+GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     world_freeze(&store_at(s, 0)->lane);
     extend(a, 30000);
@@ -117,9 +103,8 @@ IN_FIXTURE(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
 }
 
 /* A request to heal is lost with its link and still runs, behind a refusal. */
-IN_FIXTURE(a_master_that_refuses_to_be_healed_is_released_too)
+GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     run_ms(s, 1);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);

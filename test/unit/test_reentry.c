@@ -5,9 +5,8 @@
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
-WITH_CLIENT(it_counts_up_and_down_with_no_command)
+HOLDING(it_counts_up_and_down_with_no_command, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     size_t asked_before = asked(s, NULL);
     uint64_t token = hilock_lock_token(a->lock), asked_us = fixture_us(s);
@@ -43,9 +42,8 @@ WITH_CLIENT(it_counts_up_and_down_with_no_command)
 
 enum { DEEP = 1000 };
 
-WITH_CLIENT(a_thousand_deep_costs_no_command)
+HOLDING(a_thousand_deep_costs_no_command, HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1));
     size_t asked_before = asked(s, NULL), blocks;
     for (int i = 2; i <= DEEP / 2; i++) {
         SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
@@ -89,9 +87,8 @@ WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
 }
 
-WITH_CLIENT(no_count_overflows)
+HOLDING(no_count_overflows, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     a->lock->hold->side->desk.count += UINT32_MAX - 2;
@@ -133,9 +130,8 @@ WITH_CLIENT(drop_and_free_end_all_counts)
     SAME(s, a->result.hold_count, 1);
 }
 
-WITH_CLIENT(a_loss_ends_all_counts)
+HOLDING(a_loss_ends_all_counts, &again)
 {
-    struct handle *a = held(p, "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 1, "a:OK a:OK");
@@ -164,9 +160,8 @@ static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struc
     run_ms(s, 10);
 }
 
-WITH_CLIENT(entered_behind_the_deadline_it_is_LOST_behind_on_lost)
+HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     pending(s, p, block_and_enter);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
@@ -177,7 +172,7 @@ WITH_CLIENT(entered_behind_the_deadline_it_is_LOST_behind_on_lost)
     struct hilock_stats stats = stats_of(p);
     SAME(s, stats.reentered, 0);
     SAME(s, stats.failed, 1);
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 static void enter_and_block(struct handle *handle)
@@ -186,9 +181,8 @@ static void enter_and_block(struct handle *handle)
     block_for_five_seconds(handle);
 }
 
-WITH_CLIENT(one_that_aged_in_the_queue_is_LOST_too)
+HOLDING(one_that_aged_in_the_queue_is_LOST_too, &again)
 {
-    held(p, "a", "one", &again);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
@@ -196,9 +190,8 @@ WITH_CLIENT(one_that_aged_in_the_queue_is_LOST_too)
 static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
 
 /* Lost, and granted again by the time the old entry is answered: that was of another hold. */
-WITH_CLIENT(a_later_hold_of_the_handle_is_not_the_one_that_was_entered)
+HOLDING(a_later_hold_of_the_handle_is_not_the_one_that_was_entered, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     when(a, "LOST SUSPENDED", enter_the_next);
     pending(s, p, enter_and_block);
     TELLS(s, "b:OK a:LOST SUSPENDED a:LOST a:OK");
@@ -206,9 +199,8 @@ WITH_CLIENT(a_later_hold_of_the_handle_is_not_the_one_that_was_entered)
 }
 
 /* The release of a hold that is over says so, all counts at once; on_lost does not run as well. */
-WITH_CLIENT(release_of_a_count_behind_the_deadline_is_LOST_for_all)
+HOLDING(release_of_a_count_behind_the_deadline_is_LOST_for_all, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
@@ -219,33 +211,25 @@ WITH_CLIENT(release_of_a_count_behind_the_deadline_is_LOST_for_all)
     TELLS_AFTER(s, 5, "a:OK a:LOST a:release LOST");
 }
 
-WITH_CLIENT(released_for_good_before_it_was_told_it_is_LOST)
+HOLDING(released_before_it_was_told_it_holds_on_or_is_LOST, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
-    acquire(a, HILOCK_TRY);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
-    HOLDS(s, !is_ours(s, "one"));
-}
-
-WITH_CLIENT(released_once_before_it_was_told_it_holds_on)
-{
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     TELLS_AFTER(s, 5, "a:OK a:released");
-    HOLDS(s, is_ours(s, "one"));
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
+    HOLDS(s, is_ours(s, "stock") && is_held(a));
     SAME(s, a->result.hold_count, 1);
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_OK); /* for good */
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 /* ---- cancel ---- */
 
-WITH_CLIENT(cancel_takes_back_the_newest)
+HOLDING(cancel_takes_back_the_newest, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     struct hilock_lock_info info = {.size = sizeof info};
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
     acquire(a, HILOCK_TRY);
@@ -265,12 +249,11 @@ WITH_CLIENT(cancel_takes_back_the_newest)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
     release_quietly(a);
     run_ms(s, 5);
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
+HOLDING(cancel_of_one_whose_count_was_released_gives_back_another, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     release(a); /* of 3, none of the two answered */
@@ -278,28 +261,13 @@ WITH_CLIENT(cancel_of_one_whose_count_was_released_gives_back_another)
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     TELLS_AFTER(s, 5, "a:LOST a:CANCELLED a:released a:released");
-    HOLDS(s, !is_ours(s, "one"));
-}
-
-WITH_CLIENT(cancel_among_many_keeps_the_count)
-{
-    struct handle *a = held(p, "a", "one", &again);
-    for (int i = 0; i < 3; i++)
-        acquire(a, HILOCK_TRY);
-    release_quietly(a);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK); /* 4 - 1 - 3 */
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "a:CANCELLED a:CANCELLED a:CANCELLED");
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 /* ---- close, memory ---- */
 
-WITH_CLIENT(closing_answers_CLOSED_and_the_hold_lives_on)
+HOLDING(closing_answers_CLOSED_and_the_hold_lives_on, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
@@ -314,9 +282,8 @@ WITH_CLIENT(closing_answers_CLOSED_and_the_hold_lives_on)
     TELLS_AFTER(s, 5, "closed");
 }
 
-WITH_CLIENT(releases_need_no_memory)
+HOLDING(releases_need_no_memory, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     for (uint64_t fail = 1; fail <= 2; fail++) {
         s->memory.fail_at = s->memory.asked + fail;
         s->memory.fails = 1;
@@ -332,12 +299,11 @@ WITH_CLIENT(releases_need_no_memory)
     release(a);
     release(a);
     TELLS_AFTER(s, 5, "a:OK a:OK a:released a:released a:released");
-    HOLDS(s, !is_ours(s, "one"));
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_CLIENT(an_abandoned_client_answers_nothing)
+HOLDING(an_abandoned_client_answers_nothing, &again)
 {
-    struct handle *a = held(p, "a", "one", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     acquire(a, HILOCK_TRY);
@@ -388,9 +354,8 @@ IN_FIXTURE(everything_is_legal_inside)
     }
 }
 
-WITH_CLIENT(a_peek_tells_the_count_of_its_handle)
+HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1));
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     fixture_hush(s);

@@ -19,7 +19,8 @@ IN_FIXTURE(it_is_told_when_replicas_have_it)
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
-IN_FIXTURE(too_few_end_a_try)
+/* At the end of a try; of a wait, though its WAIT is still out; and of one that ends between two attempts. */
+IN_FIXTURE(too_few_are_told_in_time_and_leave_nothing)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -28,13 +29,22 @@ IN_FIXTURE(too_few_end_a_try)
     TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
+    uint64_t begun_us = fixture_us(s);
+    acquire(a, 400);
+    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
+    SAME(s, a->at_us, begun_us + 400000);
+    TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
+    TEXT(s, holder_of(s, "stock"), "");
+    run_ms(s, 1000);
+    acquire(a, 1020);
+    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
+    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
-IN_FIXTURE(who_waits_is_told_when_they_are_back)
+GIVEN(who_waits_is_told_when_they_are_back, shop(s))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
-    acquire(a, 60000);
+    acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
     TELLS_AFTER(s, 3500, "");
     HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
     s->store.replicas_away = 0;
@@ -42,35 +52,23 @@ IN_FIXTURE(who_waits_is_told_when_they_are_back)
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
-IN_FIXTURE(the_end_of_the_wait_comes_in_time)
+IN_FIXTURE(what_else_is_said_to_WAIT)
 {
+    const struct { struct plan plan; const char *story, *detail; } answers[] = {
+        {{.act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
+         "WAIT: +wait is missing"},
+        {{.act = PLAN_INSTEAD, .reply = say_string("many")}, "a:PROTOCOL", ""},
+        {{.act = PLAN_INSTEAD, .reply = say_integer(-1)}, "a:NOT_REPLICATED", ""},
+    };
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    uint64_t begun_us = fixture_us(s);
-    s->store.replicas_away = 1;
-    acquire(a, 400);
-    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
-    SAME(s, a->at_us, begun_us + 400000);
-    TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
-    TEXT(s, holder_of(s, "stock"), ""); /* though the WAIT is still out */
-}
-
-IN_FIXTURE(one_that_ends_between_two_attempts_says_how_many)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    s->store.replicas_away = 1;
-    acquire(a, 1020);
-    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
-    TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
-}
-
-IN_FIXTURE(a_refused_WAIT_is_told)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command");
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:DENIED");
-    HOLDS(s, strstr(a->detail, "WAIT: +wait is missing") != NULL);
-    TEXT(s, holder_of(s, "stock"), "");
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct plan *plan = plan_add(&s->plans, answers[i].plan);
+        plan->on = "WAIT";
+        acquire(a, HILOCK_TRY);
+        TELLS_AFTER(s, 5, answers[i].story);
+        HOLDS(s, strstr(a->detail, answers[i].detail));
+        TEXT(s, holder_of(s, "stock"), "");
+    }
 }
 
 IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
@@ -78,31 +76,17 @@ IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
     static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                                          "ERR WAIT cannot be used with replica instances. Please also note that ..."};
     struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed);
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
-    acquire(a, HILOCK_FOREVER);
+    asks(p, "a", "stock", &confirmed);
     TELLS_AFTER(s, 500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-IN_FIXTURE(nonsense_for_an_answer_is_no_confirmation)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_string("many"));
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:PROTOCOL");
-    PLAN(s, .on = "WAIT", .act = PLAN_INSTEAD, .reply = say_integer(-1));
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
-    TEXT(s, holder_of(s, "stock"), "");
-}
-
 /* ---- what it costs ---- */
 
-IN_FIXTURE(there_is_no_third_link_before_it_is_asked_for)
+GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
 {
-    struct client *p = shop(s);
     held(p, "a", "stock", NULL);
     handle_new(p, "b", "other", &confirmed);
     run_ms(s, 10);
@@ -116,9 +100,8 @@ IN_FIXTURE(there_is_no_third_link_before_it_is_asked_for)
     TELLS(s, "c:OK d:OK");
 }
 
-IN_FIXTURE(a_blocked_WAIT_delays_nobody_else)
+GIVEN(a_blocked_WAIT_delays_nobody_else, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
     s->store.replicas_away = 1;
     asking(p, "a", "stock", &confirmed);
@@ -135,9 +118,8 @@ IN_FIXTURE(a_blocked_WAIT_delays_nobody_else)
 
 enum { MANY = 12 };
 
-IN_FIXTURE(many_go_with_one_WAIT)
+GIVEN(many_go_with_one_WAIT, shop(s))
 {
-    struct client *p = shop(s);
     char name[16];
     s->is_untold = 1;
     struct handle *first = asking(p, "first", "first", &confirmed);
@@ -179,9 +161,8 @@ IN_FIXTURE(a_renewal_needs_no_WAIT)
 }
 
 /* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
-IN_FIXTURE(each_gets_as_many_as_it_asks_for)
+GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
     s->store.replicas = 2;
     s->store.replicas_away = 1;
@@ -196,9 +177,8 @@ IN_FIXTURE(each_gets_as_many_as_it_asks_for)
 }
 
 /* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-IN_FIXTURE(a_WAIT_that_finds_more_than_it_asked_for_is_enough)
+GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
 {
-    struct client *p = shop(s);
     s->store.replicas = 2;
     asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
     asking(p, "one", "other", &confirmed);
@@ -207,12 +187,13 @@ IN_FIXTURE(a_WAIT_that_finds_more_than_it_asked_for_is_enough)
 }
 
 /* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-IN_FIXTURE(each_waits_for_as_long_as_it_asks_for)
+GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 {
-    struct client *p = shop(s);
     s->store.replica_us = 200000;
-    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)), HILOCK_TRY);
-    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)), HILOCK_TRY);
+    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)),
+              HILOCK_TRY);
+    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
+              HILOCK_TRY);
     TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
     TELLS_AFTER(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);
@@ -232,18 +213,6 @@ IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
     SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
 }
 
-IN_FIXTURE(a_lost_answer_to_the_acquire_asks_again)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 4000, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    release(a);
-    TELLS_AFTER(s, 5000, "a:released");
-    TEXT(s, holder_of(s, "stock"), "");
-}
-
 IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
@@ -254,9 +223,8 @@ IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-IN_FIXTURE(a_cancel_in_WAIT_leaves_nothing)
+GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", &confirmed), *b;
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -271,9 +239,8 @@ IN_FIXTURE(a_cancel_in_WAIT_leaves_nothing)
     HOLDS(s, b->result.fencing_token > 0);
 }
 
-IN_FIXTURE(a_close_in_WAIT_leaves_nothing)
+GIVEN(a_close_in_WAIT_leaves_nothing, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     asking(p, "b", "other", &confirmed);
     s->store.replicas_away = 1;
@@ -285,9 +252,8 @@ IN_FIXTURE(a_close_in_WAIT_leaves_nothing)
     TEXT(s, holder_of(s, "other"), "");
 }
 
-IN_FIXTURE(an_abandon_in_WAIT_is_quiet)
+GIVEN(an_abandon_in_WAIT_is_quiet, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);

@@ -9,9 +9,8 @@ static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HIL
 
 /* ---- kinds, lines, hand-overs ---- */
 
-IN_FIXTURE(a_SIMPLE_lock_is_confirmed)
+GIVEN(a_SIMPLE_lock_is_confirmed, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
     acquire(a, HILOCK_TRY);
     TELLS_AFTER(s, 10, "a:OK");
@@ -23,9 +22,8 @@ IN_FIXTURE(a_SIMPLE_lock_is_confirmed)
     TEXT(s, holder_of(s, "stock"), "");
 }
 
-IN_FIXTURE(a_pushed_grant_is_written_by_who_gets_it)
+GIVEN(a_pushed_grant_is_written_by_who_gets_it, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b;
     run_ms(s, 10);
     b = asking(p, "b", "stock", &fair);
@@ -37,9 +35,8 @@ IN_FIXTURE(a_pushed_grant_is_written_by_who_gets_it)
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", -1) + 30000000 - 307000);
 }
 
-IN_FIXTURE(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next)
+GIVEN(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &fair);
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -52,9 +49,8 @@ IN_FIXTURE(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next)
     TELLS_AFTER(s, 20, "a:OK");
 }
 
-IN_FIXTURE(a_hold_is_handed_to_who_asks_for_no_more)
+GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
     asking(p, "b", "stock", &confirmed);
@@ -67,9 +63,8 @@ IN_FIXTURE(a_hold_is_handed_to_who_asks_for_no_more)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-IN_FIXTURE(who_asks_for_less_is_not_kept_behind)
+GIVEN(who_asks_for_less_is_not_kept_behind, shop(s))
 {
-    struct client *p = shop(s);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     run_ms(s, 10);
@@ -77,9 +72,8 @@ IN_FIXTURE(who_asks_for_less_is_not_kept_behind)
     TELLS_AFTER(s, 1100, "b:OK");
 }
 
-IN_FIXTURE(who_stands_behind_is_told_that_it_is_held)
+GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
 {
-    struct client *p = shop(s);
     struct handle *b = handle_new(p, "b", "stock", NULL);
     asking(p, "a", "stock", &confirmed);
     s->store.replicas_away = 1;

@@ -21,28 +21,25 @@ static void works(struct fixture *s, struct client *p)
     SAME(s, s->net.secured, 1);
 }
 
-IN_FIXTURE(a_certificate_is_of_the_urls_host)
+IN_FIXTURE(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
 {
+    static const struct { const char *url, *option, *name; } servers[] = {
+        {"rediss://locks.example", NULL, "locks.example"},
+        {"rediss://127.0.0.1", NULL, "127.0.0.1"},
+        {"rediss://127.0.0.1", "shop.example", "shop.example"},
+    };
     all_speak_tls(s);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
-    p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
-    works(s, p);
-    SAME(s, s->place->tried, 2);
-    TEXT(s, s->place->tls_host, "locks.example");
-}
-
-IN_FIXTURE(a_certificate_is_of_the_urls_address)
-{
-    all_speak_tls(s);
-    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1")));
-    TEXT(s, s->place->tls_host, "127.0.0.1");
-}
-
-IN_FIXTURE(a_certificate_is_of_the_name_in_the_options)
-{
-    all_speak_tls(s);
-    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1", .tls_server_name = "locks.example")));
-    TEXT(s, s->place->tls_host, "locks.example");
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
+        struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = servers[i].url,
+                                                                 .tls_server_name = servers[i].option));
+        p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
+        s->place->tried = 0;
+        works(s, p);
+        SAME(s, s->place->tried, 2);
+        TEXT(s, s->place->tls_host, servers[i].name);
+        client_abandon(p);
+        store_clear(&s->store);
+    }
 }
 
 IN_FIXTURE(sentinels_and_the_master_have_their_own)
@@ -80,7 +77,9 @@ IN_FIXTURE(masters_of_a_quorum_speak_as_their_urls_say)
     fixture_server(s, "10.0.1.2:6379");
     s->net.places[0].is_tls = s->net.places[2].is_tls = 1;
     s->is_tampered = 1; /* belief is held against one server only */
-    acquiring(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3, .restart_guard_ms = HILOCK_GUARD_OFF)), "a", "stock", NULL), 1000);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3,
+                                                             .restart_guard_ms = HILOCK_GUARD_OFF));
+    acquiring(handle_new(p, "a", "stock", NULL), 1000);
     TELLS_AFTER(s, 100, "a:OK");
     TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
     TEXT(s, s->net.places[1].tls_host, "");

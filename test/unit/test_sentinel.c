@@ -3,44 +3,49 @@
 #include "played.h"
 #include "sentinel_stage.h"
 
-IN_FIXTURE(the_master_is_asked_for_and_its_role)
+/* stage: of the sentinels, the master and its replica; s: their fixture. */
+#define WITH_SENTINELS(name)                                                                                    \
+    static void name##_with(struct fixture *s, struct stage *stage);                                            \
+    IN_FIXTURE(name)                                                                                            \
+    {                                                                                                           \
+        struct stage stage;                                                                                     \
+        stage_set(&stage, s);                                                                                   \
+        name##_with(s, &stage);                                                                                 \
+    }                                                                                                           \
+    static void name##_with(struct fixture *s, struct stage *stage)
+
+WITH_SENTINELS(the_master_is_asked_for_and_its_role)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
+    struct client *p = stage_connect(stage);
     SAME(s, asked(s, "ROLE"), 1);
-    SAME(s, store_count(stage.other, NULL), 0);
-    SAME(s, store_listeners(stage.sentinels[0], "+switch-master"), 1);
+    SAME(s, store_count(stage->other, NULL), 0);
+    SAME(s, store_listeners(stage->sentinels[0], "+switch-master"), 1);
     held(p, "a", "stock", NULL);
     HOLDS(s, is_ours(s, "stock"));
 }
 
-IN_FIXTURE(a_request_waits_until_somebody_knows_the_master)
+WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage.places[i]->mood = NET_REFUSES;
+        stage->places[i]->mood = NET_REFUSES;
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
     acquire(a, 1000);
     TELLS_AFTER(s, 1100, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
     acquire(a, HILOCK_FOREVER);
-    stage.places[1]->mood = NET_LISTENS;
+    stage->places[1]->mood = NET_LISTENS;
     TELLS_AFTER(s, 2500, "a:OK");
 }
 
-IN_FIXTURE(a_switch_is_followed_at_once)
+WITH_SENTINELS(a_switch_is_followed_at_once)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
+    struct client *p = stage_connect(stage);
     struct handle *a = held(p, "a", "stock", NULL);
-    store_copy(stage.other, &s->store);
+    store_copy(stage->other, &s->store);
     p->tells = 1;
-    stage_fail_over(&stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
+    stage_fail_over(stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
     TELLS_AFTER(s, 10, "failover down up");
-    SAME(s, store_count(stage.other, "renew"), 1);
+    SAME(s, store_count(stage->other, "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
     struct hilock_stats stats = stats_of(p);
@@ -48,118 +53,101 @@ IN_FIXTURE(a_switch_is_followed_at_once)
 }
 
 /* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
-IN_FIXTURE(the_first_failover_of_all_is_followed_and_not_back)
+WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 0);
-    struct client *p = stage_connect(&stage);
+        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 0);
+    struct client *p = stage_connect(stage);
     p->tells = 1;
-    stage_fail_over(&stage, 1, 1, 0);
+    stage_fail_over(stage, 1, 1, 0);
     TELLS_AFTER(s, 9000, "failover down up");
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-IN_FIXTURE(what_the_new_master_does_not_know_is_lost)
+WITH_SENTINELS(what_the_new_master_does_not_know_is_lost)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct handle *a = held(stage_connect(&stage), "a", "stock", NULL);
-    stage_fail_over(&stage, 3, 1, 0);
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    stage_fail_over(stage, 3, 1, 0);
     TELLS_AFTER(s, 10, "a:LOST TAKEN");
     HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
 }
 
-IN_FIXTURE(a_waiter_tries_again_at_the_new_master)
+WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     store_take(&s->store, "stock", "another", 600000);
-    asks(stage_connect(&stage), "b", "stock", NULL);
+    asks(stage_connect(stage), "b", "stock", NULL);
     run_ms(s, 100);
-    stage_fail_over(&stage, 3, 1, 0);
+    stage_fail_over(stage, 3, 1, 0);
     TELLS_AFTER(s, 20, "b:WAITING b:OK");
-    SAME(s, store_count(stage.other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
+    SAME(s, store_count(stage->other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
 }
 
 /* Its answer is on the way while the switch is heard: it extends nothing. */
-IN_FIXTURE(nothing_that_the_old_master_still_says_is_read)
+WITH_SENTINELS(nothing_that_the_old_master_still_says_is_read)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct handle *a = held(stage_connect(&stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *a = held(stage_connect(stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct plan *slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
     run_ms(s, 1100);
     SAME(s, slow->met, 1);
-    stage_fail_over(&stage, 3, 1, 0);
+    stage_fail_over(stage, 3, 1, 0);
     run_ms(s, 10);
     plan_let_go(&s->plans, slow);
     TELLS_AFTER(s, 10, "a:LOST TAKEN");
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
 }
 
-IN_FIXTURE(a_promotion_is_asked_after)
+WITH_SENTINELS(a_promotion_is_asked_after)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
-    stage_fail_over(&stage, 1, 0, 0);
-    store_publish(stage.sentinels[0], "+promoted-slave", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
+    struct client *p = stage_connect(stage);
+    stage_fail_over(stage, 1, 0, 0);
+    store_publish(stage->sentinels[0], "+promoted-slave",
+                  "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
     run_ms(s, 10);
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-IN_FIXTURE(a_lost_master_is_sought)
+WITH_SENTINELS(a_lost_master_is_sought)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct handle *a = handle_new(stage_connect(&stage), "a", "stock", NULL);
+    struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
     server_goes(s);
     run_ms(s, 2000);
     acquire(a, HILOCK_FOREVER);
-    stage_fail_over(&stage, 3, 0, 0);
+    stage_fail_over(stage, 3, 0, 0);
     TELLS_AFTER(s, 1000, "a:OK");
 }
 
-IN_FIXTURE(sentinels_that_were_set_up_anew_are_believed)
+WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
-    struct handle *a = handle_new(stage_connect(&stage), "a", "stock", NULL);
-    stage_fail_over(&stage, 3, 0, 1);
+        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
+    struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
+    stage_fail_over(stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 15000, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
+    HOLDS(s, stage_is_at(stage->other, a));
 }
 
 /* One of three is no majority, though it is the only one that answers: it may just have been away. */
-IN_FIXTURE(one_that_was_set_up_anew_is_not_believed)
+WITH_SENTINELS(one_that_was_set_up_anew_is_not_believed)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage.sentinels[i], "127.0.0.1", 6379, 50);
-    stage_connect(&stage);
-    stage_fail_over(&stage, 1, 0, 0);
-    stage.places[1]->mood = stage.places[2]->mood = s->place->mood = NET_REFUSES;
+        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
+    stage_connect(stage);
+    stage_fail_over(stage, 1, 0, 0);
+    stage->places[1]->mood = stage->places[2]->mood = s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 30000);
-    SAME(s, store_count(stage.other, NULL), 0);
+    SAME(s, store_count(stage->other, NULL), 0);
 }
 
 /* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
-IN_FIXTURE(one_who_names_another_master_of_the_same_epoch_is_outvoted)
+WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    sim_store_set_replica(stage.other->core, 0);
-    store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
-    struct client *p = stage_connect(&stage);
+    sim_store_set_replica(stage->other->core, 0);
+    store_knows(stage->sentinels[1], STAGE_OTHER, 6379, 1);
+    struct client *p = stage_connect(stage);
     run_ms(s, 2000);
     held(p, "a", "stock", NULL);
     fixture_hush(s);
@@ -169,12 +157,10 @@ IN_FIXTURE(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 }
 
 /* Neither of the two that they name answers. */
-IN_FIXTURE(those_who_disagree_lead_to_and_fro_within_bounds)
+WITH_SENTINELS(those_who_disagree_lead_to_and_fro_within_bounds)
 {
-    struct stage stage;
-    stage_set(&stage, s);
     s->place->mood = NET_REFUSES;
-    store_knows(stage.sentinels[1], STAGE_OTHER, 6379, 1);
+    store_knows(stage->sentinels[1], STAGE_OTHER, 6379, 1);
     s->net.places[1].mood = NET_REFUSES;
     fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     run_ms(s, 10000);
@@ -207,23 +193,20 @@ IN_FIXTURE(a_server_that_is_no_sentinel_is_reported_once)
 static const char unknown[] = "ERR No such master with that name";
 
 /* While another sentinel knows better nobody is alarmed. */
-IN_FIXTURE(one_sentinel_that_knows_nothing_is_no_news)
+WITH_SENTINELS(one_sentinel_that_knows_nothing_is_no_news)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    PLAN(s, .on = "SENTINEL", .at = stage.sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "SENTINEL", .at = stage->sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     TELLS_AFTER(s, 5000, "up");
 }
 
-IN_FIXTURE(a_master_that_sentinels_come_to_know_is_found)
+WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {
     struct plan *plans[STAGE_SENTINELS];
-    struct stage stage;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage.sentinels[i], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
+                        .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
     p->tells = 1;
     run_ms(s, 5000);
@@ -231,13 +214,11 @@ IN_FIXTURE(a_master_that_sentinels_come_to_know_is_found)
     TELLS_AFTER(s, 1000, "down up");
 }
 
-IN_FIXTURE(sentinels_have_a_login_of_their_own)
+WITH_SENTINELS(sentinels_have_a_login_of_their_own)
 {
-    struct stage stage;
     struct client *p;
-    stage_set(&stage, s);
     for (int i = 0; i < STAGE_SENTINELS; i++)
-        sim_store_set_password(stage.sentinels[i]->core, FIXTURE_SECRET "2");
+        sim_store_set_password(stage->sentinels[i]->core, FIXTURE_SECRET "2");
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = FIXTURE_SECRET, .sentinel_password = FIXTURE_SECRET "2"));
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -265,16 +246,14 @@ static struct hl_reply *odd(int i)
     }
 }
 
-IN_FIXTURE(odd_answers_lead_nowhere)
+WITH_SENTINELS(odd_answers_lead_nowhere)
 {
     static const char *const messages[] = {
         "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
         "yourmaster 127.0.0.1 6379 10.0.0.2 6379", "mymaster 10.9.9.9 6379 10.0.0.2 6379"};
-    struct stage stage;
     struct client *p;
     struct hl_reply *reply;
-    stage_set(&stage, s);
-    p = stage_connect(&stage);
+    p = stage_connect(stage);
     for (int i = 0; (reply = odd(i)) != NULL; i++) {
         struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
         run_ms(s, 16000);
@@ -283,18 +262,16 @@ IN_FIXTURE(odd_answers_lead_nowhere)
         run_ms(s, 16000);
     }
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        store_publish(stage.sentinels[0], "+switch-master", messages[i]);
+        store_publish(stage->sentinels[0], "+switch-master", messages[i]);
     run_ms(s, 100);
-    SAME(s, store_count(stage.other, NULL), 0);
+    SAME(s, store_count(stage->other, NULL), 0);
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
 /* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
-IN_FIXTURE(a_renewal_goes_before_releases_that_are_said_again)
+WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
 {
-    struct stage stage;
     char name[16];
-    stage_set(&stage, s);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < 100; i++) {
@@ -303,11 +280,11 @@ IN_FIXTURE(a_renewal_goes_before_releases_that_are_said_again)
     }
     run_ms(s, 10);
     fixture_hush(s);
-    PLAN(s, .on = "mutex_release", .at = stage.other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
-    store_copy(stage.other, &s->store);
-    stage_fail_over(&stage, 3, 1, 1);
+    PLAN(s, .on = "mutex_release", .at = stage->other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
+    store_copy(stage->other, &s->store);
+    stage_fail_over(stage, 3, 1, 1);
     run_ms(s, 3000);
-    HOLDS(s, store_count(stage.other, "mutex_release") > 20);
-    HOLDS(s, store_count(stage.other, "renew") >= 2);
+    HOLDS(s, store_count(stage->other, "mutex_release") > 20);
+    HOLDS(s, store_count(stage->other, "renew") >= 2);
     TELLS(s, "");
 }

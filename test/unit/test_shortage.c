@@ -106,9 +106,8 @@ WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
     release_quietly(c);
 }
 
-WITH_CLIENT(without_memory_for_its_answer_a_release_goes_to_the_store)
+HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
 {
-    struct handle *a = held(p, "a", "stock", NULL);
     waiting(p, "b", HILOCK_FOREVER);
     run_ms(s, 1);
     fixture_hush(s);

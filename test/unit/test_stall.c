@@ -25,9 +25,8 @@ static void freeze_ms(struct fixture *s, struct client *p, uint64_t span_ms)
     run_ms(s, 10);
 }
 
-IN_FIXTURE(a_late_timer_tells_of_it)
+GIVEN(a_late_timer_tells_of_it, holding(s, NULL))
 {
-    struct client *p = holding(s, NULL);
     freeze_ms(s, p, 3500);
     TELLS(s, "STALLED");
     HOLDS(s, p->event.stalled_ms >= 1500 && p->event.stalled_ms < 1510); /* 2 s were left */
@@ -57,9 +56,8 @@ IN_FIXTURE(no_more_than_the_limit_is_no_stall)
     }
 }
 
-IN_FIXTURE(many_late_timers_are_one_stall)
+GIVEN(many_late_timers_are_one_stall, holding(s, NULL))
 {
-    struct client *p = holding(s, NULL);
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 300);
     held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
@@ -72,9 +70,8 @@ IN_FIXTURE(many_late_timers_are_one_stall)
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2500000); }
 
-IN_FIXTURE(a_callback_that_takes_long_is_one)
+GIVEN(a_callback_that_takes_long_is_one, holding(s, NULL))
 {
-    struct client *p = holding(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 1500);
     acquire(b, HILOCK_FOREVER);
@@ -85,9 +82,8 @@ IN_FIXTURE(a_callback_that_takes_long_is_one)
 }
 
 /* Nothing of ours was due: nothing was late. */
-IN_FIXTURE(a_stall_that_delays_nothing_is_not_told)
+GIVEN(a_stall_that_delays_nothing_is_not_told, holding(s, NULL))
 {
-    struct client *p = holding(s, NULL);
     freeze_ms(s, p, 1900);
     run_ms(s, 60000);
     SAME(s, stalls(p), 0);
@@ -95,9 +91,8 @@ IN_FIXTURE(a_stall_that_delays_nothing_is_not_told)
 }
 
 /* Idle for long, away for long, busy for long: the loop turns. */
-IN_FIXTURE(a_loop_that_turns_is_not_stalled)
+GIVEN(a_loop_that_turns_is_not_stalled, holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1)))
 {
-    struct client *p = holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1));
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = handle_new(p, "c", "one", NULL);
     p->tells = 0;
     acquire(c, 100000);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A day with everything in it, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes,
  * nothing leaks, refusals say NO_MEMORY, every accepted call is answered, and nothing of ours stays at the store for longer than a lease. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "play.h"
-#include "suite.h"
+#include "played.h"
 #include "wanted.h"
 
 struct seat { /* a handle, and the calls it owes an answer to */
@@ -181,30 +178,19 @@ TEST(ten_in_a_row_may_fail)
             fail_msg("when allocations %llu to %llu fail", (unsigned long long)at, (unsigned long long)at + 9);
 }
 
-/* Release, close and free need no memory. */
-TEST(the_end_needs_no_memory)
+/* Release, close and free need no memory. A command that cannot be sent is another matter. */
+WITH_CLIENT(the_end_needs_no_memory)
 {
-    struct fixture s;
-    fixture_begin(&s);
-    struct client *p = fixture_connect(&s, NULL);
-    struct handle *a = held(p, "a", "one", NULL);
-    struct handle *b = held(p, "b", "two", NULL);
-    struct handle *w = handle_new(p, "w", "one", NULL);
-    acquire(w, HILOCK_FOREVER);
-    run_ms(&s, 5);
-    s.memory.is_out = 1;
-    s.memory.spares_links = 1; /* a command that cannot be sent is another matter */
-    TELLS(&s, "w:WAITING");
-    SAME(&s, release(a), HILOCK_OK);
-    run_ms(&s, 5);
-    TELLS(&s, "a:released w:OK");
-    SAME(&s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
-    TEXT(&s, hilock_client_refusal(p->client), "out of memory for an acquire");
+    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *w = asks(p, "w", "one", NULL);
+    run_ms(s, 5);
+    s->memory.is_out = s->memory.spares_links = 1;
+    release(a);
+    TELLS_AFTER(s, 5, "w:WAITING a:released w:OK");
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
+    TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
     handle_free(w);
-    SAME(&s, client_close(p, 10), HILOCK_OK);
-    run_ms(&s, 50);
-    TELLS(&s, "b:LOST CLOSING closed");
-    HOLDS(&s, !is_ours(&s, "one") && !is_ours(&s, "two"));
+    SAME(s, client_close(p, 10), HILOCK_OK);
+    TELLS_AFTER(s, 50, "b:LOST CLOSING closed");
+    HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
     handle_free(b);
-    assert_true(fixture_end(&s));
 }

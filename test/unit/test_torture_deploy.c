@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, and two of a queue, played once for every allocation, timer, link, command and query that may
- * fail in it: nothing crashes or leaks, the client ends, and where memory came back it works again. */
+/* A day behind Sentinel and one in a cluster, with a failover in each, one with replicas that confirm, two of a queue,
+ * and of multis and of a quorum, played once for every allocation, timer, link, command and query that may fail in it:
+ * nothing crashes or leaks, the client ends, and where memory came back it works again. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cluster_stage.h"
 #include "play.h"
+#include "quorum_stage.h"
 #include "sentinel_stage.h"
 #include "suite.h"
 #include "wanted.h"
 
 typedef struct client *day_fn(struct fixture *s);
 
+enum { COMPETED_MS = 3000 };
+
+/* Each call only of what could be made. */
+static void ask(struct handle *handle, uint32_t wait_ms)
+{
+    if (handle->lock && hilock_lock_state(handle->lock) == HILOCK_STATE_IDLE)
+        (void)acquire(handle, wait_ms);
+}
+
+static void stop(struct handle *handle)
+{
+    if (handle->lock)
+        (void)cancel(handle);
+}
+
 static void hold_and_wait(struct client *p, const char *one, const char *other)
 {
-    struct handle *a = handle_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b;
-    b = handle_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    if (a->lock)
-        (void)acquire(a, HILOCK_FOREVER);
-    if (b->lock)
-        (void)acquire(b, HILOCK_FOREVER);
+    struct handle *a = handle_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *b = handle_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    ask(a, HILOCK_FOREVER);
+    ask(b, HILOCK_FOREVER);
     run_ms(p->fixture, 200);
     if (a->lock)
         (void)release(a);
@@ -85,8 +100,7 @@ static struct client *replicas_day(struct fixture *s)
     handles[3] = multi_new(p, "d", names, &mutex);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 4; i++)
-            if (handles[i]->lock && hilock_lock_state(handles[i]->lock) == HILOCK_STATE_IDLE)
-                (void)acquire(handles[i], 2000);
+            ask(handles[i], 2000);
         run_ms(s, 4);
         s->store.replicas_away = round == 1 ? 2 : 0;
         if (round == 2)
@@ -103,8 +117,7 @@ static struct client *replicas_day(struct fixture *s)
 static struct handle *queues(struct client *p, const char *tag, const char *name, uint32_t wait_ms)
 {
     struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
-    if (handle->lock)
-        (void)acquire(handle, wait_ms);
+    ask(handle, wait_ms);
     run_ms(p->fixture, 5);
     return handle;
 }
@@ -131,21 +144,17 @@ static struct client *queue_day(struct fixture *s)
     struct handle *e = queues(p, "e", "queue", 1500);
     run_ms(s, 3500);
     let_go(a);
-    if (c->lock)
-        (void)cancel(c);
+    stop(c);
     let_go(b);
     run_ms(s, 1500);
-    if (e->lock && hilock_lock_state(e->lock) == HILOCK_STATE_IDLE)
-        (void)acquire(e, HILOCK_FOREVER);
-    if (a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_IDLE)
-        (void)acquire(a, HILOCK_FOREVER);
+    ask(e, HILOCK_FOREVER);
+    ask(a, HILOCK_FOREVER);
     run_ms(s, 20);
     if (d->lock && hilock_lock_state(d->lock) == HILOCK_STATE_HELD)
         release_quietly(d);
     run_us(s, 150);
     net_reset(&s->net, &p->loop, NET_STREAMS);
-    if (e->lock)
-        (void)cancel(e);
+    stop(e);
     run_ms(s, 4000);
     let_go(a);
     store_take(&s->store, "foreign", "java:1", 700);
@@ -172,16 +181,14 @@ static struct client *queue_in_a_cluster_day(struct fixture *s)
     struct handle *c = queues(p, "c", name, HILOCK_FOREVER);
     cluster_begin_move(&stage, cluster_slot(name), 1, 2);
     cluster_move_key(&stage, token, 1, 2);
-    if (c->lock)
-        (void)cancel(c);
+    stop(c);
     run_ms(s, 300);
     cluster_move_lock(&stage, name, 1, 2);
     cluster_end_move(&stage, cluster_slot(name), 2);
     run_ms(s, 1500);
     let_go(a);
     run_ms(s, 3500);
-    if (a->lock && hilock_lock_state(a->lock) == HILOCK_STATE_IDLE)
-        (void)acquire(a, HILOCK_FOREVER);
+    ask(a, HILOCK_FOREVER);
     run_ms(s, 20);
     store_copy(stage.stores[0], stage.stores[2]);
     cluster_take_over(&stage, 2, 0, 1);
@@ -191,6 +198,56 @@ static struct client *queue_in_a_cluster_day(struct fixture *s)
     let_go(a);
     return p;
 }
+
+static struct handle *competes(struct client *p, const char *tag, unsigned masters)
+{
+    static const char *const names[] = {"stock", "b", "c", NULL};
+    const struct hilock_lock_options options = {.size = sizeof options, .lease_ms = COMPETED_MS};
+    struct handle *handle = masters == 1 ? multi_new(p, tag, names, &options) : handle_new(p, tag, "stock", &options);
+    HOLDS(p->fixture, handle->lock || strncmp(hilock_client_refusal(p->client), "out of memory", 13) == 0);
+    return handle;
+}
+
+/* 1: accepted, so that it will be answered. */
+static unsigned is_accepted(struct handle *handle)
+{
+    hilock_status status = handle->lock ? acquire(handle, 6000) : HILOCK_NO_MEMORY;
+    HOLDS(handle->fixture, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
+    return status == HILOCK_OK;
+}
+
+/* Two want the same, which another has at first. Every accepted acquire is answered, and nothing stays at any store for
+ * longer than a lease. */
+static struct client *compete(struct fixture *s, unsigned masters)
+{
+    struct hilock_client_options options = hilock_client_options_default();
+    options.quorum_urls = masters > 1 ? urls_of(masters) : NULL;
+    fixture_masters(s, masters);
+    s->is_tampered = 1;
+    struct client *p = fixture_open(s, &options), *q = fixture_open(s, &options);
+    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
+        return p;
+    struct handle *a = competes(p, "a", masters), *b = competes(q, "b", masters);
+    store_take(&s->store, "stock", "another", 700);
+    unsigned owed = is_accepted(a);
+    run_ms(s, 20);
+    owed += is_accepted(b);
+    run_ms(s, 1000);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1500);
+    let_go(a);
+    run_ms(s, 8000);
+    SAME(s, (a->calls > 0) + (b->calls > 0), owed);
+    handle_free(a);
+    handle_free(b);
+    s->memory.fail_at = 0;
+    run_ms(s, 3 * COMPETED_MS + 8000);
+    SAME(s, kept(s, "stock") + kept(s, "b") + kept(s, "c"), 0);
+    return p;
+}
+
+static struct client *multi_day(struct fixture *s) { return compete(s, 1); }
+static struct client *quorum_day(struct fixture *s) { return compete(s, 3); }
 
 /* How often memory was asked for; 0: a claim failed. */
 static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
@@ -208,7 +265,8 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     if (p->status == HILOCK_OK) {
         last = handle_new(p, "last", "last", NULL);
         acquire(last, HILOCK_FOREVER);
-        tail = handle_new(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+        tail = handle_new(p, "tail", "tail",
+                          HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
         acquire(tail, HILOCK_FOREVER);
         run_ms(&s, 10000);
         SAME(&s, hilock_lock_state(last->lock), HILOCK_STATE_HELD);
@@ -220,22 +278,25 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     return fixture_end(&s) ? asked_for : 0;
 }
 
-static void play_days(day_fn *day, uint64_t fails)
+/* Every so many allocations, so many in a row fail. */
+static void play_days(day_fn *day, uint64_t fails, uint64_t step)
 {
     uint64_t most = play_day(day, 0, 0);
     assert_true(most > 50);
-    for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
+    for (uint64_t at = wanted_first(); at <= most; at += step * wanted_stride())
         if (!play_day(day, at, fails))
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
 
-TEST(behind_sentinel_each_may_fail) { play_days(sentinel_day, 1); }
-TEST(behind_sentinel_ten_may_fail) { play_days(sentinel_day, 10); }
-TEST(in_a_cluster_each_may_fail) { play_days(cluster_day, 1); }
-TEST(in_a_cluster_ten_may_fail) { play_days(cluster_day, 10); }
-TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1); }
-TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10); }
-TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1); }
-TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10); }
-TEST(in_a_queue_in_a_cluster_each_may_fail) { play_days(queue_in_a_cluster_day, 1); }
-TEST(in_a_queue_in_a_cluster_ten_may_fail) { play_days(queue_in_a_cluster_day, 10); }
+TEST(behind_sentinel_each_may_fail) { play_days(sentinel_day, 1, 1); }
+TEST(behind_sentinel_ten_may_fail) { play_days(sentinel_day, 10, 1); }
+TEST(in_a_cluster_each_may_fail) { play_days(cluster_day, 1, 1); }
+TEST(in_a_cluster_ten_may_fail) { play_days(cluster_day, 10, 1); }
+TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1, 1); }
+TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10, 1); }
+TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1, 1); }
+TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10, 1); }
+TEST(in_a_queue_in_a_cluster_each_may_fail) { play_days(queue_in_a_cluster_day, 1, 1); }
+TEST(in_a_queue_in_a_cluster_ten_may_fail) { play_days(queue_in_a_cluster_day, 10, 1); }
+TEST(of_a_multi_five_may_fail) { play_days(multi_day, 5, 3); }
+TEST(of_a_quorum_five_may_fail) { play_days(quorum_day, 5, 3); }

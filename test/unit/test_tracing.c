@@ -46,9 +46,8 @@ static struct client *traced(struct fixture *s)
     return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = on_trace));
 }
 
-IN_FIXTURE(a_turn_is_told_from_its_call_to_its_release)
+GIVEN(a_turn_is_told_from_its_call_to_its_release, traced(s))
 {
-    struct client *p = traced(s);
     TEXT(s, told, "connect");
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
@@ -90,9 +89,8 @@ IN_FIXTURE(a_wait_is_told_with_its_places)
     fixture_hush(s);
 }
 
-IN_FIXTURE(a_wait_that_ends_without_the_lock_says_how)
+GIVEN(a_wait_that_ends_without_the_lock_says_how, traced(s))
 {
-    struct client *p = traced(s);
     held(fixture_connect(s, NULL), "a", "stock", NULL);
     struct handle *b = handle_new(p, "b", "stock", NULL);
     forget(b);
@@ -107,9 +105,8 @@ IN_FIXTURE(a_wait_that_ends_without_the_lock_says_how)
     fixture_hush(s);
 }
 
-IN_FIXTURE(a_hand_off_is_told_of_the_next)
+GIVEN(a_hand_off_is_told_of_the_next, traced(s))
 {
-    struct client *p = traced(s);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     forget(b);
     acquire(b, HILOCK_FOREVER);
@@ -149,9 +146,8 @@ IN_FIXTURE(of_a_multi_its_handle_is_told_and_names_have_none)
     fixture_hush(s);
 }
 
-IN_FIXTURE(an_outage_is_told)
+GIVEN(an_outage_is_told, traced(s))
 {
-    struct client *p = traced(s);
     forget(NULL);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 3000);

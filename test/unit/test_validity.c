@@ -16,9 +16,8 @@ static hilock_validity *validity_of(struct handle *handle)
 
 static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
 
-WITH_CLIENT(it_says_what_the_handle_says)
+HOLDING(it_says_what_the_handle_says, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000));
     hilock_validity *validity = validity_of(a);
     for (int i = 0; i < 1000; i++) {
         run_us(s, 9973);
@@ -34,9 +33,8 @@ WITH_CLIENT(it_says_what_the_handle_says)
     hilock_validity_unref(validity);
 }
 
-WITH_CLIENT(it_follows_a_deadline_back_as_well)
+HOLDING(it_follows_a_deadline_back_as_well, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     hilock_validity *validity = validity_of(a);
     extend(a, 60000);
     run_ms(s, 1);
@@ -49,9 +47,8 @@ WITH_CLIENT(it_follows_a_deadline_back_as_well)
     hilock_validity_unref(validity);
 }
 
-WITH_CLIENT(within_one_hold_it_is_one_object_and_never_shows_another)
+HOLDING(within_one_hold_it_is_one_object_and_never_shows_another, NULL)
 {
-    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *first = validity_of(a), *again = validity_of(a), *second;
     HOLDS(s, first == again);
     hilock_validity_unref(again);
@@ -67,21 +64,13 @@ WITH_CLIENT(within_one_hold_it_is_one_object_and_never_shows_another)
     SAME(s, left(first), 0);
     HOLDS(s, left(second) > 0);
     hilock_validity_unref(first);
+    HOLDS(s, hilock_validity_ref(second) == second);
     hilock_validity_unref(second);
-}
-
-WITH_CLIENT(nobody_has_it_any_more_and_it_is_asked_for_again)
-{
-    struct handle *a = held(p, "a", "stock", NULL);
-    hilock_validity *validity;
-    for (int i = 0; i < 3; i++) {
-        validity = validity_of(a);
-        HOLDS(s, left(validity) > 0);
-        HOLDS(s, hilock_validity_ref(validity) == validity);
-        hilock_validity_unref(validity);
-        HOLDS(s, left(validity) > 0);
-        hilock_validity_unref(validity);
-    }
+    HOLDS(s, left(second) > 0);
+    hilock_validity_unref(second);
+    second = validity_of(a); /* nobody had it any more */
+    HOLDS(s, left(second) > 0);
+    hilock_validity_unref(second);
 }
 
 static hilock_validity *watched;
@@ -138,9 +127,8 @@ IN_FIXTURE(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
     }
 }
 
-WITH_CLIENT(it_outlives_lock_and_client)
+HOLDING(it_outlives_lock_and_client, NULL)
 {
-    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
     handle_free(a);
     client_close(p, 0);
@@ -151,9 +139,8 @@ WITH_CLIENT(it_outlives_lock_and_client)
     SAME(s, s->memory.blocks, 0);
 }
 
-WITH_CLIENT(in_a_forked_child_it_is_0)
+HOLDING(in_a_forked_child_it_is_0, NULL)
 {
-    struct handle *a = held(p, "a", "stock", NULL);
     hilock_validity *validity = validity_of(a);
     int status = 1;
     pid_t child = fork();
@@ -172,17 +159,9 @@ WITH_CLIENT(in_a_forked_child_it_is_0)
     hilock_validity_unref(validity);
 }
 
-WITH_CLIENT(refusals_say_why)
+HOLDING(without_memory_it_is_refused, NULL)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     hilock_validity *validity = NULL;
-    SAME(s, hilock_lock_validity(NULL, &validity), HILOCK_INVALID);
-    SAME(s, hilock_lock_validity(a->lock, NULL), HILOCK_INVALID);
-    TEXT(s, hilock_client_refusal(p->client), "ret_validity is NULL: give a place for the validity");
-    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_NOT_HELD);
-    TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" does not hold: never acquired, released before, or lost");
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
     for (uint64_t fail = 1; fail <= 2; fail++) {
         s->memory.fail_at = s->memory.asked + fail;
         s->memory.fails = 1;
@@ -194,11 +173,12 @@ WITH_CLIENT(refusals_say_why)
     validity = validity_of(a);
     HOLDS(s, left(validity) > 0);
     hilock_validity_unref(validity);
-    client_abandon(p);
-    SAME(s, hilock_lock_validity(a->lock, &validity), HILOCK_CLOSED);
-    s->is_tampered = 1;
+}
+
+IN_FIXTURE(none_is_0_and_may_be_given_back)
+{
     SAME(s, left(NULL), 0);
     HOLDS(s, !hilock_validity_ref(NULL));
     hilock_validity_unref(NULL);
-    fixture_hush(s);
+    SAME(s, hilock_multi_token(NULL, 0), 0);
 }

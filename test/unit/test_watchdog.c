@@ -6,9 +6,8 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-WITH_CLIENT(a_hold_is_renewed_at_each_third_of_its_lease)
+HOLDING(a_hold_is_renewed_at_each_third_of_its_lease, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
     TELLS_AFTER(s, 59990, "");
     SAME(s, asked(s, "renew"), 59);
@@ -18,9 +17,8 @@ WITH_CLIENT(a_hold_is_renewed_at_each_third_of_its_lease)
     HOLDS(s, !strcmp(store_line(&s->store, "renew", 0)->text, store_line(&s->store, "renew", 58)->text));
 }
 
-WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
+HOLDING(renew_NEVER_ends_a_lease_after_the_grant, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     TELLS_AFTER(s, 5000, "a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
@@ -29,9 +27,8 @@ WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
     TEXT(s, a->detail, "EXPIRED: the lease of \"stock\" (3000 ms) is over; 127.0.0.1:6379 is connected");
 }
 
-WITH_CLIENT(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline)
+HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0), token = hilock_lock_token(a->lock);
     server_goes(s);
     TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
@@ -56,22 +53,8 @@ WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
     }
 }
 
-WITH_CLIENT(a_silent_server_is_EXPIRED_too)
+HOLDING(one_failed_renewal_is_counted_and_not_told, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
-    world_freeze(&s->store.lane);
-    TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
-    SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
-    world_thaw(&s->world, &s->store.lane);
-    run_ms(s, 3000);
-    HOLDS(s, !is_ours(s, "stock"));
-    TELLS(s, "");
-}
-
-WITH_CLIENT(one_failed_renewal_is_counted_and_not_told)
-{
-    held(p, "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.");
     TELLS_AFTER(s, 1999, "");
     SAME(s, asked(s, "renew"), 1);
@@ -81,9 +64,8 @@ WITH_CLIENT(one_failed_renewal_is_counted_and_not_told)
     SAME(s, stats.renewals, 1);
 }
 
-WITH_CLIENT(the_second_in_a_row_is_told_once_and_its_end_too)
+HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);
     HOLDS(s, run_until_told(s, 2900));
     TELLS(s, "a:RENEWAL_FAILED");
@@ -101,18 +83,6 @@ WITH_CLIENT(the_second_in_a_row_is_told_once_and_its_end_too)
     TELLS_AFTER(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
 
-WITH_CLIENT(a_short_outage_costs_nobody_his_lock)
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    run_ms(s, 2000);
-    server_goes(s);
-    run_ms(s, 5000);
-    server_is_back(s);
-    run_ms(s, 3000);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 6000);
-    TELLS_AFTER(s, 60000, "");
-}
-
 IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
@@ -124,12 +94,11 @@ IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
 }
 
-WITH_CLIENT(all_that_is_held_is_asked_for_when_the_link_is_back)
+HOLDING(all_that_is_held_is_asked_for_when_the_link_is_back, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))
 {
-    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     s->is_tampered = 1;
-    store_delete(&s->store, "one");
+    store_delete(&s->store, "stock");
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 100);
     SAME(s, asked(s, "renew"), 2);
@@ -180,9 +149,8 @@ WITH_CLIENT(without_memory_for_that_a_fixed_lease_is_believed_in)
     TELLS(s, "");
 }
 
-WITH_CLIENT(taken_is_told_at_the_next_renewal_with_what_was_held)
+HOLDING(taken_is_told_at_the_next_renewal_with_what_was_held, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t token = hilock_lock_token(a->lock);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
@@ -235,9 +203,8 @@ WITH_CLIENT(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal)
     TELLS_AFTER(s, 1100, "a:LOST TAKEN");
 }
 
-WITH_CLIENT(hold_max_ends_it_to_the_microsecond)
+HOLDING(hold_max_ends_it_to_the_microsecond, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
     TELLS_AFTER(s, 9000, "a:LOST HOLD_MAX");
     SAME(s, a->at_us, granted_us + 3500000);
@@ -245,9 +212,8 @@ WITH_CLIENT(hold_max_ends_it_to_the_microsecond)
     TEXT(s, a->detail, "HOLD_MAX: \"stock\" was held for 3500 ms; is a release missing?");
 }
 
-WITH_CLIENT(a_suspended_host_finds_SUSPENDED)
+HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
     run_ms(s, 500);
     world_jump_us(&s->world, 3600000000u);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
@@ -256,18 +222,8 @@ WITH_CLIENT(a_suspended_host_finds_SUSPENDED)
     HOLDS(s, strstr(p->log, a->detail));
 }
 
-WITH_CLIENT(a_pause_shorter_than_the_lease_costs_nothing)
+GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2)))
 {
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    run_ms(s, 500);
-    world_jump_us(&s->world, 2000000);
-    TELLS_AFTER(s, 5, "");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
-}
-
-IN_FIXTURE(renewals_go_before_acquires)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2));
     struct handle *a = held(p, "a", "stock", &short_lease);
     char name[16];
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
@@ -298,9 +254,8 @@ WITH_CLIENT(a_loop_whose_timers_are_a_little_early_ends_belief_in_time)
     SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", 0) + LEASE_US - DRIFT_US);
 }
 
-WITH_CLIENT(a_loop_whose_timers_are_late_loses_nothing_by_it)
+HOLDING(a_loop_whose_timers_are_late_loses_nothing_by_it, HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10))
 {
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 100, .min_validity_ms = 10));
     p->loop.late_us = 4000;
     TELLS_AFTER(s, 10000, "");
     HOLDS(s, asked(s, "renew") > 200);
@@ -308,9 +263,8 @@ WITH_CLIENT(a_loop_whose_timers_are_late_loses_nothing_by_it)
 
 static void ignore(const struct hilock_result *result, void *user) { (void)result, (void)user; }
 
-WITH_CLIENT(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send)
+HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     p->tells = 1;
     s->is_tampered = 1;
     run_ms(s, 9000);
@@ -325,9 +279,8 @@ WITH_CLIENT(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send
 }
 
 /* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
-WITH_CLIENT(a_lease_found_too_long_is_an_anomaly_told_once)
+HOLDING(a_lease_found_too_long_is_an_anomaly_told_once, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     run_ms(s, 900);
     store_expire_ms(&s->store, "stock", 3200);
@@ -344,9 +297,8 @@ WITH_CLIENT(a_lease_found_too_long_is_an_anomaly_told_once)
 }
 
 /* Also after an extend whose answer was lost. */
-IN_FIXTURE(a_lease_as_asked_for_is_no_anomaly)
+GIVEN(a_lease_as_asked_for_is_no_anomaly, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     p->tells = 1;
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
