@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that runs out, at a real server: each play is played once for every allocation in it that may fail, those of hiredis, libevent and libc
- * included. Every refusal says so, every answer comes, nothing crashes, hangs or leaks, and nothing is left at the server beyond its lease. */
+/* Memory that runs out, at a real server: each play is played once for every allocation in it that may fail, those of
+ * hiredis, libevent and libc included. Every refusal says so, every answer comes, nothing crashes, hangs or leaks, and
+ * nothing is left at the server beyond its lease. Plays in which only hilock allocates: unit/torture. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +15,6 @@ static void pair(struct play *p)
     give(p, a, HILOCK_OK);
 }
 
-static void try_of_a_held_one(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    foreign_holds(p, "stock");
-    ask(p, a, HILOCK_TRY);
-    answered(p, a, HILOCK_TIMED_OUT);
-    foreign_leaves(p, "stock");
-}
-
-static void time_out(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    foreign_holds(p, "stock");
-    ask(p, a, 20);
-    answered(p, a, HILOCK_TIMED_OUT);
-    foreign_leaves(p, "stock");
-}
-
 static void wait_and_wake(struct play *p)
 {
     struct handle *a = handle_new(p, "stock", NULL);
@@ -41,49 +24,6 @@ static void wait_and_wake(struct play *p)
     foreign_leaves(p, "stock");
     answered(p, a, HILOCK_OK);
     give(p, a, HILOCK_OK);
-}
-
-static void a_line_of_siblings(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL), *c = handle_new(p, "stock", NULL);
-    have(p, a);
-    ask(p, b, HILOCK_FOREVER);
-    ask(p, c, HILOCK_FOREVER);
-    give(p, a, HILOCK_OK);
-    answered(p, b, HILOCK_OK);
-    give(p, b, HILOCK_OK);
-    answered(p, c, HILOCK_OK);
-    give(p, c, HILOCK_OK);
-}
-
-static void cancel(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    foreign_holds(p, "stock");
-    ask(p, a, HILOCK_FOREVER);
-    told(p, a, &a->waiting, "WAITING");
-    if (hilock_lock_state(a->lock) == HILOCK_STATE_WAITING)
-        CHECK(hilock_cancel(a->lock) == HILOCK_OK);
-    answered(p, a, HILOCK_CANCELLED);
-    foreign_leaves(p, "stock");
-}
-
-/* One that waits, one that holds, one that is releasing; and one that asks again. */
-static void drop_and_free(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL), *b = handle_new(p, "stock", NULL), *c = handle_new(p, "other", NULL);
-    have(p, a);
-    have(p, c);
-    ask(p, b, HILOCK_FOREVER);
-    hilock_lock_drop(b->lock);
-    ask(p, b, HILOCK_FOREVER);
-    handle_free(b);
-    if (has(c))
-        CHECK(handle_try_release(c) == HILOCK_OK);
-    handle_free(c);
-    hilock_lock_drop(a->lock);
-    have(p, a);
-    handle_free(a);
 }
 
 /* The links end under a hold and a wait; the hold is asked for again and stays, the wait listens again. */
@@ -100,19 +40,6 @@ static void reconnect(struct play *p)
     CHECK(a->lost.count == 0);
     give(p, a, HILOCK_OK);
     give(p, b, HILOCK_OK);
-}
-
-static void taken(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    have(p, a);
-    at_store(p, "DEL stock");
-    cut_all(p);
-    told(p, a, &a->lost, "LOST");
-    CHECK(!a->lost.count || a->lost.reason == HILOCK_REASON_TAKEN);
-    have(p, a);
-    at_store(p, "DEL stock");
-    give(p, a, HILOCK_LOST);
 }
 
 static void forgotten_scripts(struct play *p)
@@ -196,30 +123,6 @@ static void before_the_connection(struct play *p)
     handle_free(a);
 }
 
-/* Entered twice more, proved, seen from outside, and left as often. */
-static void extend_and_reentry(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .reentrant = 1));
-    struct outcome first = {.told.count = 0}, second = first, third = first;
-    hilock_validity *validity = NULL;
-    unsigned entered = 1;
-    have(p, a);
-    if (!has(a))
-        return;
-    entered += (unsigned)outcome_is(p, &first, hilock_acquire(a->lock, HILOCK_TRY, outcome_note, &first), HILOCK_OK);
-    entered += (unsigned)outcome_is(p, &second, hilock_acquire(a->lock, HILOCK_FOREVER, outcome_note, &second), HILOCK_OK);
-    (void)outcome_is(p, &third, hilock_extend(a->lock, 30000, outcome_note, &third), HILOCK_OK);
-    if (hilock_lock_validity(a->lock, &validity) == HILOCK_OK)
-        CHECK(hilock_validity_remaining_ms(validity) > 0);
-    else
-        CHECK(!validity && strstr(hilock_client_refusal(p->client.hilock), "memory"));
-    CHECK(has(a) && hilock_lock_remaining_ms(a->lock) > 0);
-    while (entered--)
-        give(p, a, HILOCK_OK);
-    CHECK(!has(a) && hilock_validity_remaining_ms(validity) == 0);
-    hilock_validity_unref(validity);
-}
-
 static void peek_and_force_release(struct play *p)
 {
     struct handle *a = handle_new(p, "stock", NULL);
@@ -252,39 +155,20 @@ static void simple(struct play *p)
     give(p, a, HILOCK_OK);
 }
 
-static void polling(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .wake = HILOCK_WAKE_POLL, .poll_min_ms = 1, .poll_jitter_ms = 1));
-    foreign_holds(p, "stock");
-    ask(p, a, HILOCK_FOREVER);
-    told(p, a, &a->waiting, "WAITING");
-    at_store(p, "DEL stock");
-    answered(p, a, HILOCK_OK);
-    give(p, a, HILOCK_OK);
-}
-
 #define PLAY(text, ...) {.name = (text), .play = __VA_ARGS__}
 static const struct torture tortures[] = {
     PLAY("pair", pair),
     PLAY("pair, by name, logged in", pair, .user = "torture:secret@", .is_by_name = 1),
-    PLAY("try of a held one", try_of_a_held_one),
-    PLAY("time out", time_out),
     PLAY("wait and wake", wait_and_wake),
-    PLAY("a line of siblings", a_line_of_siblings),
-    PLAY("cancel", cancel),
-    PLAY("drop and free", drop_and_free),
     PLAY("reconnect", reconnect),
-    PLAY("taken", taken),
     PLAY("forgotten scripts", forgotten_scripts),
     PLAY("refused by the server", refused_by_the_server),
     PLAY("refused user", refused_user, .user = "torture:secret@"),
     PLAY("many", many),
     PLAY("leave", leave),
     PLAY("abandon", abandon),
-    PLAY("extend and re-entry", extend_and_reentry),
     PLAY("peek and force_release", peek_and_force_release),
     PLAY("SIMPLE", simple),
-    PLAY("polling", polling),
     PLAY("before the connection", before_the_connection),
 };
 
