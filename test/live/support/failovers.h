@@ -18,6 +18,11 @@ struct failovers_of { /* a deployment */
     unsigned serve_ms, rest_ms;                                               /* before each, when all is well; after each */
 };
 
+struct sentinels;
+struct shards;
+struct failovers_of failovers_of_sentinels(struct sentinels *set);
+struct failovers_of failovers_of_shards(struct shards *set);
+
 unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
 
 /* With so many replicas asked for (0: none). The test fails unless every wait is served, and nothing overlaps where replicas confirm, or after a
