@@ -39,7 +39,7 @@ static void asked_for_again(void **state)
 {
     static void (*const lose[])(struct proxy *, const char *) = {proxy_lose_reply, proxy_lose_request};
     struct trial trial;
-    begin(&trial, state, 0);
+    begin(&trial, state, 1000);
     for (int i = 0; i < 2; i++) {
         redis_do(trial.fixture->redis, "CONFIG RESETSTAT");
         lose[i](trial.proxy, "stock:42");
@@ -59,7 +59,7 @@ static void asked_for_again(void **state)
 static void undone(void **state)
 {
     struct trial trial;
-    begin(&trial, state, 8000);
+    begin(&trial, state, 2000);
     proxy_refuse(trial.proxy, 1);
     proxy_lose_reply(trial.proxy, "stock:42");
     handle_ask(&trial.stock, 1000);
@@ -146,7 +146,7 @@ static void cuts_amid_many(void **state)
     struct trial trial;
     struct crowd *crowd = calloc(1, sizeof *crowd);
     char name[32];
-    begin(&trial, state, 15000); /* the pauses before new links grow; no release is to be unknown for them */
+    begin(&trial, state, 4000); /* it waits for so long at its close, until what was lost can run no more */
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "item:%u", i);
         handle_open(&crowd->handles[i], &trial.client, name, NULL);

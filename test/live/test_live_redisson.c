@@ -102,47 +102,6 @@ static void keeps_us_out_and_wakes_us(void **state)
     client_close(&client);
 }
 
-/* He dies: his lease runs out, and nobody says so. */
-static void dies_and_is_outlived(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle waiter;
-    client_open(&client, fixture->server->url);
-    handle_open(&waiter, &client, "stock", NULL);
-    assert_int_equal(java_lock(java, "stock", java_holder, 3000), HAD);
-    redis_close(java);
-    assert_int_equal(handle_acquire(&waiter, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(client_stats(&client).wakeups, 0);
-    assert_int_equal(handle_give(&waiter), HILOCK_OK);
-    handle_free(&waiter);
-    client_close(&client);
-}
-
-/* forceUnlock() by an operator of his: our next renewal finds it. */
-static void breaks_our_lock(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle held;
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    redis_do(java, "DEL stock");
-    redis_do(java, "PUBLISH %s 0", java_channel);
-    assert_int_equal(locked(java), HAD);
-    handle_until(&held, &held.lost, 1, "the loss");
-    assert_int_equal(held.lost.reason, HILOCK_REASON_TAKEN);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_int_equal(unlocked(java), 1); /* what is his was left alone */
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    handle_free(&held);
-    redis_close(java);
-    client_close(&client);
-}
-
 /* `mode` keeps his read/write lock from joining our hash, which would freeze the server at his unlock. */
 static void cannot_join_with_a_read_lock(void **state)
 {
@@ -188,44 +147,13 @@ static void keeps_what_it_put_beside_ours(void **state)
     client_close(&client);
 }
 
-/* Turn and turn about, a hundred times, each waking the other by message alone. */
-static void takes_turns_with_us(void **state)
-{
-    enum { ROUNDS = 100 };
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle ours;
-    client_open(&client, fixture->server->url);
-    handle_open(&ours, &client, "stock", NULL);
-    assert_int_equal(locked(java), HAD);
-    for (unsigned i = 1; i <= ROUNDS; i++) {
-        handle_ask(&ours, HILOCK_FOREVER);
-        handle_until(&ours, &ours.waiting, i, "the wait");
-        assert_int_equal(unlocked(java), 1);
-        handle_until(&ours, &ours.acquired, i, "the grant");
-        assert_int_equal(ours.acquired.status, HILOCK_OK);
-        assert_true(locked(java) != HAD);
-        assert_int_equal(handle_give(&ours), HILOCK_OK);
-        assert_int_equal(locked(java), HAD);
-    }
-    assert_int_equal(unlocked(java), 1);
-    assert_int_equal(client_stats(&client).granted, ROUNDS);
-    handle_free(&ours);
-    redis_close(java);
-    client_close(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_kept_out_and_woken_by_us),
         FIXTURE_TEST(keeps_us_out_and_wakes_us),
-        FIXTURE_TEST(dies_and_is_outlived),
-        FIXTURE_TEST(breaks_our_lock),
         FIXTURE_TEST(cannot_join_with_a_read_lock),
         FIXTURE_TEST(keeps_what_it_put_beside_ours),
-        FIXTURE_TEST(takes_turns_with_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,43 +40,6 @@ static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
     client_close(&client);
 }
 
-static void another_kind_under_the_name_is_WRONG_KIND(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle simple, mutex;
-    client_open(&client, fixture->server->url);
-    handle_open(&simple, &client, "one", SIMPLE);
-    handle_open(&mutex, &client, "two", NULL);
-    redis_do(fixture->redis, "HSET one another 1");
-    redis_do(fixture->redis, "SET two another");
-    assert_int_equal(handle_acquire(&simple, HILOCK_FOREVER), HILOCK_WRONG_KIND);
-    assert_int_equal(handle_acquire(&mutex, HILOCK_FOREVER), HILOCK_WRONG_KIND);
-    assert_string_equal(redis_text(fixture->redis, "HGET one another"), "1");
-    assert_string_equal(redis_text(fixture->redis, "GET two"), "another");
-    redis_do(fixture->redis, "DEL one two");
-    handle_free(&simple);
-    handle_free(&mutex);
-    client_close(&client);
-}
-
-static void a_hold_that_another_took_is_lost_and_spared(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    client_open(&client, fixture->server->url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    redis_do(fixture->redis, "SET stock other PX 60000");
-    handle_until(&stock, &stock.lost, 1, "the loss");
-    assert_int_equal(stock.lost.reason, HILOCK_REASON_TAKEN);
-    assert_string_equal(redis_text(fixture->redis, "GET stock"), "other");
-    redis_do(fixture->redis, "DEL stock");
-    handle_free(&stock);
-    client_close(&client);
-}
-
 /* ---- what the server has of its own ---- */
 
 static const char *compare_and_delete(struct redis *redis)
@@ -194,8 +157,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
-        FIXTURE_TEST(another_kind_under_the_name_is_WRONG_KIND),
-        FIXTURE_TEST(a_hold_that_another_took_is_lost_and_spared),
         FIXTURE_TEST(native_commands_are_used_where_they_are),
         FIXTURE_TEST(contends_with_redis_py),
     };

@@ -71,38 +71,24 @@ static void take_down(struct fixture *fixture)
     server_kill(fixture->server);
 }
 
-static void port_that_nobody_listens_on(void **state)
+/* A socket that nobody listens on, one that is not there, and a port. */
+static void nobody_listens(void **state)
 {
     struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    client_open_with(&client, options_for(fixture->server->tcp_url));
-    check_unreachable(&client, strstr(fixture->server->tcp_url, "127"), "refused");
-    bring_up(fixture, &client);
-    client_close(&client);
-}
-
-static void socket_that_nobody_listens_on(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    client_open_with(&client, options_for(fixture->server->url));
-    check_unreachable(&client, fixture->server->socket, "refused");
-    bring_up(fixture, &client);
-    client_close(&client);
-}
-
-static void socket_that_is_missing(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    assert_int_equal(unlink(fixture->server->socket), 0);
-    client_open_with(&client, options_for(fixture->server->url));
-    check_unreachable(&client, fixture->server->socket, "No such file");
-    bring_up(fixture, &client);
-    client_close(&client);
+    const struct { const char *url, *address, *why; int is_removed; } rows[] = {
+        {fixture->server->url, fixture->server->socket, "refused", 0},
+        {fixture->server->url, fixture->server->socket, "No such file", 1},
+        {fixture->server->tcp_url, strstr(fixture->server->tcp_url, "127"), "refused", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct client client;
+        take_down(fixture);
+        assert_true(!rows[i].is_removed || unlink(fixture->server->socket) == 0);
+        client_open_with(&client, options_for(rows[i].url));
+        check_unreachable(&client, rows[i].address, rows[i].why);
+        bring_up(fixture, &client);
+        client_close(&client);
+    }
 }
 
 /* With any behaviour of the name service the wait ends, and so does the client, even in the middle of a query. */
@@ -220,9 +206,7 @@ static void server_with_too_many_clients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST_WITH_PORT(port_that_nobody_listens_on),
-        FIXTURE_TEST(socket_that_nobody_listens_on),
-        FIXTURE_TEST(socket_that_is_missing),
+        FIXTURE_TEST_WITH_PORT(nobody_listens),
         FIXTURE_TEST(host_without_an_address),
         FIXTURE_TEST(connect_that_hangs),
         FIXTURE_TEST(server_that_never_says_a_word),
