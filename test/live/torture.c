@@ -55,14 +55,6 @@ void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *wh
     }
 }
 
-static int is_past(void *arg) { return check_now_us() >= *(const uint64_t *)arg; }
-
-void turn_ms(struct play *play, uint32_t span_ms)
-{
-    uint64_t until_us = check_now_us() + (uint64_t)span_ms * 1000;
-    until(play, is_past, &until_us, "time to pass");
-}
-
 struct wanted { const struct handle *handle; const struct told *what; unsigned count; };
 
 static int is_told(void *arg)

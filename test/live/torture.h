@@ -46,7 +46,6 @@ int outcome_is(struct play *play, struct outcome *outcome, hilock_status accepte
 /* Turns until it is so, or stands still for want of memory that it needed: is_so is asked with memory. */
 void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what);
 void told(struct play *play, struct handle *handle, const struct told *what, const char *name); /* if it waits or holds */
-void turn_ms(struct play *play, uint32_t span_ms);
 
 void at_store(struct play *play, const char *command, ...); /* redis_do, with memory */
 void foreign_holds(struct play *play, const char *name);

@@ -9,21 +9,15 @@
 #include "check.h"
 #include "server.h"
 
-struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database)
+struct redis *redis_open(const struct server *server)
 {
     struct redis *redis = calloc(1, sizeof *redis);
     CHECK(redis != NULL);
     redis->context = redisConnectUnix(server->socket);
     if (!redis->context || redis->context->err)
         check_fail("cannot connect to the server: %s", redis->context ? redis->context->errstr : "no memory");
-    if (password)
-        redis_do(redis, "AUTH %s %s", user ? user : "default", password);
-    if (database)
-        redis_do(redis, "SELECT %d", database);
     return redis;
 }
-
-struct redis *redis_open(const struct server *server) { return redis_open_as(server, NULL, NULL, 0); }
 
 void redis_close(struct redis *redis)
 {

@@ -14,7 +14,6 @@ struct redis {
 };
 
 struct redis *redis_open(const struct server *server);
-struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database); /* user NULL: default */
 void redis_close(struct redis *redis); /* NULL is allowed */
 
 redisReply *redis_reply(struct redis *redis, const char *format, ...); /* any answer, never NULL; the caller calls freeReplyObject */
