@@ -134,38 +134,12 @@ static void a_blocked_WAIT_delays_no_other_lock(void **state)
     fixture_check_clean(look);
 }
 
-static void lost_answers_are_asked_for_again(void **state)
-{
-    static const char *const lost[] = {"EVALSHA", "WAIT"};
-    struct proxy *proxy = proxy_start(master);
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open(&client, proxy_tcp_url(proxy));
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
-    for (int i = 0; i < 4; i++) {
-        if (i < 2)
-            proxy_lose_reply(proxy, lost[i]);
-        else
-            proxy_lose_request(proxy, lost[i - 2]);
-        assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-        assert_false(proxy_is_armed(proxy));
-        assert_true(is_there((void *)(uintptr_t)"stock"));
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-    }
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-    fixture_check_clean(look);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grant_is_at_the_replica),
         cmocka_unit_test(the_only_replica_is_stopped),
         cmocka_unit_test(a_blocked_WAIT_delays_no_other_lock),
-        cmocka_unit_test(lost_answers_are_asked_for_again),
     };
     return cmocka_run_group_tests(tests, start, end);
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that dies and comes back on the same address: empty, it has forgotten every hold, and everybody learns it; with
- * its data kept, holds and waits go on as if nothing had been. */
+/* A server that dies and comes back on the same address: empty, it has forgotten every hold, everybody learns it, and with a
+ * restart guard nothing is granted before that is over; with its data kept, holds and waits go on as if nothing had been.
+ * And what its INFO says besides: that it may evict. */
+#include <string.h>
+
 #include "support/fixture.h"
+
+enum { GUARD_MS = 3000 };
 
 struct trial {
     struct fixture *fixture;
@@ -22,12 +27,16 @@ static void begin(struct trial *trial, void **state)
     handle_until(&trial->second, &trial->second.waiting, 1, "WAITING");
 }
 
-static void restart(struct fixture *fixture)
+/* When it died: what it granted was granted before. */
+static uint64_t restart(struct fixture *fixture)
 {
+    uint64_t died_us;
     redis_close(fixture->redis);
     server_kill(fixture->server);
+    died_us = check_now_us();
     server_restart(fixture->server);
     fixture->redis = redis_open(fixture->server);
+    return died_us;
 }
 
 static void end(struct trial *trial)
@@ -47,12 +56,14 @@ static void what_was_forgotten_is_lost_and_granted_anew(void **state)
 {
     struct trial trial;
     begin(&trial, state);
+    trial.holding.watched = "restarted";
     restart(trial.fixture);
     handle_until(&trial.second, &trial.second.acquired, 1, "the waiter's grant");
     handle_until(&trial.first, &trial.first.lost, 1, "the holder's loss");
     assert_int_equal(trial.first.lost.reason, HILOCK_REASON_TAKEN);
     assert_true(trial.first.lost.token == trial.first.acquired.token);
     assert_int_equal(trial.first.renewal_failed.count, 0);
+    assert_true(trial.holding.watched_count == 1 && trial.holding.other_events == 1); /* STORE_RESTARTED */
     end(&trial);
 }
 
@@ -76,11 +87,58 @@ static void with_data_kept_all_goes_on(void **state)
     end(&trial);
 }
 
+/* The holder is cut off, so to speak: it does not renew, and hears of nothing. */
+static void with_a_guard_nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct hilock_client_options guarded = {.size = sizeof guarded, .url = fixture->server->url,
+                                                  .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS};
+    struct client holding, waiting;
+    struct handle old, new;
+    uint64_t died_us;
+    client_open_with(&holding, &guarded);
+    handle_open(&old, &holding, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS, .renew = HILOCK_RENEW_NEVER));
+    assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
+    died_us = restart(fixture);
+    client_open_with(&waiting, &guarded);
+    handle_open(&new, &waiting, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS));
+    handle_ask(&new, HILOCK_FOREVER);
+    handle_until(&new, &new.acquired, 1, "the grant");
+    handle_until(&old, &old.lost, 1, "the loss");
+    assert_int_equal(new.acquired.status, HILOCK_OK);
+    assert_true(new.acquired.at_us - died_us >= (uint64_t)GUARD_MS * 1000);
+    assert_int_equal(new.acquired.attempts, 1); /* it slept until then, and asked once */
+    handle_free(&old);
+    handle_free(&new);
+    client_close(&holding);
+    client_close(&waiting);
+}
+
+static void a_policy_that_evicts_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client client;
+    redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
+    client_open(&client, fixture->server->url);
+    client_connect(&client);
+    assert_int_equal(client.other_events, 0);
+    client_close(&client);
+    redis_do(fixture->redis, "CONFIG SET maxmemory 1000000000");
+    client_open(&client, fixture->server->url);
+    client_connect(&client);
+    client_turn(&client);
+    assert_int_equal(client.other_events, 1);
+    assert_non_null(strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
+    client_close(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(what_was_forgotten_is_lost_and_granted_anew),
         FIXTURE_TEST(with_data_kept_all_goes_on),
+        FIXTURE_TEST(with_a_guard_nobody_is_let_in_while_a_forgotten_holder_believes),
+        FIXTURE_TEST(a_policy_that_evicts_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

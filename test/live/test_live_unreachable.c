@@ -162,27 +162,6 @@ static void server_that_never_says_a_word(void **state)
     proxy_end(proxy);
 }
 
-static void server_that_closes_at_once(void **state)
-{
-    struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    struct client client;
-    struct handle stock;
-    proxy_refuse(proxy, 1);
-    client_open_with(&client, options_for(proxy_url(proxy)));
-    check_unreachable(&client, strchr(proxy_url(proxy), '@') + 1, ""); /* reset, closed or a broken pipe: as it happens */
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNREACHABLE);
-    assert_null(strstr(stock.acquired.detail, "silent"));
-    handle_ask(&stock, HILOCK_FOREVER);
-    proxy_refuse(proxy, 0);
-    handle_until(&stock, &stock.acquired, 2, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-}
-
 static void server_with_too_many_clients(void **state)
 {
     struct fixture *fixture = *state;
@@ -210,7 +189,6 @@ int main(void)
         FIXTURE_TEST(host_without_an_address),
         FIXTURE_TEST(connect_that_hangs),
         FIXTURE_TEST(server_that_never_says_a_word),
-        FIXTURE_TEST(server_that_closes_at_once),
         FIXTURE_TEST(server_with_too_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,31 +127,6 @@ static void during_renewals_and_after_the_release(void **state)
     client_close(&client);
 }
 
-static void say_ended(struct handle *handle) { atomic_store(&((struct stage *)handle->user)->has_ended, 1); }
-
-static void after_a_loss(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle held;
-    struct stage stage;
-    struct reader readers[READERS];
-    begin(&client, &held, &stage, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    held.on_extended = say_ended; /* in place of on_lost */
-    held.user = &stage;
-    readers_start(readers, &stage);
-    readers_look_again(readers);
-    atomic_store(&stage.is_ending, 1);
-    redis_do(fixture->redis, "DEL stock");
-    assert_int_equal(handle_extend(&held, 0), HILOCK_LOST);
-    readers_look_again(readers);
-    readers_stop(readers, &stage);
-    assert_int_equal(atomic_load(&stage.has_ended), 1);
-    hilock_validity_unref(stage.validity);
-    handle_free(&held);
-    client_close(&client);
-}
-
 struct books { atomic_int blocks; };
 
 static void *book_allocate(size_t bytes, void *ctx)
@@ -202,7 +177,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(during_renewals_and_after_the_release),
-        FIXTURE_TEST(after_a_loss),
         FIXTURE_TEST(after_lock_and_client_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
