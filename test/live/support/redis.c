@@ -134,6 +134,16 @@ long long redis_calls(struct redis *redis, const char *command)
 
 long long redis_info(struct redis *redis, const char *section, const char *key) { return info(redis, section, key, ":"); }
 
+int redis_says(const struct server *server, const char *question, const char *words)
+{
+    struct redis *redis = redis_open(server);
+    redisReply *reply = redis_reply(redis, question);
+    int is_so = reply->str && strstr(reply->str, words);
+    freeReplyObject(reply);
+    redis_close(redis);
+    return is_so;
+}
+
 size_t redis_lock_keys(struct redis *redis)
 {
     static const char token[] = "hilock:token";

@@ -25,6 +25,7 @@ size_t redis_count(struct redis *redis, const char *format, ...);      /* items 
 /* Calls of one command ("evalsha", "subscribe", "script|load") since the start or CONFIG RESETSTAT, by all clients; those in scripts too. */
 long long redis_calls(struct redis *redis, const char *command);
 long long redis_info(struct redis *redis, const char *section, const char *key);
+int redis_says(const struct server *server, const char *question, const char *words); /* asked over a connection of its own: in its answer */
 size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
 size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */
