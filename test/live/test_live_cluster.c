@@ -152,48 +152,12 @@ static void every_waiter_is_served_through_failovers(void **state)
     failovers_play(&of, failovers_wanted(), 0);
 }
 
-/* The leases are so long that a renewal would come when the test has given up. */
-static void holds_are_verified_at_the_new_server(void **state)
-{
-    struct client client;
-    struct handle kept, forgotten;
-    struct redis *redis;
-    unsigned master, now;
-    (void)state;
-    shards_settle(&set);
-    client_open(&client, set.url);
-    handle_open(&kept, &client, "{failover}:kept", HILOCK_LOCK_OPTIONS(.lease_ms = 3600000));
-    handle_open(&forgotten, &client, "{failover}:forgotten", HILOCK_LOCK_OPTIONS(.lease_ms = 3600000));
-    assert_int_equal(handle_acquire(&forgotten, 60000), HILOCK_OK);
-    master = shards_owner(&set, shards_slot(&set, "{failover}:kept"));
-    shards_until_copied(&set, "failover");
-    shards_forget(&set, master);
-    assert_int_equal(handle_acquire(&kept, 60000), HILOCK_OK);
-    shards_until_copied(&set, "failover");
-    shards_failover(&set, master, SHARDS_KILL);
-    handle_until(&forgotten, &forgotten.lost, 1, "the loss");
-    assert_int_equal(forgotten.lost.reason, HILOCK_REASON_TAKEN);
-    assert_non_null(strstr(forgotten.lost.detail, "failover"));
-    assert_int_equal(kept.lost.count, 0);
-    shards_mend(&set);
-    shards_settle(&set);
-    assert_int_equal(handle_give(&kept), HILOCK_OK);
-    now = shards_owner(&set, shards_slot(&set, "{failover}:kept"));
-    redis = redis_open(set.servers[now]);
-    assert_int_equal(redis_integer(redis, "EXISTS {failover}:kept"), 0);
-    redis_close(redis);
-    handle_free(&kept);
-    handle_free(&forgotten);
-    client_close(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locks_live_at_the_server_of_their_slot),
         cmocka_unit_test(a_queue_moves_with_its_slot),
         cmocka_unit_test(every_waiter_is_served_through_slot_moves),
-        cmocka_unit_test(holds_are_verified_at_the_new_server),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };
     return cmocka_run_group_tests(tests, start, end);

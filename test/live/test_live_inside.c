@@ -13,10 +13,8 @@
 
 enum kind {
     ON_CONNECTED, ON_DISCONNECTED,           /* events of the client */
-    ON_GRANT, ON_TIMED_OUT, ON_UNREACHABLE,  /* results of acquire */
-    ON_RELEASED,
-    ON_LOST_BY_CLOSE, ON_WAITING,            /* events of a lock */
-    ON_CLOSED,
+    ON_GRANT, ON_UNREACHABLE, ON_RELEASED,   /* results */
+    ON_LOST_BY_CLOSE, ON_CLOSED,
     KINDS
 };
 
@@ -160,7 +158,6 @@ static int is_awaited_result(enum kind kind, const struct hilock_result *result)
 {
     return (kind == ON_GRANT && result->operation == HILOCK_OP_ACQUIRE && result->status == HILOCK_OK) ||
            (kind == ON_RELEASED && result->operation == HILOCK_OP_RELEASE && result->status == HILOCK_OK) ||
-           (kind == ON_TIMED_OUT && result->status == HILOCK_TIMED_OUT) ||
            (kind == ON_UNREACHABLE && result->status == HILOCK_UNREACHABLE);
 }
 
@@ -191,8 +188,7 @@ static void on_lock_event(const struct hilock_event *event, void *user)
 {
     struct party *party = user;
     enum kind kind = party->stage->play->kind;
-    int is_awaited = (event->kind == HILOCK_EVENT_WAITING && kind == ON_WAITING) ||
-                     (event->kind == HILOCK_EVENT_LOST && kind == ON_LOST_BY_CLOSE);
+    int is_awaited = event->kind == HILOCK_EVENT_LOST && kind == ON_LOST_BY_CLOSE;
     check_call(party);
     check_event(party->stage, event, party == &party->stage->own && is_awaited);
 }
@@ -290,18 +286,6 @@ static void ask(struct party *party, uint32_t wait_ms)
     assert_int_equal(hilock_acquire(party->lock, wait_ms, on_result, party), HILOCK_OK);
 }
 
-static void make_foreign(struct play *play)
-{
-    for (unsigned i = 0; i < ACTS; i++)
-        redis_do(play->fixture->redis, "HSET own:%u%s another 1", i, i >= ABANDON ? ":left" : "");
-}
-
-static void delete_foreign(struct play *play)
-{
-    for (unsigned i = 0; i < ACTS; i++)
-        redis_do(play->fixture->redis, "DEL own:%u%s", i, i >= ABANDON ? ":left" : "");
-}
-
 static void each(struct play *play, void (*run)(struct stage *stage))
 {
     for (unsigned i = 0; i < ACTS; i++)
@@ -326,23 +310,12 @@ static void hold_all(struct play *play)
     each(play, set);
 }
 
-static void wait_all(struct play *play, void (*ask_it)(struct stage *stage))
-{
-    make_foreign(play);
-    each(play, ask_other);
-    each(play, set);
-    each(play, ask_it);
-    each(play, ask_sibling);
-}
-
 static void set_off(struct play *play)
 {
     switch (play->kind) {
     case ON_CONNECTED: break;
     case ON_DISCONNECTED: hold_all(play), redis_do(play->fixture->redis, "CLIENT KILL TYPE normal"); break;
     case ON_GRANT: each(play, set), each(play, ask_own), each(play, ask_sibling), each(play, ask_other); break;
-    case ON_TIMED_OUT: wait_all(play, ask_own_briefly); break;
-    case ON_WAITING: wait_all(play, ask_own); break;
     case ON_UNREACHABLE: each(play, set), each(play, ask_own_briefly), each(play, ask_sibling), each(play, ask_other); break;
     case ON_RELEASED: hold_all(play), each(play, release_own); break;
     case ON_LOST_BY_CLOSE: hold_all(play), each(play, close_now); break;
@@ -388,8 +361,6 @@ static void play_kind(struct fixture *fixture, enum kind kind)
         assert_int_equal(play->stages[i].closed, kind == ON_CLOSED || i < ABANDON);
     assert_int_equal(event_base_get_num_events(play->base, EVENT_BASE_COUNT_ADDED), 0);
     event_base_free(play->base);
-    if (kind == ON_TIMED_OUT || kind == ON_WAITING)
-        delete_foreign(play);
     check_until(is_free, fixture->redis, "what was not abandoned to be released");
     redis_do(fixture->redis, "FLUSHALL"); /* holds of those that were abandoned, and their places in queues */
     free(play);
@@ -398,11 +369,9 @@ static void play_kind(struct fixture *fixture, enum kind kind)
 static void inside_connected(void **state) { play_kind(*state, ON_CONNECTED); }
 static void inside_disconnected(void **state) { play_kind(*state, ON_DISCONNECTED); }
 static void inside_grant(void **state) { play_kind(*state, ON_GRANT); }
-static void inside_timed_out(void **state) { play_kind(*state, ON_TIMED_OUT); }
 static void inside_unreachable(void **state) { play_kind(*state, ON_UNREACHABLE); }
 static void inside_released(void **state) { play_kind(*state, ON_RELEASED); }
 static void inside_lost_by_close(void **state) { play_kind(*state, ON_LOST_BY_CLOSE); }
-static void inside_waiting(void **state) { play_kind(*state, ON_WAITING); }
 static void inside_closed(void **state) { play_kind(*state, ON_CLOSED); }
 
 int main(void)
@@ -411,11 +380,9 @@ int main(void)
         FIXTURE_TEST(inside_connected),
         FIXTURE_TEST(inside_disconnected),
         FIXTURE_TEST(inside_grant),
-        FIXTURE_TEST(inside_timed_out),
         FIXTURE_TEST(inside_unreachable),
         FIXTURE_TEST(inside_released),
         FIXTURE_TEST(inside_lost_by_close),
-        FIXTURE_TEST(inside_waiting),
         FIXTURE_TEST(inside_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,21 +22,6 @@ static int end(void **state)
     return 0;
 }
 
-static void an_unknown_master_is_named(void **state)
-{
-    struct client client;
-    struct handle stock;
-    char url[300];
-    (void)state;
-    snprintf(url, sizeof url, "redis+sentinel://127.0.0.1:%d/nobody", set.sentinels[0]->port);
-    client_open(&client, url);
-    handle_open(&stock, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&stock, 500), HILOCK_UNREACHABLE);
-    assert_non_null(strstr(stock.acquired.detail, "nobody"));
-    handle_free(&stock);
-    client_close(&client);
-}
-
 /* A hold that the new master has goes on; any other is reported as lost. */
 static void holds_are_verified_at_the_new_master(void **state)
 {
@@ -74,7 +59,6 @@ static void every_waiter_is_served_through_failovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unknown_master_is_named),
         cmocka_unit_test(holds_are_verified_at_the_new_master),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };

@@ -26,7 +26,7 @@ struct server *server_start_with_port(const char *const *arguments);
 struct server *server_start_configured(const char *config, const char *const *arguments); /* with a port; config as above, by reference */
 void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
 
-/* Both lists in one, each ended by NULL, of which `more` may be NULL; kept until the test's end. */
+/* Both lists in one, each ended by NULL; the second may be NULL. Kept until the test's end. */
 const char *const *server_arguments(const char *const *first, const char *const *more);
 
 /* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */

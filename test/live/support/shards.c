@@ -247,16 +247,6 @@ unsigned shards_other(struct shards *set, unsigned master)
 
 /* ---- failovers ---- */
 
-/* WAIT waits for what its own connection wrote. */
-void shards_until_copied(struct shards *set, const char *name)
-{
-    struct redis *redis = redis_open(set->servers[shards_owner(set, shards_slot(set, name))]);
-    redis_do(redis, "SET copied:{%s} 0", name);
-    redis_do(redis, "DEL copied:{%s}", name);
-    CHECK(redis_integer(redis, "WAIT 1 60000") >= 1);
-    redis_close(redis);
-}
-
 static unsigned replica_of(struct shards *set, unsigned master)
 {
     for (unsigned i = 0; i < SHARDS_SERVERS; i++) {
@@ -284,15 +274,6 @@ uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault 
     }
     check_until(is_master, set->servers[replica], "the replica to be master");
     return check_now_us();
-}
-
-void shards_forget(struct shards *set, unsigned master)
-{
-    struct redis *redis = redis_open(set->servers[replica_of(set, master)]);
-    redis_do(redis, "CONFIG SET replica-read-only no");
-    redis_do(redis, "FLUSHALL");
-    redis_do(redis, "CONFIG SET replica-read-only yes");
-    redis_close(redis);
 }
 
 void shards_mend(struct shards *set)
