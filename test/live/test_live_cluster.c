@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Redis Cluster: each lock at the server of its slot, through slots that move and servers that take over. */
+/* A Redis Cluster: a queue goes where its slot goes, and every waiter is served through slots that move and servers that
+ * take over. Where keys are asked for: unit/cluster. */
 #include <stdio.h>
 
 #include "support/failovers.h"
@@ -24,40 +25,6 @@ static int end(void **state)
     (void)state;
     shards_end(&set);
     return 0;
-}
-
-/* Every server gets some, and what is asked of it is asked there at once. */
-static void locks_live_at_the_server_of_their_slot(void **state)
-{
-    enum { LOCKS = 60 };
-    static struct handle handles[LOCKS];
-    struct client client;
-    unsigned at[SHARDS_SERVERS] = {0};
-    char name[32];
-    (void)state;
-    client_open(&client, set.url);
-    for (int i = 0; i < LOCKS; i++) {
-        snprintf(name, sizeof name, i % 2 ? "stock:%d" : "{stock:%d}:x", i);
-        handle_open(&handles[i], &client, name, NULL);
-        handle_ask(&handles[i], 60000);
-        at[shards_owner(&set, shards_slot(&set, name))]++;
-    }
-    for (int i = 0; i < LOCKS; i++) {
-        handle_until(&handles[i], &handles[i].acquired, 1, "the grant");
-        assert_int_equal(handles[i].acquired.status, HILOCK_OK);
-    }
-    for (unsigned i = 0; i < SHARDS_MASTERS; i++) {
-        struct redis *redis = redis_open(set.servers[i]);
-        assert_true(at[i] > 0);
-        assert_int_equal(redis_lock_keys(redis), at[i]);
-        redis_close(redis);
-    }
-    for (int i = 0; i < LOCKS; i++) {
-        assert_int_equal(handle_give(&handles[i]), HILOCK_OK);
-        handle_free(&handles[i]);
-    }
-    client_close(&client);
-    shards_check_clean(&set);
 }
 
 /* ---- a queue: first come, first served, though its slot moves before each hand-over ---- */
@@ -155,7 +122,6 @@ static void every_waiter_is_served_through_failovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(locks_live_at_the_server_of_their_slot),
         cmocka_unit_test(a_queue_moves_with_its_slot),
         cmocka_unit_test(every_waiter_is_served_through_slot_moves),
         cmocka_unit_test(every_waiter_is_served_through_failovers),

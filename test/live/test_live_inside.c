@@ -19,7 +19,7 @@ enum kind {
 };
 
 enum act {
-    NOTHING, FREE_OWN, DROP_OWN, FREE_OTHERS, DROP_OTHERS, ACQUIRE_ANEW, RELEASE_AND_CANCEL, CLOSE, CLOSE_AND_DRAIN, FREE_ALL_AND_CLOSE,
+    NOTHING, FREE_OWN, DROP_OWN, ACQUIRE_ANEW, RELEASE_AND_CANCEL, CLOSE, CLOSE_AND_DRAIN, FREE_ALL_AND_CLOSE,
     ABANDON, ABANDON_AND_FREE, FREE_AND_ABANDON,
     ACTS
 };
@@ -125,8 +125,6 @@ static void act(struct stage *stage)
     case NOTHING: break;
     case FREE_OWN: free_party(&stage->own); break;
     case DROP_OWN: drop_party(&stage->own); break;
-    case FREE_OTHERS: free_others(stage); break;
-    case DROP_OTHERS: drop_party(&stage->sibling), drop_party(&stage->other); break;
     case ACQUIRE_ANEW: acquire_anew(stage); break;
     case RELEASE_AND_CANCEL: release_and_cancel(stage); break;
     case CLOSE: close_client(stage, 0); break;

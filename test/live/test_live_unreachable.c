@@ -91,24 +91,6 @@ static void nobody_listens(void **state)
     }
 }
 
-/* With any behaviour of the name service the wait ends, and so does the client, even in the middle of a query. */
-static void host_without_an_address(void **state)
-{
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, 1000), HILOCK_UNREACHABLE);
-    must_say(&stock, "no-such-host.invalid");
-    assert_true(stock.acquired.waited_ms >= 1000);
-    handle_free(&stock);
-    client_close(&client);
-    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
-    client_turn(&client);
-    client_close(&client);
-}
-
 /* A listener with its queue full: who wants to connect waits for an answer that does not come. */
 static int full_listener(int *ret_port, int *fillers, int count)
 {
@@ -186,7 +168,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST_WITH_PORT(nobody_listens),
-        FIXTURE_TEST(host_without_an_address),
         FIXTURE_TEST(connect_that_hangs),
         FIXTURE_TEST(server_that_never_says_a_word),
         FIXTURE_TEST(server_with_too_many_clients),
