@@ -144,9 +144,9 @@ static void a_blocked_loop_is_told(void **state)
     struct client client;
     struct handle stock;
     client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .stall_report_ms = 500));
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    check_pause_ms(4000); /* its renewal was due after 3 s */
+    check_pause_ms(2700); /* its renewal was due after 2 s */
     client_until(&client, is_told, &client, "LOOP_STALLED");
     client_turn(&client);
     assert_true(client.other_events == client_stats(&client).stalls);

@@ -82,14 +82,6 @@ void rights_add_optional(struct rights *rights)
     CHECK(rights->count > before);
 }
 
-static int has_command(struct redis *redis, const char *name)
-{
-    redisReply *reply = redis_reply(redis, "COMMAND INFO %s", name);
-    int is_so = reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
-    freeReplyObject(reply);
-    return is_so;
-}
-
 /* A server takes no rights for commands that it has not. */
 struct rights rights_of_shop(struct redis *redis, const char *heading)
 {
@@ -99,7 +91,7 @@ struct rights rights_of_shop(struct redis *redis, const char *heading)
     known = all;
     known.count = 0;
     for (unsigned i = 0; i < all.count; i++)
-        if (strncmp(all.words[i], "+del", 4) != 0 || has_command(redis, all.words[i] + 1))
+        if (strncmp(all.words[i], "+del", 4) != 0 || redis_has_command(redis, all.words[i] + 1))
             rights_add(&known, all.words[i]);
     return known;
 }
