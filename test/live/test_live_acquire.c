@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A free lock: what acquire and release leave at the server, byte for byte, for how long, and with how many commands. */
+/* A free lock: what acquire and release leave at the server, byte for byte, for how long, and with how many commands.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Redis Cluster: a queue goes where its slot goes, and every waiter is served through slots that move and servers that
- * take over. Where keys are asked for: unit/cluster. */
+/* A Redis Cluster: a queue goes where its slot goes, and every waiter is served through slots that move and servers
+ * that take over. Where keys are asked for: unit/cluster. */
 #include <stdio.h>
 
 #include "support/failovers.h"

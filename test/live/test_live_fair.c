@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind FAIR among processes that are killed and stopped: strict order of arrival, and what a death costs the next one: a
- * waiter's nothing, a fresh holder's two windows at most. */
+/* Kind FAIR among processes that are killed and stopped: strict order of arrival, and what a death costs the next one:
+ * a waiter's nothing, a fresh holder's two windows at most. */
 #include "support/child.h"
 #include "support/late.h"
 #include "support/queue.h"
@@ -21,7 +21,8 @@ static void strike(struct queue *queue, struct fixture *fixture)
     redis_do(fixture->redis, "FLUSHALL");
 }
 
-/* The head of the queue dies: the next one has the lock in no more than a fraction of any time that is waited for here. */
+/* The head of the queue dies: the next one has the lock in no more than a fraction of any time that is waited for here.
+ * */
 static void a_waiter_s_death_costs_nothing(void **state)
 {
     enum { DEAD = 1 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ten thousand waits of kind FAIR for one name in one client, each with a place of its own in the queue at the store: served in
- * the order in which they asked, each answered once; what is cancelled leaves the queue; a client that closes leaves none. */
+/* Ten thousand waits of kind FAIR for one name in one client, each with a place of its own in the queue at the store:
+ * served in the order in which they asked, each answered once; what is cancelled leaves the queue; a client that closes
+ * leaves none. */
 #include <stdlib.h>
 
 #include "support/fixture.h"

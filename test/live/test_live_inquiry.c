@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To peek and force_release what is no lock of ours, as a real server keeps it, is named, left as it was, and never read
- * as a whole. What they say and do of locks: unit/inquiry, acl (deeds). */
+/* To peek and force_release what is no lock of ours, as a real server keeps it, is named, left as it was, and never
+ * read as a whole. What they say and do of locks: unit/inquiry, acl (deeds). */
 #include <stdio.h>
 
 #include "support/fixture.h"
@@ -40,8 +40,8 @@ static void digest(struct redis *redis, char digest[64])
     snprintf(digest, 64, "%s", redis_text(redis, "EVAL %s 0", "return redis.sha1hex(redis.call('DUMP', 'stock:42'))"));
 }
 
-/* A read lock of two Java threads, a writer's, a map, a group multilock, and a map so large that reading all of it would
- * stop the server. */
+/* A read lock of two Java threads, a writer's, a map, a group multilock, and a map so large that reading all of it
+ * would stop the server. */
 static void what_is_no_lock_stands(void **state)
 {
     static const char *const theirs[] = {

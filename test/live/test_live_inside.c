@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside callbacks on a real loop, with real links, everything may be called: each kind here meets each act, all acts at
- * once on one loop, a client for each. The strings of a callback stay good through what it does; what was freed or dropped
- * is silent from then on; every client ends, and leaves nothing, but for abandoned ones, whose holds are left to their
- * leases. The kinds that need an outage, a lease or a time are in unit/deliver. */
+/* Inside callbacks on a real loop, with real links, everything may be called: each kind here meets each act, all acts
+ * at once on one loop, a client for each. The strings of a callback stay good through what it does; what was freed or
+ * dropped is silent from then on; every client ends, and leaves nothing, but for abandoned ones, whose holds are left
+ * to their leases. The kinds that need an outage, a lease or a time are in unit/deliver. */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <stdio.h>

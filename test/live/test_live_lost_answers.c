@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No answer is not a no, over real links that end or carry nothing: a request or its answer that is lost is asked for again, a grant that nobody wants
- * any more is undone, and what an old link still carries makes no holder that nobody knows of. Keys that must go are kept from running out. */
+/* No answer is not a no, over real links that end or carry nothing: a request or its answer that is lost is asked for
+ * again, a grant that nobody wants any more is undone, and what an old link still carries makes no holder that nobody
+ * knows of. Keys that must go are kept from running out. */
 #include "support/fixture.h"
 #include "support/proxy.h"
 
@@ -19,7 +20,8 @@ static void begin(struct trial *trial, void **state, uint32_t command_timeout_ms
 {
     trial->fixture = *state;
     trial->proxy = proxy_start(trial->fixture->server);
-    client_open_with(&trial->client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(trial->proxy), .command_timeout_ms = command_timeout_ms, .retry_max_ms = 50));
+    client_open_with(&trial->client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(trial->proxy), .retry_max_ms = 50,
+                                                           .command_timeout_ms = command_timeout_ms));
     client_connect(&trial->client);
     handle_open(&trial->stock, &trial->client, "stock:42", NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A name is any bytes: to a real server, too, each is its own lock, on its own keys, told apart to the last byte. What is
- * refused: unit/keys and names. */
+/* A name is any bytes: to a real server, too, each is its own lock, on its own keys, told apart to the last byte. What
+ * is refused: unit/keys and names. */
 #include <string.h>
 
 #include "support/fixture.h"
@@ -89,26 +89,11 @@ static void told_apart_to_the_last_byte(void **state)
     client_close(&client);
 }
 
-static void a_prefix(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .name_prefix = "shop:"));
-    handle_open(&stock, &client, "stock", NULL);
-    assert_string_equal(hilock_lock_name(stock.lock), "shop:stock");
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_OK);
-    assert_int_equal(redis_integer(fixture->redis, "EXISTS shop:stock"), 1);
-    handle_free(&stock);
-    client_close(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(any_bytes),
         FIXTURE_TEST(told_apart_to_the_last_byte),
-        FIXTURE_TEST(a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

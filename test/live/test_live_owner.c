@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A forked child shares its parent's sockets and epoll set, and may only give memory back, in any order, or go on with a
- * client of its own: its parent renews and is woken as before. What is refused there: unit/client, safety_access. */
+/* A forked child shares its parent's sockets and epoll set, and may only give memory back, in any order, or go on with
+ * a client of its own: its parent renews and is woken as before. What is refused there: unit/client, safety_access. */
 #include "support/child.h"
 #include "support/fixture.h"
 

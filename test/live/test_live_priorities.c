@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* On a base with priorities, and a program that is busy all the time at the most urgent of them, renewals still happen and
- * messages still wake. */
+/* On a base with priorities, and a program that is busy all the time at the most urgent of them, renewals still happen
+ * and messages still wake. */
 #include "support/fixture.h"
 
 struct busy { struct event *event; unsigned long turns; };

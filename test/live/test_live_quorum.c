@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Votes of real servers: a minority that is dead or hangs costs nothing but its votes, a vote that comes too late is given
- * back, and a member that restarted empty is healed. Split votes, and all else: unit/quorum, quorum_held. */
+/* Votes of real servers: a minority that is dead or hangs costs nothing but its votes, a vote that comes too late is
+ * given back, and a member that restarted empty is healed. Split votes, and all else: unit/quorum, quorum_held. */
 #include <string.h>
 
 #include "support/check.h"
@@ -85,7 +85,8 @@ static void healed_when_members_restarted_empty(void **state)
     end(&trial);
 }
 
-/* The majority is another's, and a vote is given when nobody waits for it any more: its key would stay for the whole lease. */
+/* The majority is another's, and a vote is given when nobody waits for it any more: its key would stay for the whole
+ * lease. */
 static void a_late_vote_is_given_back(void **state)
 {
     struct trial trial;

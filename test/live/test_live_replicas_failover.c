@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where replicas confirm a grant, a failover to one of them forgets none: no two handles hold at once. Of two replicas one
- * is enough for that: the new master grants nothing before the other one follows it, and that then confirms nothing of the
- * old one any more. What only that one confirmed is LOST at the switch. */
+/* Where replicas confirm a grant, a failover to one of them forgets none: no two handles hold at once. Of two replicas
+ * one is enough for that: the new master grants nothing before the other one follows it, and that then confirms nothing
+ * of the old one any more. What only that one confirmed is LOST at the switch. */
 #include "support/check.h"
 #include "support/failovers.h"
 #include "support/sentinels.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that dies and comes back on the same address: empty, it has forgotten every hold, everybody learns it, and with a
- * restart guard nothing is granted before that is over; with its data kept, holds and waits go on as if nothing had been.
- * And what its INFO says besides: that it may evict. */
+/* A server that dies and comes back on the same address: empty, it has forgotten every hold, everybody learns it, and
+ * with a restart guard nothing is granted before that is over; with its data kept, holds and waits go on as if nothing
+ * had been. And what its INFO says besides: that it may evict. */
 #include <string.h>
 
 #include "support/fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind SIMPLE beside others at a real server: plain SET .. NX keeps us out and is kept out; so does redis-py's Lock, in contention. Native
- * commands are used where the server has them. */
+/* Kind SIMPLE beside others at a real server: plain SET .. NX keeps us out and is kept out; so does redis-py's Lock, in
+ * contention. Native commands are used where the server has them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

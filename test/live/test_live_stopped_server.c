@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that stands still: belief counts from before the send, ends in time and not before, with a warning, and what was
- * lost is released when the server goes on. */
+/* A server that stands still: belief counts from before the send, ends in time and not before, with a warning, and what
+ * was lost is released when the server goes on. */
 #include "support/fixture.h"
 
-/* ---- belief ----
- * How long a client believes in a hold, measured from outside: hilock_lock_remaining_ms tells the deadline, to the
- * millisecond and to what passed while it was asked. Each look narrows it down, as long as the deadline stands still. */
+/* ---- belief ---- How long a client believes in a hold, measured from outside: hilock_lock_remaining_ms tells the
+ * deadline, to the millisecond and to what passed while it was asked. Each look narrows it down, as long as the
+ * deadline stands still. */
 
 struct belief { uint64_t from_us, until_us; }; /* the deadline lies in here; all 0: no look yet */
 
@@ -53,8 +53,8 @@ static int is_lost(void *arg)
     return 0;
 }
 
-/* Turns until the loss is reported, and fails the test if a whole turn began after the deadline without that report. A loop
- * that counts milliseconds is as late as the lease allows for: 5 ms. */
+/* Turns until the loss is reported, and fails the test if a whole turn began after the deadline without that report. A
+ * loop that counts milliseconds is as late as the lease allows for: 5 ms. */
 static void belief_until_lost(struct belief *belief, struct handle *handle)
 {
     client_until(handle->client, is_lost, &(struct watch){belief, handle, 0}, "the loss");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete through
- * the store, and share nothing. Main may open and ask before; afterwards it is refused, and breaks nothing. Runs under
- * ThreadSanitizer too (.ci/run threads). */
+/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete
+ * through the store, and share nothing. Main may open and ask before; afterwards it is refused, and breaks nothing.
+ * Runs under ThreadSanitizer too (.ci/run threads). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

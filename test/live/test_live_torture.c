@@ -3,10 +3,9 @@
  * hiredis, libevent and libc included. Every refusal says so, every answer comes, nothing crashes, hangs or leaks, and
  * nothing is left at the server beyond its lease. Plays in which only hilock allocates: unit/torture.
  *
- * A play is a client, its handles and what they do; it is repeated, each time with the next allocation of the program
- * failing, until one goes by in which none was left to fail. It says what must come of each call. That holds to the letter
- * while memory lasts; where it did not, a call may be refused instead (NO_MEMORY), and what has an end of its own may end
- * without an answer (UNREACHABLE, UNKNOWN). A wait for ever still gets its answer, because one failure is healed. */
+ * A play says what must come of each call. That holds to the letter while memory lasts; where it did not, a call may be
+ * refused instead (NO_MEMORY), and what has an end of its own may end without an answer (UNREACHABLE, UNKNOWN). A wait
+ * for ever still gets its answer, because one failure is healed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +37,9 @@ enum { HANDLES_MAX = 256, LEASE_MS = 60000, QUEUE_MS = 90000, COMMAND_MS = 80 };
 static struct fixture fixture; /* of all plays */
 static struct { const char *name; uint64_t at; } now; /* for readers of a failure */
 
-/* ---- the calls of a play ----
- * have: asked for, for ever, and granted. give: released, and answered so. has: it holds now. answered: turns until it is,
- * and it is that. told: turns until that event came, if it waits or holds. outcome_is: of a call that is none of these, 1:
- * it was answered, and as expected. until: turns until it is so, or stands still for want of memory that it needed. */
+/* The calls of a play. have: asked for, for ever, and granted. give: released, and answered so. has: it holds now.
+ * answered: turns until it is, and it is that. told: turns until that event came, if it waits or holds. outcome_is: of
+ * a call that is none of these, 1: it was answered, and as expected. */
 
 static void is_refused_well(const struct play *play, hilock_status status)
 {

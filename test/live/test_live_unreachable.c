@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/proxy.h"
 #include "support/fixture.h"
 
 static const struct hilock_client_options *options_for(const char *url)
@@ -125,25 +124,6 @@ static void connect_that_hangs(void **state)
     close(listener);
 }
 
-static void server_that_never_says_a_word(void **state)
-{
-    struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    struct client client;
-    struct handle stock;
-    proxy_hold(proxy, PROXY_ALL, PROXY_REPLIES);
-    client_open_with(&client, options_for(proxy_tcp_url(proxy)));
-    check_unreachable(&client, strstr(proxy_tcp_url(proxy), "127"), "within 300 ms");
-    handle_open(&stock, &client, "stock:42", NULL);
-    handle_ask(&stock, HILOCK_FOREVER);
-    proxy_pass(proxy);
-    handle_until(&stock, &stock.acquired, 1, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-}
-
 static void server_with_too_many_clients(void **state)
 {
     struct fixture *fixture = *state;
@@ -169,7 +149,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST_WITH_PORT(nobody_listens),
         FIXTURE_TEST(connect_that_hangs),
-        FIXTURE_TEST(server_that_never_says_a_word),
         FIXTURE_TEST(server_with_too_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that answers, but cannot: that is retried until the wait ends, costs no hold, and is UNWRITABLE if it was never healed. */
+/* A server that answers, but cannot: that is retried until the wait ends, costs no hold, and is UNWRITABLE if it was
+ * never healed. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "support/ledger.h"
 #include "support/fixture.h"
 
-/* What a server can be for a while, how it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes
- * through. */
+/* What a server can be for a while, how it is brought about, the words in its refusal, and whether a release, which
+ * needs no memory, still goes through. */
 struct trouble { const char *begin, *end, *words; int takes_releases; };
 
 static const struct trouble troubles[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every way to say where the server is and who we are: over it a lock is taken, in the database and as the user that were
- * asked for, and no secret is logged. */
+/* Every way to say where the server is and who we are: over it a lock is taken, in the database and as the user that
+ * were asked for, and no secret is logged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static void check_url(struct fixture *fixture, int database, const char *user, c
     check_works(fixture, HILOCK_CLIENT_OPTIONS(.url = url), database, user);
 }
 
-/* By a name it is resolved, and the address that answers is found: the server listens on 127.0.0.1 only, the name may also
- * stand for ::1. */
+/* By a name it is resolved, and the address that answers is found: the server listens on 127.0.0.1 only, the name may
+ * also stand for ::1. */
 static void without_a_login(void **state)
 {
     struct fixture *fixture = *state;
