@@ -24,28 +24,6 @@ static void begin(struct deeds *deeds, const struct kind *kind, struct fixture *
     client_open_with(&deeds->theirs, SHOP(fixture->server));
 }
 
-static int has_command(struct redis *redis, const char *name)
-{
-    redisReply *reply = redis_reply(redis, "COMMAND INFO %s", name);
-    int is_so = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
-    freeReplyObject(reply);
-    return is_so;
-}
-
-/* A server takes no rights for commands that it has not. */
-static struct rights with_optional(struct redis *redis, const char *kind)
-{
-    struct rights all = {.count = 0}, known;
-    rights_read(&all, kind, "shop");
-    rights_add_optional(&all);
-    known = all;
-    known.count = 0;
-    for (unsigned i = 0; i < all.count; i++)
-        if (strncmp(all.words[i], "+del", 4) != 0 || has_command(redis, all.words[i] + 1))
-            rights_add(&known, all.words[i]);
-    return known;
-}
-
 /* ---- enough, and none too many ---- */
 
 /* What was recorded under all rights, optional ones too. */
@@ -79,7 +57,7 @@ static void none_is_too_many(const struct rights *needed, const char *unneeded)
 
 static void are_just_enough(struct fixture *fixture, const struct kind *kind, unsigned count)
 {
-    struct rights needed = {.count = 0}, all = with_optional(fixture->redis, kind->word);
+    struct rights needed = {.count = 0}, all = rights_of_shop(fixture->redis, kind->word);
     struct redis *const redis[KINDS] = {fixture->redis, fixture->redis, fixture->redis};
     struct record *records[KINDS];
     rights_read(&needed, kind->word, "shop");
@@ -112,8 +90,8 @@ static void of_SIMPLE(void **state) { are_just_enough(*state, &kinds[1], 1); }
 static void the_lines_alone_are_enough(void **state)
 {
     struct fixture *fixture = *state;
-    for (int i = 0; i < KINDS; i++) {
-        struct rights needed = {.count = 0}, all = with_optional(fixture->redis, kinds[i].word);
+    for (int i = 0; i < 2; i++) { /* FAIR has the line of MUTEX */
+        struct rights needed = {.count = 0}, all = rights_of_shop(fixture->redis, kinds[i].word);
         struct deeds deeds;
         const char *denied;
         char text[4096];
@@ -134,40 +112,27 @@ static void the_lines_alone_are_enough(void **state)
     }
 }
 
-static void a_database(void **state)
-{
-    struct fixture *fixture = *state;
-    struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
-    struct client client;
-    struct handle stock;
-    char url[192];
-    snprintf(url, sizeof url, "%s?db=4", fixture->server->url);
-    rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
-    for (int has_it = 0; has_it < 2; has_it++) {
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+select");
-        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"));
-        handle_open(&stock, &client, "stock:42", NULL);
-        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_OK : HILOCK_DENIED);
-        assert_true(has_it || strstr(stock.acquired.detail, "'select'"));
-        handle_free(&stock);
-        client_close(&client);
-    }
-}
-
 /* No replica is there; without the right that is not known. */
-static void replicas(void **state)
+static void beside_that(void **state)
 {
     struct fixture *fixture = *state;
-    struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
+    const struct { const char *right, *words; unsigned replicas; hilock_status with_it; } rows[] = {
+        {"+select", "'select'", 0, HILOCK_OK},
+        {"+wait", "'wait'", 1, HILOCK_NOT_REPLICATED},
+    };
+    struct rights rights = rights_of_shop(fixture->redis, "MUTEX and FAIR");
     rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
-    for (int has_it = 0; has_it < 2; has_it++) {
+    for (size_t i = 0; i < 4; i++) {
+        int has_it = i % 2 != 0;
         struct client client;
         struct handle stock;
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+wait");
-        client_open_with(&client, SHOP(fixture->server));
-        handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 50));
-        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? HILOCK_NOT_REPLICATED : HILOCK_DENIED);
-        assert_true(has_it || strstr(stock.acquired.detail, "'wait'"));
+        char url[192];
+        snprintf(url, sizeof url, i < 2 ? "%s?db=4" : "%s", fixture->server->url);
+        rights_give(&rights, fixture->redis, has_it ? NULL : rows[i / 2].right);
+        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = url, .username = "shop", .password = "secret"));
+        handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.replicas = rows[i / 2].replicas));
+        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), has_it ? rows[i / 2].with_it : HILOCK_DENIED);
+        assert_true(has_it || strstr(stock.acquired.detail, rows[i / 2].words));
         handle_free(&stock);
         client_close(&client);
     }
@@ -195,7 +160,7 @@ static int is_up(void *arg) { return hilock_client_is_connected(((struct client 
 /* A second connection tells nothing new. */
 static void told_once(struct fixture *fixture, const struct option *option)
 {
-    struct rights rights = with_optional(fixture->redis, kinds[option->kind].word);
+    struct rights rights = rights_of_shop(fixture->redis, kinds[option->kind].word);
     struct deeds deeds;
     if (!rights_has(&rights, option->right)) {
         print_message("%s: this server has no such command\n", option->right);
@@ -235,44 +200,15 @@ static void every_option_is_tried(void **state)
         assert_true(rights_has(&listed, options[i].right));
 }
 
-/* What is lost without INFO: the restart is not noticed, and the guard counts from the connection. */
-static void the_guard_without_INFO(void **state)
-{
-    struct fixture *fixture = *state;
-    for (int has_it = 0; has_it < 2; has_it++) {
-        struct rights rights = with_optional(fixture->redis, "MUTEX and FAIR");
-        struct client client;
-        struct handle stock;
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
-        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .lease_ms = 3000,
-                                                        .restart_guard_ms = 600000));
-        client_connect(&client);
-        redis_close(fixture->redis);
-        server_kill(fixture->server);
-        server_restart(fixture->server);
-        fixture->redis = redis_open(fixture->server);
-        rights_give(&rights, fixture->redis, has_it ? NULL : "+info");
-        client_until(&client, was_told_of_the_loss, &client, "the loss of the connection");
-        client_connect(&client);
-        assert_int_equal(client.other_events, has_it ? 1 : 0); /* STORE_RESTARTED */
-        handle_open(&stock, &client, "stock:42", NULL);
-        assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNWRITABLE);
-        handle_free(&stock);
-        client_close(&client);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(of_MUTEX_and_FAIR),
         FIXTURE_TEST(of_SIMPLE),
         FIXTURE_TEST(the_lines_alone_are_enough),
-        FIXTURE_TEST(a_database),
-        FIXTURE_TEST(replicas),
+        FIXTURE_TEST(beside_that),
         FIXTURE_TEST(what_is_optional_is_told_once),
         cmocka_unit_test(every_option_is_tried),
-        FIXTURE_TEST(the_guard_without_INFO),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

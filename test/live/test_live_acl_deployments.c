@@ -11,29 +11,16 @@
 #include "support/sentinels.h"
 #include "support/shards.h"
 
-static struct rights with_optional(const char *kind, const char *besides)
-{
-    struct rights rights = {.count = 0};
-    rights_read(&rights, kind, "shop");
-    if (besides)
-        rights_read(&rights, besides, "shop");
-    rights_add(&rights, "+info");
-    rights_add(&rights, "+client|setname");
-    rights_add(&rights, "+pubsub|numsub");
-    rights_add(&rights, "+command|info");
-    rights_add(&rights, "+dbsize");
-    return rights;
-}
-
-/* SIMPLE uses it where the server has it. */
-static void add_native(struct rights *rights, const struct server *server)
+/* DBSIZE is needed for nothing: that it is found shows that the check can. */
+static struct rights with_optional(const struct server *server, const char *kind, const char *besides)
 {
     struct redis *redis = redis_open(server);
-    redisReply *reply = redis_reply(redis, "COMMAND INFO delifeq");
-    if (reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0)
-        rights_add(rights, "+delifeq");
-    freeReplyObject(reply);
+    struct rights rights = rights_of_shop(redis, kind);
+    if (besides)
+        rights_read(&rights, besides, "shop");
+    rights_add(&rights, "+dbsize");
     redis_close(redis);
+    return rights;
 }
 
 /* The servers of a deployment, each with a look at it and a record of what is sent there. */
@@ -83,7 +70,7 @@ static void nothing_was_denied(const struct watch *watch)
         assert_string_equal(rights_denied(watch->looks[i]), " ");
 }
 
-/* Of these words each is needed at one of the servers at least. None needs DBSIZE: that it is found shows that the check can. */
+/* Of these words each is needed at one of the servers at least. */
 static void each_is_needed(const struct watch *watch, const struct rights *all, const struct rights *words)
 {
     char text[4096];
@@ -115,11 +102,11 @@ static void a_quorum(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:42", .has_no_multi = 1};
-        struct rights all = with_optional(kinds[i].word, NULL);
         struct masters masters;
+        struct rights all;
         struct watch watch;
         masters_start(&masters, 3);
-        add_native(&all, masters.servers[0]);
+        all = with_optional(masters.servers[0], kinds[i].word, NULL);
         watch_begin(&watch, masters.servers, masters.count, &all, NULL);
         open_both(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF));
         masters_await(&deeds.ours, 3);
@@ -153,7 +140,7 @@ static const struct hilock_client_options *as_seeker(struct sentinels *set)
 static void servers_behind_Sentinel(struct sentinels *set)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42"};
-    struct rights all = with_optional("MUTEX and FAIR", sentinel), words = {.count = 0}, seeker = {.count = 0};
+    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), words = {.count = 0}, seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&words, sentinel, "shop");
     rights_read(&seeker, sentinel, "seeker");
@@ -187,7 +174,7 @@ static int is_denied(void *arg)
 /* A sentinel has no MONITOR: it is asked what it denied. */
 static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 {
-    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&seeker, sentinel, "seeker");
     watch_begin(&servers, set->servers, SENTINEL_SERVERS, &all, NULL);
@@ -213,7 +200,7 @@ static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 /* Each server says it once, however often it is asked. */
 static void told_once(struct sentinels *set, const char *right, const char *user, const char *words, unsigned times)
 {
-    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), seeker = {.count = 0};
     int is_seeker = strcmp(user, "seeker") == 0;
     struct watch servers, sentinels;
     struct client client;
@@ -279,30 +266,13 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
     client_close(&client);
 }
 
-static int is_refused_here(const struct hilock_client_options *options, hilock_kind kind)
-{
-    struct client client;
-    struct handle stock;
-    hilock_status status;
-    client_open_with(&client, options);
-    status = handle_try_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.kind = kind));
-    handle_free(&stock);
-    client_close(&client);
-    return status == HILOCK_UNSUPPORTED;
-}
-
 static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
 {
     struct deeds deeds = {.kind = kind, .name = "stock:{4}2"};
-    struct rights all = with_optional(word, cluster), words = {.count = 0};
+    struct rights all = with_optional(set->servers[0], word, cluster), words = {.count = 0};
     const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret");
     struct watch watch;
-    if (is_refused_here(options, kind)) {
-        print_message("%s: not in a cluster\n", word);
-        return;
-    }
     rights_read(&words, cluster, "shop");
-    add_native(&all, set->servers[0]);
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, NULL);
     watch_record(&watch);
     open_both(&deeds, options);
@@ -323,7 +293,7 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
 static void without(struct shards *set, const char *right, const char *words)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:{4}2"};
-    struct rights all = with_optional("MUTEX and FAIR", cluster);
+    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", cluster);
     struct watch watch;
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, right);
     open_both(&deeds, HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret"));

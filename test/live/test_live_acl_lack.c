@@ -51,12 +51,8 @@ static const struct lack lacks[] = {
 /* As operate.md has them for a MUTEX, with those that are optional; then what is to be taken away. */
 static void let_in(struct fixture *fixture, const char *but)
 {
-    struct rights rights = {.count = 0};
+    struct rights rights = rights_of_shop(fixture->redis, "MUTEX and FAIR");
     char command[128];
-    rights_read(&rights, "MUTEX and FAIR", "shop");
-    rights_add(&rights, "+info");
-    rights_add(&rights, "+client|setname");
-    rights_add(&rights, "+pubsub|numsub");
     rights_give(&rights, fixture->redis, NULL);
     snprintf(command, sizeof command, "ACL SETUSER shop %s", but);
     if (*but)
@@ -118,16 +114,16 @@ static void release_tells(struct trial *trial)
 /* A lock can be had and given back, and had again; who waits does without messages. */
 static void nothing_is_missed(struct trial *trial)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         redis_do(trial->fixture->redis, "HSET stock:42 another 1");
-        redis_do(trial->fixture->redis, "PEXPIRE stock:42 300");
+        redis_do(trial->fixture->redis, "PEXPIRE stock:42 200");
         assert_int_equal(handle_acquire(&trial->stock, HILOCK_FOREVER), HILOCK_OK);
         assert_int_equal(handle_give(&trial->stock), HILOCK_OK);
     }
     client_until(&trial->client, was_warned, &trial->client, "a warning");
     says(trial, trial->client.log, trial->lack->words);
     assert_int_equal(trial->client.disconnected, 0);
-    assert_true(trial->client.warnings <= 2); /* of all channels: to listen, and to speak */
+    assert_true(trial->client.warnings <= 2); /* once for all waits; of all channels: to listen, and to speak */
 }
 
 /* Missed where somebody stands in the queue, and here nobody does. */
@@ -178,46 +174,6 @@ static void every_right_is_tried(void **state)
     }
 }
 
-/* Reported once, for any waiter and any number of waits. */
-static void what_is_optional_is_told_once(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock[3];
-    char name[16];
-    let_in(fixture, "-subscribe");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret"));
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        redis_do(fixture->redis, "HSET %s another 1", name);
-        redis_do(fixture->redis, "PEXPIRE %s 400", name);
-        handle_open(&stock[i], &client, name, NULL);
-        handle_ask(&stock[i], HILOCK_FOREVER);
-    }
-    for (int i = 0; i < 3; i++) {
-        handle_until(&stock[i], &stock[i].acquired, 1, "the grant");
-        assert_int_equal(stock[i].acquired.status, HILOCK_OK);
-        handle_free(&stock[i]);
-    }
-    assert_int_equal(client.warnings, 1);
-    client_close(&client);
-}
-
-/* Its lease ran out while the release was refused: that is an end, and no loss, for the release came first. */
-static void refused_release_is_no_loss(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    let_in(fixture, "-hdel");
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .username = "shop", .password = "secret", .command_timeout_ms = 20000));
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-}
-
 /* A waiter died, and who may not set an expiry finds the name free: that one's grant would stand for ever. */
 static void no_grant_is_left_without_an_expiry(void **state)
 {
@@ -254,8 +210,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(each_right_in_turn),
         cmocka_unit_test(every_right_is_tried),
-        FIXTURE_TEST(what_is_optional_is_told_once),
-        FIXTURE_TEST(refused_release_is_no_loss),
         FIXTURE_TEST(no_grant_is_left_without_an_expiry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,23 +97,6 @@ static void a_wait_ends_in_time(void **state)
 
 static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
 
-/* The grant is made and its answer held back: a caller that gave up has left nothing, once the network is well again. */
-static void a_late_grant_is_undone(void **state)
-{
-    struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    hilock_blocking *client = open_at(proxy_url(proxy));
-    hilock_blocking_lock *lock = held(client, "other", LONG_LEASE_MS), *none;
-    proxy_hold(proxy, PROXY_COMMANDS, PROXY_REPLIES);
-    assert_int_equal(take(client, "stock", LONG_LEASE_MS, 300, &none), HILOCK_UNREACHABLE);
-    assert_int_equal(redis_lock_keys(fixture->redis), 2);
-    proxy_pass(proxy);
-    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
-    check_until(is_clean, fixture->redis, "the late grant to be undone");
-    hilock_blocking_free(client);
-    proxy_end(proxy);
-}
-
 static void refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -222,26 +205,6 @@ static void found_lost_by_an_extend(void **state)
     assert_int_equal(hilock_blocking_remaining_ms(loss.lock), 0);
     assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
     assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed with its lock */
-    hilock_blocking_free(loss.client);
-}
-
-static void server_gone(void **state)
-{
-    struct fixture *fixture = *state;
-    struct loss loss;
-    hilock_blocking_lock *lock;
-    loss_begin(&loss, fixture->server->url);
-    server_kill(fixture->server);
-    assert_int_equal(take(loss.client, "other", LEASE_MS, 300, &lock), HILOCK_UNREACHABLE);
-    check_until(is_set, &loss.count, "on_lost");
-    check_lost(&loss, HILOCK_REASON_EXPIRED);
-    assert_true(is_readable(hilock_blocking_lost_fd(loss.lock), 0)); /* asked for after the loss */
-    assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
-    server_restart(fixture->server);
-    redis_close(fixture->redis);
-    fixture->redis = redis_open(fixture->server);
-    lock = held(loss.client, "other", LEASE_MS);
-    assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
     hilock_blocking_free(loss.client);
 }
 
@@ -482,11 +445,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(taken_and_given_back),
         FIXTURE_TEST(a_wait_ends_in_time),
-        FIXTURE_TEST(a_late_grant_is_undone),
         FIXTURE_TEST(refused),
         FIXTURE_TEST(taken_away),
         FIXTURE_TEST(found_lost_by_an_extend),
-        FIXTURE_TEST(server_gone),
         FIXTURE_TEST(one_waits_for_another),
         FIXTURE_TEST(closed_while_others_wait),
         FIXTURE_TEST(closed_while_one_works),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ten thousand waits of kind FAIR for one name in one client, each with a place of its own in the queue at the store, and one wait in each of many
- * clients: served in the order in which they asked, each answered once; what is cancelled leaves the queue; a client that closes leaves none. */
+/* Ten thousand waits of kind FAIR for one name in one client, each with a place of its own in the queue at the store:
+ * served in the order in which they asked, each answered once; what is cancelled leaves the queue; a client that closes
+ * leaves none. */
 #include <stdlib.h>
 
 #include "support/fixture.h"
 
-enum { MANY = 10000, SERVED = 2000, CANCELLED = 4000, CLIENTS = 100 };
+enum { MANY = 10000, SERVED = 2000, CANCELLED = 4000 };
 
 struct crowd {
     struct client client;
@@ -96,74 +97,10 @@ static void ten_thousand_in_one_client(void **state)
     free(crowd);
 }
 
-/* ---- many clients ---- */
-
-struct fleet {
-    struct client clients[CLIENTS];
-    struct handle handles[CLIENTS];
-    unsigned next;
-    int is_out_of_order;
-};
-
-static void on_granted(struct handle *handle)
-{
-    struct fleet *fleet = handle->user;
-    fleet->is_out_of_order |= handle != &fleet->handles[fleet->next++];
-    if (handle != &fleet->handles[0])
-        handle_release(handle);
-}
-
-static int all_are_released(void *arg)
-{
-    const struct fleet *fleet = arg;
-    for (unsigned i = 0; i < CLIENTS; i++)
-        if (!fleet->handles[i].released.count)
-            return 0;
-    return 1;
-}
-
-static int is_connected(void *arg) { return hilock_client_is_connected(((struct client *)arg)->hilock); }
-
-/* Two commands for each, once grants can reach all of them. */
-static void one_in_each_of_many_clients(void **state)
-{
-    struct fixture *fixture = *state;
-    struct fleet *fleet = calloc(1, sizeof *fleet);
-    struct event_base *base = event_base_new();
-    assert_true(fleet && base);
-    for (unsigned i = 0; i < CLIENTS; i++) {
-        client_open_on(&fleet->clients[i], base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-        client_until(&fleet->clients[i], is_connected, &fleet->clients[i], "a connection");
-        handle_open(&fleet->handles[i], &fleet->clients[i], "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 60000));
-        fleet->handles[i].on_acquired = on_granted;
-        fleet->handles[i].user = fleet;
-    }
-    while (redis_count(fixture->redis, "PUBSUB CHANNELS hilock:grant:*") < CLIENTS)
-        client_for_ms(&fleet->clients[0], 10);
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    for (unsigned i = 0; i < CLIENTS; i++) {
-        handle_ask(&fleet->handles[i], HILOCK_FOREVER);
-        handle_until(&fleet->handles[i], i ? &fleet->handles[i].waiting : &fleet->handles[i].acquired, 1, "a place");
-    }
-    handle_release(&fleet->handles[0]);
-    client_until(&fleet->clients[0], all_are_released, fleet, "all to be served");
-    print_message("%d clients: %.2f commands for each grant\n", CLIENTS, (double)redis_calls(fixture->redis, "evalsha") / CLIENTS);
-    assert_int_equal(fleet->next, CLIENTS);
-    assert_false(fleet->is_out_of_order);
-    for (unsigned i = 0; i < CLIENTS; i++) {
-        assert_int_equal(fleet->handles[i].released.status, HILOCK_OK);
-        handle_free(&fleet->handles[i]);
-        client_close(&fleet->clients[i]);
-    }
-    event_base_free(base);
-    free(fleet);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(ten_thousand_in_one_client),
-        FIXTURE_TEST(one_in_each_of_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

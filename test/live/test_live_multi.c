@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several names at once: free ones in one round trip; many clients that want them in random orders all get them, and never two one. */
+/* Several names at once: many clients that want them in random orders all get them, and never two one. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,79 +12,6 @@
 enum { NAMES = 10, CLIENTS = 20, SECONDS = 3 };
 
 static const char *const all[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", NULL};
-
-/* The server stands still: all requests are sent before the first answer. */
-static void eight_free_names_are_sent_before_the_first_answer_is_read(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle multi;
-    const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
-    uint64_t before;
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    handle_open_all(&multi, &client, eight, NULL);
-    client_turn(&client);
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    before = client_stats(&client).commands;
-    server_suspend(fixture->server);
-    handle_ask(&multi, HILOCK_FOREVER);
-    client_turn(&client);
-    assert_int_equal(client_stats(&client).commands - before, 8);
-    server_resume(fixture->server);
-    handle_until(&multi, &multi.acquired, 1, "the grant");
-    assert_int_equal(multi.acquired.status, HILOCK_OK);
-    assert_int_equal(multi.acquired.attempts, 8);
-    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 8);
-    for (size_t i = 0; i < 8; i++)
-        assert_true(hilock_multi_token(multi.lock, i) > 0);
-    assert_int_equal(handle_give(&multi), HILOCK_OK);
-    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 16);
-    handle_free(&multi);
-    client_close(&client);
-}
-
-static void nothing_is_kept_for_long_behind_another_program(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client ours, theirs;
-    struct handle multi, other;
-    client_open(&ours, fixture->server->url);
-    client_open_on(&theirs, ours.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    client_connect(&theirs);
-    handle_open(&other, &theirs, "n2", NULL);
-    handle_open_all(&multi, &ours, all, NULL);
-    redis_do(fixture->redis, "HSET n5 another 1");
-    redis_do(fixture->redis, "PEXPIRE n5 600000");
-    handle_ask(&multi, HILOCK_FOREVER);
-    handle_until(&multi, &multi.waiting, 1, "that it waits");
-    assert_int_equal(handle_acquire(&other, 20000), HILOCK_OK); /* another client takes what the multi cannot use yet */
-    assert_int_equal(handle_give(&other), HILOCK_OK);
-    redis_do(fixture->redis, "DEL n5");
-    handle_until(&multi, &multi.acquired, 1, "the grant");
-    assert_int_equal(multi.acquired.status, HILOCK_OK);
-    assert_int_equal(handle_give(&multi), HILOCK_OK);
-    handle_free(&multi);
-    handle_free(&other);
-    client_close(&theirs);
-    client_close(&ours);
-}
-
-static void one_name_taken_is_all_lost(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle multi;
-    client_open(&client, fixture->server->url);
-    handle_open_all(&multi, &client, all, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    assert_int_equal(handle_acquire(&multi, 20000), HILOCK_OK);
-    redis_do(fixture->redis, "DEL n7");
-    handle_until(&multi, &multi.lost, 1, "the loss");
-    assert_int_equal(multi.lost.reason, HILOCK_REASON_TAKEN);
-    assert_non_null(strstr(multi.lost.detail, "\"n7\""));
-    handle_free(&multi);
-    client_close(&client);
-}
 
 /* ---- many, in random orders ---- */
 
@@ -178,9 +105,6 @@ static void twenty_clients_in_random_orders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(eight_free_names_are_sent_before_the_first_answer_is_read),
-        FIXTURE_TEST(nothing_is_kept_for_long_behind_another_program),
-        FIXTURE_TEST(one_name_taken_is_all_lost),
         FIXTURE_TEST(twenty_clients_in_random_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "support/check.h"
 #include "support/masters.h"
 
-enum { LEASE_MS = 5000, CRASHES = 5, RACES_MAX = 100 };
+enum { LEASE_MS = 5000, CRASHES = 3, RACES_MAX = 100 };
 
 /* 1: B was granted the name while A still believed in his hold. */
 static int let_in_too_early(struct masters *three, struct client *a, struct client *b, unsigned *restarts)

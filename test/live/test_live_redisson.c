@@ -11,14 +11,6 @@
 static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
 static const char java_channel[] = "redisson_lock__channel:{stock}";
 
-/* RReadWriteLock.readLock(): free is what has no mode. */
-static const char read_lock_script[] = "local mode = redis.call('hget', KEYS[1], 'mode') "
-                                       "if mode and mode ~= 'read' then return redis.call('pttl', KEYS[1]) end "
-                                       "redis.call('hset', KEYS[1], 'mode', 'read') "
-                                       "redis.call('hincrby', KEYS[1], ARGV[2], 1) "
-                                       "redis.call('pexpire', KEYS[1], ARGV[1]) "
-                                       "return nil";
-
 enum { HAD = JAVA_HAD, LEASE_MS = 60000 };
 
 static long long locked(struct redis *java) { return java_lock(java, "stock", java_holder, LEASE_MS); }
@@ -102,130 +94,11 @@ static void keeps_us_out_and_wakes_us(void **state)
     client_close(&client);
 }
 
-/* He dies: his lease runs out, and nobody says so. */
-static void dies_and_is_outlived(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle waiter;
-    client_open(&client, fixture->server->url);
-    handle_open(&waiter, &client, "stock", NULL);
-    assert_int_equal(java_lock(java, "stock", java_holder, 3000), HAD);
-    redis_close(java);
-    assert_int_equal(handle_acquire(&waiter, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(client_stats(&client).wakeups, 0);
-    assert_int_equal(handle_give(&waiter), HILOCK_OK);
-    handle_free(&waiter);
-    client_close(&client);
-}
-
-/* forceUnlock() by an operator of his: our next renewal finds it. */
-static void breaks_our_lock(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle held;
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    redis_do(java, "DEL stock");
-    redis_do(java, "PUBLISH %s 0", java_channel);
-    assert_int_equal(locked(java), HAD);
-    handle_until(&held, &held.lost, 1, "the loss");
-    assert_int_equal(held.lost.reason, HILOCK_REASON_TAKEN);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_int_equal(unlocked(java), 1); /* what is his was left alone */
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    handle_free(&held);
-    redis_close(java);
-    client_close(&client);
-}
-
-/* `mode` keeps his read/write lock from joining our hash, which would freeze the server at his unlock. */
-static void cannot_join_with_a_read_lock(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle held;
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", NULL);
-    assert_int_equal(java_ask(java, read_lock_script, "stock", java_holder, LEASE_MS), HAD); /* free: he can */
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_string_equal(held.acquired.holder, java_holder);
-    redis_do(java, "DEL stock");
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    assert_in_range(java_ask(java, read_lock_script, "stock", java_holder, 3000), 1, LEASE_MS);
-    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2);
-    assert_string_equal(redis_text(fixture->redis, "HGET stock mode"), "mutex");
-    assert_true(redis_integer(fixture->redis, "PTTL stock") > 3000);
-    assert_int_equal(handle_give(&held), HILOCK_OK);
-    handle_free(&held);
-    redis_close(java);
-    client_close(&client);
-}
-
-/* A multilock of his that looks at its own field only joined the hash: our release takes away what is ours, not his. */
-static void keeps_what_it_put_beside_ours(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle held;
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    redis_do(java, "HINCRBY stock %s 1", java_holder);
-    assert_int_equal(handle_give(&held), HILOCK_OK);
-    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 1);
-    assert_int_equal(redis_integer(fixture->redis, "HEXISTS stock %s", java_holder), 1);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_int_equal(unlocked(java), 1);
-    handle_free(&held);
-    redis_close(java);
-    client_close(&client);
-}
-
-/* Turn and turn about, a hundred times, each waking the other by message alone. */
-static void takes_turns_with_us(void **state)
-{
-    enum { ROUNDS = 100 };
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle ours;
-    client_open(&client, fixture->server->url);
-    handle_open(&ours, &client, "stock", NULL);
-    assert_int_equal(locked(java), HAD);
-    for (unsigned i = 1; i <= ROUNDS; i++) {
-        handle_ask(&ours, HILOCK_FOREVER);
-        handle_until(&ours, &ours.waiting, i, "the wait");
-        assert_int_equal(unlocked(java), 1);
-        handle_until(&ours, &ours.acquired, i, "the grant");
-        assert_int_equal(ours.acquired.status, HILOCK_OK);
-        assert_true(locked(java) != HAD);
-        assert_int_equal(handle_give(&ours), HILOCK_OK);
-        assert_int_equal(locked(java), HAD);
-    }
-    assert_int_equal(unlocked(java), 1);
-    assert_int_equal(client_stats(&client).granted, ROUNDS);
-    handle_free(&ours);
-    redis_close(java);
-    client_close(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_kept_out_and_woken_by_us),
         FIXTURE_TEST(keeps_us_out_and_wakes_us),
-        FIXTURE_TEST(dies_and_is_outlived),
-        FIXTURE_TEST(breaks_our_lock),
-        FIXTURE_TEST(cannot_join_with_a_read_lock),
-        FIXTURE_TEST(keeps_what_it_put_beside_ours),
-        FIXTURE_TEST(takes_turns_with_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/proxy.h"
 #include "support/fixture.h"
 
 static struct server *master, *replica;
@@ -12,13 +11,8 @@ static struct redis *look;
 
 static int is_linked(void *arg)
 {
-    struct redis *redis = redis_open(replica);
-    redisReply *reply = redis_reply(redis, "INFO replication");
-    int is_so = reply->str && strstr(reply->str, "master_link_status:up") != NULL;
     (void)arg;
-    freeReplyObject(reply);
-    redis_close(redis);
-    return is_so;
+    return redis_says(replica, "INFO replication", "master_link_status:up");
 }
 
 static int start(void **state)
@@ -72,23 +66,6 @@ static void a_grant_is_at_the_replica(void **state)
     handle_free(&stock);
     client_close(&client);
     fixture_check_clean(look);
-}
-
-static void who_asks_for_none_has_no_third_link(void **state)
-{
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open(&client, master->tcp_url);
-    handle_open(&stock, &client, "stock", NULL);
-    redis_do(look, "CONFIG RESETSTAT");
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_calls(look, "wait"), 0);
-    client_for_ms(&client, 200);
-    assert_int_equal(redis_clients(look), 2);
-    handle_free(&stock);
-    client_close(&client);
 }
 
 static int is_free(void *arg) { return redis_lock_keys(arg) == 0; }
@@ -151,123 +128,12 @@ static void a_blocked_WAIT_delays_no_other_lock(void **state)
     fixture_check_clean(look);
 }
 
-enum { MANY = 400 };
-
-static void many_acquires_go_with_few_WAITs(void **state)
-{
-    static struct handle handles[MANY];
-    struct client client;
-    char name[32];
-    long long waits;
-    (void)state;
-    client_open(&client, master->tcp_url);
-    redis_do(look, "CONFIG RESETSTAT");
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        handle_open(&handles[i], &client, name, HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
-        handle_ask(&handles[i], 120000);
-        client_turn(&client); /* they come one by one */
-    }
-    for (int i = 0; i < MANY; i++) {
-        handle_until(&handles[i], &handles[i].acquired, 1, "the grant");
-        assert_int_equal(handles[i].acquired.status, HILOCK_OK);
-    }
-    waits = redis_calls(look, "wait");
-    print_message("%d acquires, %lld WAITs\n", MANY, waits);
-    assert_true(waits >= 1 && waits <= MANY / 2);
-    for (int i = 0; i < MANY; i++)
-        handle_free(&handles[i]);
-    client_close(&client);
-    fixture_check_clean(look);
-}
-
-static void lost_answers_are_asked_for_again(void **state)
-{
-    static const char *const lost[] = {"EVALSHA", "WAIT"};
-    struct proxy *proxy = proxy_start(master);
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open(&client, proxy_tcp_url(proxy));
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
-    for (int i = 0; i < 4; i++) {
-        if (i < 2)
-            proxy_lose_reply(proxy, lost[i]);
-        else
-            proxy_lose_request(proxy, lost[i - 2]);
-        assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-        assert_false(proxy_is_armed(proxy));
-        assert_true(is_there((void *)(uintptr_t)"stock"));
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-    }
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-    fixture_check_clean(look);
-}
-
-static void cancelled_or_closed_in_WAIT_it_leaves_nothing(void **state)
-{
-    struct client client;
-    struct handle stock, other;
-    (void)state;
-    client_open(&client, master->tcp_url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
-    handle_open(&other, &client, "other", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 20000));
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    server_suspend(replica);
-    handle_ask(&stock, 60000);
-    while (redis_lock_keys(look) == 0)
-        client_for_ms(&client, 5);
-    assert_int_equal(hilock_cancel(stock.lock), HILOCK_OK);
-    handle_until(&stock, &stock.acquired, 2, "the end of the wait");
-    assert_int_equal(stock.acquired.status, HILOCK_CANCELLED);
-    while (redis_lock_keys(look))
-        client_for_ms(&client, 5);
-    handle_ask(&other, 60000);
-    client_for_ms(&client, 100);
-    assert_int_equal(redis_lock_keys(look), 0); /* it waits behind the WAIT */
-    handle_free(&stock);
-    handle_free(&other);
-    client_close(&client);
-    server_resume(replica);
-    check_until(is_linked, NULL, "the replica");
-    fixture_check_clean(look);
-}
-
-static void a_user_needs_the_right_to_WAIT(void **state)
-{
-    static const char rights[] = "ACL SETUSER shop on >secret resetkeys ~stock:* ~hilock:token* ~hilock:wait* resetchannels &redisson_lock__channel:* -@all "
-                                 "+evalsha +script|load +time +info +pttl +hscan +hget +hset +hdel +hlen +exists +set +pexpire +zadd +zrem +zcount "
-                                 "+zrange +zrangebyscore +publish +subscribe +unsubscribe +client|setname";
-    struct client client;
-    struct handle stock;
-    (void)state;
-    redis_do(look, rights);
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = master->tcp_url, .username = "shop", .password = "secret"));
-    handle_open(&stock, &client, "stock:1", HILOCK_LOCK_OPTIONS(.replicas = 1));
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_DENIED);
-    assert_non_null(strstr(stock.acquired.detail, "WAIT"));
-    redis_do(look, "ACL SETUSER shop +wait");
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    fixture_check_clean(look);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grant_is_at_the_replica),
-        cmocka_unit_test(who_asks_for_none_has_no_third_link),
         cmocka_unit_test(the_only_replica_is_stopped),
         cmocka_unit_test(a_blocked_WAIT_delays_no_other_lock),
-        cmocka_unit_test(many_acquires_go_with_few_WAITs),
-        cmocka_unit_test(lost_answers_are_asked_for_again),
-        cmocka_unit_test(cancelled_or_closed_in_WAIT_it_leaves_nothing),
-        cmocka_unit_test(a_user_needs_the_right_to_WAIT),
     };
     return cmocka_run_group_tests(tests, start, end);
 }

@@ -22,34 +22,6 @@ static int end(void **state)
     return 0;
 }
 
-static void the_master_is_found(void **state)
-{
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open(&client, set.url);
-    handle_open(&stock, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-}
-
-static void an_unknown_master_is_told(void **state)
-{
-    struct client client;
-    struct handle stock;
-    char url[300];
-    (void)state;
-    snprintf(url, sizeof url, "redis+sentinel://127.0.0.1:%d/nobody", set.sentinels[0]->port);
-    client_open(&client, url);
-    handle_open(&stock, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&stock, 500), HILOCK_UNREACHABLE);
-    assert_non_null(strstr(stock.acquired.detail, "nobody"));
-    handle_free(&stock);
-    client_close(&client);
-}
-
 /* A hold that the new master has goes on; any other is reported as lost. */
 static void holds_are_verified_at_the_new_master(void **state)
 {
@@ -57,7 +29,6 @@ static void holds_are_verified_at_the_new_master(void **state)
     struct handle kept, forgotten;
     struct redis *redis;
     (void)state;
-    sentinels_settle(&set);
     client_open(&client, set.url);
     handle_open(&kept, &client, "kept", NULL);
     handle_open(&forgotten, &client, "forgotten", NULL);
@@ -78,30 +49,16 @@ static void holds_are_verified_at_the_new_master(void **state)
     client_close(&client);
 }
 
-static void settle(void *arg) { sentinels_settle(arg); }
-
-static uint64_t strike(void *arg, unsigned lock, enum failovers_fault fault)
-{
-    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED}; /* as in failovers_fault */
-    (void)lock;
-    return sentinels_failover(arg, faults[fault]);
-}
-
-static void mend(void *arg) { sentinels_mend(arg); }
-
-static unsigned switches(void *arg) { return sentinels_switches(arg); }
-
 static void every_waiter_is_served_through_failovers(void **state)
 {
+    struct failovers_of of = failovers_of_sentinels(&set);
     (void)state;
-    failovers_play(&(struct failovers_of){&set, settle, strike, mend, set.url, "+switch-master", switches, 0, 0, 0}, failovers_wanted(), 0);
+    failovers_play(&of, failovers_wanted(), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_master_is_found),
-        cmocka_unit_test(an_unknown_master_is_told),
         cmocka_unit_test(holds_are_verified_at_the_new_master),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };

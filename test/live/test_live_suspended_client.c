@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it; one that stood still for less keeps
- * them, and is told. Its twin, in a build with planted bugs: it is not so once R6_LOSS_IN_LINE is planted. */
+/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it; one
+ * that stood still for less keeps them, and says so. Its twin, in a build with planted bugs: it is not so once
+ * R6_LOSS_IN_LINE is planted. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -144,9 +145,9 @@ static void a_blocked_loop_is_told(void **state)
     struct client client;
     struct handle stock;
     client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .stall_report_ms = 500));
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    check_pause_ms(4000); /* its renewal was due after 3 s */
+    check_pause_ms(2700); /* its renewal was due after 2 s */
     client_until(&client, is_told, &client, "LOOP_STALLED");
     client_turn(&client);
     assert_true(client.other_events == client_stats(&client).stalls);

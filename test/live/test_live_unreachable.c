@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/proxy.h"
 #include "support/fixture.h"
 
 static const struct hilock_client_options *options_for(const char *url)
@@ -71,56 +70,24 @@ static void take_down(struct fixture *fixture)
     server_kill(fixture->server);
 }
 
-static void port_that_nobody_listens_on(void **state)
+/* A socket that nobody listens on, one that is not there, and a port. */
+static void nobody_listens(void **state)
 {
     struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    client_open_with(&client, options_for(fixture->server->tcp_url));
-    check_unreachable(&client, strstr(fixture->server->tcp_url, "127"), "refused");
-    bring_up(fixture, &client);
-    client_close(&client);
-}
-
-static void socket_that_nobody_listens_on(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    client_open_with(&client, options_for(fixture->server->url));
-    check_unreachable(&client, fixture->server->socket, "refused");
-    bring_up(fixture, &client);
-    client_close(&client);
-}
-
-static void socket_that_is_missing(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    take_down(fixture);
-    assert_int_equal(unlink(fixture->server->socket), 0);
-    client_open_with(&client, options_for(fixture->server->url));
-    check_unreachable(&client, fixture->server->socket, "No such file");
-    bring_up(fixture, &client);
-    client_close(&client);
-}
-
-/* With any behaviour of the name service the wait ends, and so does the client, even in the middle of a query. */
-static void host_without_an_address(void **state)
-{
-    struct client client;
-    struct handle stock;
-    (void)state;
-    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, 1000), HILOCK_UNREACHABLE);
-    must_say(&stock, "no-such-host.invalid");
-    assert_true(stock.acquired.waited_ms >= 1000);
-    handle_free(&stock);
-    client_close(&client);
-    client_open_with(&client, options_for("redis://no-such-host.invalid:6379"));
-    client_turn(&client);
-    client_close(&client);
+    const struct { const char *url, *address, *why; int is_removed; } rows[] = {
+        {fixture->server->url, fixture->server->socket, "refused", 0},
+        {fixture->server->url, fixture->server->socket, "No such file", 1},
+        {fixture->server->tcp_url, strstr(fixture->server->tcp_url, "127"), "refused", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct client client;
+        take_down(fixture);
+        assert_true(!rows[i].is_removed || unlink(fixture->server->socket) == 0);
+        client_open_with(&client, options_for(rows[i].url));
+        check_unreachable(&client, rows[i].address, rows[i].why);
+        bring_up(fixture, &client);
+        client_close(&client);
+    }
 }
 
 /* A listener with its queue full: who wants to connect waits for an answer that does not come. */
@@ -157,46 +124,6 @@ static void connect_that_hangs(void **state)
     close(listener);
 }
 
-static void server_that_never_says_a_word(void **state)
-{
-    struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    struct client client;
-    struct handle stock;
-    proxy_hold(proxy, PROXY_ALL, PROXY_REPLIES);
-    client_open_with(&client, options_for(proxy_tcp_url(proxy)));
-    check_unreachable(&client, strstr(proxy_tcp_url(proxy), "127"), "within 300 ms");
-    handle_open(&stock, &client, "stock:42", NULL);
-    handle_ask(&stock, HILOCK_FOREVER);
-    proxy_pass(proxy);
-    handle_until(&stock, &stock.acquired, 1, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-}
-
-static void server_that_closes_at_once(void **state)
-{
-    struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    struct client client;
-    struct handle stock;
-    proxy_refuse(proxy, 1);
-    client_open_with(&client, options_for(proxy_url(proxy)));
-    check_unreachable(&client, strchr(proxy_url(proxy), '@') + 1, ""); /* reset, closed or a broken pipe: as it happens */
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_UNREACHABLE);
-    assert_null(strstr(stock.acquired.detail, "silent"));
-    handle_ask(&stock, HILOCK_FOREVER);
-    proxy_refuse(proxy, 0);
-    handle_until(&stock, &stock.acquired, 2, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
-}
-
 static void server_with_too_many_clients(void **state)
 {
     struct fixture *fixture = *state;
@@ -220,13 +147,8 @@ static void server_with_too_many_clients(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST_WITH_PORT(port_that_nobody_listens_on),
-        FIXTURE_TEST(socket_that_nobody_listens_on),
-        FIXTURE_TEST(socket_that_is_missing),
-        FIXTURE_TEST(host_without_an_address),
+        FIXTURE_TEST_WITH_PORT(nobody_listens),
         FIXTURE_TEST(connect_that_hangs),
-        FIXTURE_TEST(server_that_never_says_a_word),
-        FIXTURE_TEST(server_that_closes_at_once),
         FIXTURE_TEST(server_with_too_many_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that answers, but cannot: that is retried until the wait ends, costs no hold, and is UNWRITABLE if it was never healed. */
+/* A server that answers, but cannot: that is retried until the wait ends, costs no hold, and is UNWRITABLE if it was
+ * never healed. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "support/ledger.h"
 #include "support/fixture.h"
 
-/* What a server can be for a while, how it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes
- * through. */
+/* What a server can be for a while, how it is brought about, the words in its refusal, and whether a release, which
+ * needs no memory, still goes through. */
 struct trouble { const char *begin, *end, *words; int takes_releases; };
 
 static const struct trouble troubles[] = {
@@ -55,52 +56,6 @@ static void is_retried_until_it_can(void **state)
 {
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         wait_through(*state, &troubles[i]);
-}
-
-/* ---- a script that does not end ---- */
-
-static int is_busy(void *arg)
-{
-    redisReply *reply = redis_reply(arg, "GET nothing");
-    int busy = reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "BUSY", 4) == 0;
-    freeReplyObject(reply);
-    return busy;
-}
-
-static void begin_endless_script(struct redis *redis)
-{
-    int done = 0;
-    assert_int_equal(redisAppendCommand(redis->context, "EVAL %s 0", "while true do end"), REDIS_OK);
-    while (!done)
-        assert_int_equal(redisBufferWrite(redis->context, &done), REDIS_OK);
-}
-
-static void somebody_elses_endless_script(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *other = redis_open(fixture->server);
-    struct client client;
-    struct handle held, wanted;
-    redis_do(fixture->redis, "CONFIG SET lua-time-limit 100");
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
-    handle_open(&wanted, &client, "wanted", NULL);
-    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
-    begin_endless_script(other);
-    check_until(is_busy, fixture->redis, "BUSY");
-    assert_int_equal(handle_acquire(&wanted, HILOCK_TRY), HILOCK_UNWRITABLE);
-    assert_non_null(strstr(wanted.acquired.detail, "BUSY"));
-    handle_ask(&wanted, HILOCK_FOREVER);
-    handle_until(&held, &held.renewal_failed, 1, "RENEWAL_FAILED");
-    redis_do(fixture->redis, "SCRIPT KILL");
-    handle_until(&wanted, &wanted.acquired, 2, "the grant");
-    handle_until(&held, &held.renewed, 1, "RENEWED");
-    assert_int_equal(wanted.acquired.status, HILOCK_OK);
-    assert_int_equal(held.lost.count, 0);
-    handle_free(&held);
-    handle_free(&wanted);
-    client_close(&client);
-    redis_close(other);
 }
 
 /* ---- a server that loads its data: so slowly that it can be asked meanwhile ---- */
@@ -162,7 +117,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_retried_until_it_can),
-        FIXTURE_TEST(somebody_elses_endless_script),
         FIXTURE_TEST(while_it_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A release grants to the first of the queue and notifies no other; links that die at any moment leave nobody asleep. How soon a wait ends is for
- * plays in exact time (unit/gate, unit/safety_wait.c). */
+/* A release grants to the first of the queue and notifies no other; links that die at any moment leave nobody asleep.
+ * How soon a wait ends is for plays in exact time (unit/gate, unit/safety_wait.c). */
 #include <stdlib.h>
 
 #include "support/fixture.h"

@@ -82,7 +82,6 @@ hilock_status client_try(struct client *client, const struct hilock_client_optio
     status = client->loop ? client->loop->open(&client->hilock, client->native, &mine, ret_error)
                           : hilock_client_open_libevent(&client->hilock, client->base, &mine, ret_error);
     if (status != HILOCK_OK) /* else nothing was written there */
-        if (status != HILOCK_OK)
         client_hears(client, ret_error->text);
     return status;
 }

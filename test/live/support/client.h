@@ -40,9 +40,8 @@ struct told {
     unsigned count;           /* how many of this kind so far; what follows is of the last one */
     uint64_t at_us, token;    /* at: CLOCK_BOOTTIME, as the callback ran */
     hilock_status status;     /* results */
-    hilock_state state;
     hilock_lost_reason reason; /* LOST */
-    uint32_t remaining_ms, waited_ms, attempts, hold_count, votes, holder_remaining_ms;
+    uint32_t remaining_ms, waited_ms, attempts, hold_count, votes;
     char holder[128], detail[512];
 };
 
@@ -55,7 +54,7 @@ struct handle {
     struct told acquired, released, extended; /* results */
     struct told lost, waiting, renewal_failed, renewed, settled; /* events */
     uint64_t asked_us, called_us; /* before and after the latest call of handle_ask or handle_release */
-    handle_hook *on_acquired, *on_lost, *on_released, *on_extended; /* inside the callback, after it was written down; NULL: none */
+    handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
     void *user;             /* the test's own */
 };
 

@@ -10,6 +10,9 @@
 #include <cmocka.h>
 
 #include "check.h"
+#include "sentinels.h"
+#include "server.h"
+#include "shards.h"
 
 enum { COUNT_MAX = 512 };
 
@@ -32,7 +35,7 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
     failover->struck_us = check_now_us();
     failover->at_us = of->strike(of->set, i % LOAD_NAMES, (enum failovers_fault)(i % FAILOVERS_FAULTS));
     check_pause_ms(1500); /* what was stopped comes back while it still believes to be master */
-    of->mend(of->set);
+    server_mend();
     check_pause_ms(of->rest_ms);
 }
 
@@ -108,4 +111,39 @@ void failovers_play(const struct failovers_of *of, unsigned count, unsigned repl
         print_message("of %u failovers only %u were ours: what overlapped in another one counts as the fault's before it\n", switches, count);
     report(of, &load, failovers, count);
     ledger_free(load.ledger);
+}
+
+/* ---- deployments ---- */
+
+static void settle_sentinels(void *set) { sentinels_settle(set); }
+
+static uint64_t strike_sentinels(void *set, unsigned lock, enum failovers_fault fault)
+{
+    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED}; /* as in failovers_fault */
+    (void)lock;
+    return sentinels_failover(set, faults[fault]);
+}
+
+static unsigned switches(void *set) { return sentinels_switches(set); }
+
+struct failovers_of failovers_of_sentinels(struct sentinels *set)
+{
+    return (struct failovers_of){.set = set, .settle = settle_sentinels, .strike = strike_sentinels,
+                                 .url = set->url, .since = "+switch-master", .switches = switches};
+}
+
+static void settle_shards(void *set) { shards_settle(set); }
+
+static uint64_t strike_shards(void *set, unsigned lock, enum failovers_fault fault)
+{
+    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED}; /* as in failovers_fault */
+    char name[32];
+    snprintf(name, sizeof name, "stock:%u", lock);
+    return shards_failover(set, shards_owner(set, shards_slot(set, name)), faults[fault]);
+}
+
+struct failovers_of failovers_of_shards(struct shards *set)
+{
+    return (struct failovers_of){.set = set, .settle = settle_shards, .strike = strike_shards,
+                                 .url = set->url, .since = "the promotion", .is_spread = 1, .rest_ms = 1500};
 }

@@ -11,12 +11,16 @@ struct failovers_of { /* a deployment */
     void *set;
     void (*settle)(void *set);
     uint64_t (*strike)(void *set, unsigned lock, enum failovers_fault fault); /* at the server of this lock; when another took over */
-    void (*mend)(void *set);                                                  /* what was killed or stopped comes back */
     const char *url, *since;                                                  /* since: what time to the next grant counts from */
     unsigned (*switches)(void *set);                                          /* how many there were so far, ours or not; NULL: not known */
     int is_spread;                                                            /* other servers go on meanwhile: grants of that lock count */
     unsigned serve_ms, rest_ms;                                               /* before each, when all is well; after each */
 };
+
+struct sentinels;
+struct shards;
+struct failovers_of failovers_of_sentinels(struct sentinels *set);
+struct failovers_of failovers_of_shards(struct shards *set);
 
 unsigned failovers_wanted(void); /* FAILOVERS of the environment, or 3 */
 

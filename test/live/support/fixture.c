@@ -49,10 +49,3 @@ int fixture_end(void **state)
     free(fixture);
     return 0;
 }
-
-static int nobody_listens(void *arg) { return redis_channels(arg) == 0; }
-
-void fixture_until_unsubscribed(struct fixture *fixture, struct client *client)
-{
-    client_until(client, nobody_listens, fixture->redis, "subscriptions to end");
-}

@@ -29,7 +29,4 @@ int fixture_end(void **state);
 /* What a fixture's end checks, for a test that wants it earlier, or of another database or server. */
 void fixture_check_clean(struct redis *redis);
 
-/* Where redis_channels is 0 at last, while this client goes on: what lingered has gone. */
-void fixture_until_unsubscribed(struct fixture *fixture, struct client *client);
-
 #endif

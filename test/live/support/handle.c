@@ -13,14 +13,12 @@ static void tell_result(struct handle *handle, struct told *told, const struct h
     told->count++;
     told->at_us = check_now_us();
     told->status = result->status;
-    told->state = result->state;
     told->token = result->fencing_token;
     told->remaining_ms = result->remaining_ms;
     told->waited_ms = result->waited_ms;
     told->attempts = result->attempts;
     told->hold_count = result->hold_count;
     told->votes = result->votes;
-    told->holder_remaining_ms = result->holder_remaining_ms;
     snprintf(told->holder, sizeof told->holder, "%s", result->holder);
     snprintf(told->detail, sizeof told->detail, "%s", result->detail);
 }
@@ -45,7 +43,6 @@ static void on_result(const struct hilock_result *result, void *user)
         break;
     case HILOCK_OP_EXTEND:
         tell_result(handle, &handle->extended, result);
-        run(handle->on_extended, handle);
         break;
     case HILOCK_OP_PEEK:
     case HILOCK_OP_FORCE_RELEASE: break;

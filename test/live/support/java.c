@@ -28,18 +28,13 @@ static const char unlock_script[] = "local before = redis.call('get', KEYS[3]) "
                                     "redis.call('set', KEYS[3], is_free, 'px', 16000) "
                                     "return is_free";
 
-long long java_ask(struct redis *redis, const char *script, const char *name, const char *holder, int lease_ms)
+long long java_lock(struct redis *redis, const char *name, const char *holder, int lease_ms)
 {
-    redisReply *reply = redis_reply(redis, "EVAL %s 1 %s %d %s", script, name, lease_ms, holder);
+    redisReply *reply = redis_reply(redis, "EVAL %s 1 %s %d %s", lock_script, name, lease_ms, holder);
     long long answer = reply->type == REDIS_REPLY_NIL ? JAVA_HAD : reply->integer;
     CHECK(reply->type == REDIS_REPLY_NIL || reply->type == REDIS_REPLY_INTEGER);
     freeReplyObject(reply);
     return answer;
-}
-
-long long java_lock(struct redis *redis, const char *name, const char *holder, int lease_ms)
-{
-    return java_ask(redis, lock_script, name, holder, lease_ms);
 }
 
 long long java_unlock(struct redis *redis, const char *name, const char *holder, int lease_ms)

@@ -11,7 +11,5 @@ enum { JAVA_HAD = -1 };
 long long java_lock(struct redis *redis, const char *name, const char *holder, int lease_ms);
 /* 0: still held, counted down; 1: free, published on the channel; JAVA_HAD: it was not his. */
 long long java_unlock(struct redis *redis, const char *name, const char *holder, int lease_ms);
-/* The same with another of Redisson's scripts, of one key and the lease and the holder as arguments, that answers nil or a PTTL. */
-long long java_ask(struct redis *redis, const char *script, const char *name, const char *holder, int lease_ms);
 
 #endif

@@ -62,11 +62,3 @@ void masters_await(struct client *client, unsigned up)
     struct awaited awaited = {client, up};
     client_until(client, are_up, &awaited, "the masters to be connected");
 }
-
-unsigned masters_holding(struct masters *masters, const char *name)
-{
-    unsigned holding = 0;
-    for (unsigned i = 0; i < masters->count; i++)
-        holding += masters->looks[i] && redis_integer(masters->looks[i], "EXISTS %s", name) == 1;
-    return holding;
-}

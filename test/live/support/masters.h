@@ -24,6 +24,5 @@ void masters_restart(struct masters *masters, unsigned i); /* empty */
 
 void masters_open(struct masters *masters, struct client *client, struct hilock_client_options options); /* its quorum_urls are set */
 void masters_await(struct client *client, unsigned up); /* until so many are connected */
-unsigned masters_holding(struct masters *masters, const char *name); /* how many of those that run have a key of it */
 
 #endif

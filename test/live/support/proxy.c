@@ -51,7 +51,6 @@ struct proxy {
     char word[256];
     enum { NO_WORD, LOSE_REPLY, LOSE_REQUEST } word_order;
     uint64_t ordered, done; /* orders given, and carried out */
-    size_t accepted, dropped;
 };
 
 enum order { HELD, DROPPED };
@@ -87,7 +86,6 @@ static void accept_one(struct proxy *proxy, int listener)
     int near = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), far;
     if (near < 0)
         return;
-    proxy->accepted++;
     far = proxy->is_refusing ? -1 : connect_to(proxy->server_socket);
     for (struct pair *pair = proxy->pairs; far >= 0 && pair < proxy->pairs + PAIRS_MAX; pair++)
         if (!pair->link) {
@@ -155,10 +153,8 @@ static void pipe_read(struct proxy *proxy, struct pair *pair, struct pipe *pipe)
 static void pipe_write(struct proxy *proxy, struct pair *pair, struct pipe *pipe)
 {
     ssize_t sent;
-    if (is_ordered(proxy, DROPPED, pair, pipe->direction)) {
-        proxy->dropped += pipe->length;
+    if (is_ordered(proxy, DROPPED, pair, pipe->direction))
         pipe->length = 0;
-    }
     if (!pipe->length || pair->is_cut || is_ordered(proxy, HELD, pair, pipe->direction))
         return;
     sent = send(pipe->to, pipe->bytes, pipe->length, MSG_NOSIGNAL);
@@ -379,49 +375,25 @@ void proxy_lose_reply(struct proxy *proxy, const char *word) { order_word(proxy,
 
 void proxy_lose_request(struct proxy *proxy, const char *word) { order_word(proxy, word, 1); }
 
-static size_t count_of(struct proxy *proxy, size_t (*count)(const struct proxy *proxy, unsigned what), unsigned what)
-{
-    size_t result;
-    pthread_mutex_lock(&proxy->mutex);
-    result = count(proxy, what);
-    pthread_mutex_unlock(&proxy->mutex);
-    return result;
-}
-
-static size_t links_of(const struct proxy *proxy, unsigned links)
-{
-    size_t count = 0;
-    for (const struct pair *pair = proxy->pairs; pair < proxy->pairs + PAIRS_MAX; pair++)
-        count += (pair->link & links) != 0;
-    return count;
-}
-
-static size_t held_in(const struct proxy *proxy, unsigned directions)
+size_t proxy_held(struct proxy *proxy, unsigned directions)
 {
     size_t bytes = 0;
-    for (const struct pair *pair = proxy->pairs; pair < proxy->pairs + PAIRS_MAX; pair++)
-        bytes += (directions & PROXY_REQUESTS ? pair->requests.length : 0) + (directions & PROXY_REPLIES ? pair->replies.length : 0);
+    pthread_mutex_lock(&proxy->mutex);
+    for (const struct pair *pair = proxy->pairs; pair < proxy->pairs + PAIRS_MAX; pair++) {
+        bytes += directions & PROXY_REQUESTS ? pair->requests.length : 0;
+        bytes += directions & PROXY_REPLIES ? pair->replies.length : 0;
+    }
+    pthread_mutex_unlock(&proxy->mutex);
     return bytes;
 }
 
-static size_t accepted_by(const struct proxy *proxy, unsigned unused) { return unused + proxy->accepted; }
-
-static size_t dropped_by(const struct proxy *proxy, unsigned unused) { return unused + proxy->dropped; }
-
-static size_t armed_in(const struct proxy *proxy, unsigned unused)
+int proxy_is_armed(struct proxy *proxy)
 {
-    size_t armed = unused + (proxy->word_order != NO_WORD);
+    int is_so;
+    pthread_mutex_lock(&proxy->mutex);
+    is_so = proxy->word_order != NO_WORD;
     for (const struct pair *pair = proxy->pairs; pair < proxy->pairs + PAIRS_MAX; pair++)
-        armed += pair->link && pair->reply != KEEPS_REPLY;
-    return armed;
+        is_so = is_so || (pair->link && pair->reply != KEEPS_REPLY);
+    pthread_mutex_unlock(&proxy->mutex);
+    return is_so;
 }
-
-size_t proxy_links(struct proxy *proxy, unsigned links) { return count_of(proxy, links_of, links); }
-
-size_t proxy_held(struct proxy *proxy, unsigned directions) { return count_of(proxy, held_in, directions); }
-
-size_t proxy_accepted(struct proxy *proxy) { return count_of(proxy, accepted_by, 0); }
-
-size_t proxy_dropped(struct proxy *proxy) { return count_of(proxy, dropped_by, 0); }
-
-int proxy_is_armed(struct proxy *proxy) { return count_of(proxy, armed_in, 0) != 0; }

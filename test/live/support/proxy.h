@@ -33,10 +33,7 @@ void proxy_lose_reply(struct proxy *proxy, const char *word);
 /* Once: the connection is cut instead of carrying the next request that contains these bytes. */
 void proxy_lose_request(struct proxy *proxy, const char *word);
 
-size_t proxy_links(struct proxy *proxy, unsigned links);    /* open now */
-size_t proxy_accepted(struct proxy *proxy);                 /* connections ever */
 size_t proxy_held(struct proxy *proxy, unsigned directions); /* bytes that wait here now */
-size_t proxy_dropped(struct proxy *proxy);                  /* bytes that vanished so far */
 int proxy_is_armed(struct proxy *proxy);                    /* a lose_... has still to happen */
 
 #endif

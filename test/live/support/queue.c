@@ -109,11 +109,9 @@ void queue_set(struct queue *queue)
 
 void queue_end(struct queue *queue) { munmap(queue->play, sizeof *queue->play); }
 
-void queue_tell_to_go(struct queue *queue, unsigned player) { atomic_store(&queue->play->may_go[player], 1); }
-
 uint64_t queue_let_go(struct queue *queue, unsigned player)
 {
-    queue_tell_to_go(queue, player);
+    atomic_store(&queue->play->may_go[player], 1);
     child_join(queue->pids[player]);
     return atomic_load(&queue->play->let_go_us[player]);
 }

@@ -20,7 +20,6 @@ void queue_end(struct queue *queue); /* those still alive go on by themselves */
 
 uint64_t queue_granted_us(struct queue *queue, unsigned player);   /* when; waits until it was */
 int queue_has_been_granted(const struct queue *queue, unsigned player);
-void queue_tell_to_go(struct queue *queue, unsigned player);
 uint64_t queue_let_go(struct queue *queue, unsigned player);       /* and waits for its end: when it did */
 void queue_dies_when_granted(struct queue *queue, unsigned player);
 

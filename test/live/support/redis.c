@@ -9,21 +9,15 @@
 #include "check.h"
 #include "server.h"
 
-struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database)
+struct redis *redis_open(const struct server *server)
 {
     struct redis *redis = calloc(1, sizeof *redis);
     CHECK(redis != NULL);
     redis->context = redisConnectUnix(server->socket);
     if (!redis->context || redis->context->err)
         check_fail("cannot connect to the server: %s", redis->context ? redis->context->errstr : "no memory");
-    if (password)
-        redis_do(redis, "AUTH %s %s", user ? user : "default", password);
-    if (database)
-        redis_do(redis, "SELECT %d", database);
     return redis;
 }
-
-struct redis *redis_open(const struct server *server) { return redis_open_as(server, NULL, NULL, 0); }
 
 void redis_close(struct redis *redis)
 {
@@ -139,6 +133,24 @@ long long redis_calls(struct redis *redis, const char *command)
 }
 
 long long redis_info(struct redis *redis, const char *section, const char *key) { return info(redis, section, key, ":"); }
+
+int redis_has_command(struct redis *redis, const char *name)
+{
+    redisReply *reply = redis_reply(redis, "COMMAND INFO %s", name);
+    int is_so = reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
+    freeReplyObject(reply);
+    return is_so;
+}
+
+int redis_says(const struct server *server, const char *question, const char *words)
+{
+    struct redis *redis = redis_open(server);
+    redisReply *reply = redis_reply(redis, question);
+    int is_so = reply->str && strstr(reply->str, words);
+    freeReplyObject(reply);
+    redis_close(redis);
+    return is_so;
+}
 
 size_t redis_lock_keys(struct redis *redis)
 {

@@ -14,7 +14,6 @@ struct redis {
 };
 
 struct redis *redis_open(const struct server *server);
-struct redis *redis_open_as(const struct server *server, const char *user, const char *password, int database); /* user NULL: default */
 void redis_close(struct redis *redis); /* NULL is allowed */
 
 redisReply *redis_reply(struct redis *redis, const char *format, ...); /* any answer, never NULL; the caller calls freeReplyObject */
@@ -26,6 +25,8 @@ size_t redis_count(struct redis *redis, const char *format, ...);      /* items 
 /* Calls of one command ("evalsha", "subscribe", "script|load") since the start or CONFIG RESETSTAT, by all clients; those in scripts too. */
 long long redis_calls(struct redis *redis, const char *command);
 long long redis_info(struct redis *redis, const char *section, const char *key);
+int redis_says(const struct server *server, const char *question, const char *words); /* asked over a connection of its own: in its answer */
+int redis_has_command(struct redis *redis, const char *name);
 size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
 size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */

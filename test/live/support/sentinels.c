@@ -11,31 +11,17 @@
 #include "redis.h"
 #include "secret.h"
 
-enum { ARGUMENTS_MAX = 32 };
-
-static struct server *broken; /* what a failover killed or stopped */
-static int is_stopped;
-
 static void start_servers(struct sentinels *set, const char *const *more)
 {
-    static const char *arguments[SENTINEL_SERVERS][ARGUMENTS_MAX];
-    for (int i = 0; i < SENTINEL_SERVERS; i++) {
-        static const char *const common[] = {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", "--repl-backlog-size", "10mb"};
-        size_t count = 0;
-        for (size_t j = 0; j < sizeof common / sizeof *common; j++)
-            arguments[i][count++] = common[j];
-        if (i > 0) {
-            arguments[i][count++] = "--replicaof";
-            arguments[i][count++] = set->arguments_text;
-        }
-        for (const char *const *one = more; one && *one; one++) {
-            CHECK(count < ARGUMENTS_MAX - 1);
-            arguments[i][count++] = *one;
-        }
-        arguments[i][count] = NULL;
-        set->servers[i] = server_start_with_port(arguments[i]);
-        snprintf(set->arguments_text, sizeof set->arguments_text, "127.0.0.1 %d", set->servers[0]->port);
-    }
+    static const char *const common[] = {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
+                                         "--repl-backlog-size", "10mb", NULL};
+    const char *const replica[] = {"--replicaof", set->arguments_text, NULL};
+    const char *const *arguments = server_arguments(common, more);
+    set->servers[0] = server_start_with_port(arguments);
+    snprintf(set->arguments_text, sizeof set->arguments_text, "127.0.0.1 %d", set->servers[0]->port);
+    arguments = server_arguments(replica, arguments);
+    for (int i = 1; i < SENTINEL_SERVERS; i++)
+        set->servers[i] = server_start_with_port(arguments);
 }
 
 /* A sentinel forgets at a switch when the new master last answered, and pings it a second later: told to wait no longer than that, it holds it
@@ -55,27 +41,18 @@ static void start(struct sentinels *set, const char *const *more, const char *co
     sentinels_settle(set);
 }
 
-void sentinels_start(struct sentinels *set, const char *const *more)
-{
-    static const char *const arguments[] = {"--sentinel", NULL};
-    start(set, more, arguments, "redis");
-}
+static const char *const as_sentinel[] = {"--sentinel", NULL};
+
+void sentinels_start(struct sentinels *set, const char *const *more) { start(set, more, as_sentinel, "redis"); }
 
 void sentinels_start_secured(struct sentinels *set, const char *const *tls)
 {
-    static const char *arguments[ARGUMENTS_MAX] = {"--sentinel"};
-    size_t count = 1;
-    for (const char *const *one = tls; *one; one++) {
-        CHECK(count < ARGUMENTS_MAX - 1);
-        arguments[count++] = *one;
-    }
-    arguments[count] = NULL;
-    start(set, tls, arguments, "rediss");
+    start(set, tls, server_arguments(as_sentinel, tls), "rediss");
 }
 
 void sentinels_end(struct sentinels *set)
 {
-    sentinels_mend(set);
+    server_mend();
     for (int i = 0; i < SENTINELS; i++)
         server_end(set->sentinels[i]);
     for (int i = 0; i < SENTINEL_SERVERS; i++)
@@ -173,14 +150,7 @@ static void strike(struct sentinels *set, enum sentinels_fault fault)
         redis_close(redis);
         break;
     case SENTINELS_KILL:
-        server_kill(master);
-        broken = master;
-        break;
-    case SENTINELS_STOP:
-        server_suspend(master);
-        broken = master;
-        is_stopped = 1;
-        break;
+    case SENTINELS_STOP: server_break(master, fault == SENTINELS_STOP); break;
     }
 }
 
@@ -205,10 +175,5 @@ uint64_t sentinels_failover(struct sentinels *set, enum sentinels_fault fault)
 void sentinels_mend(struct sentinels *set)
 {
     (void)set;
-    if (broken && is_stopped)
-        server_resume(broken);
-    else if (broken)
-        server_restart(broken);
-    broken = NULL;
-    is_stopped = 0;
+    server_mend();
 }

@@ -93,6 +93,23 @@ const char *server_program(void)
     return wanted && *wanted ? wanted : found && *found ? found : "redis-server";
 }
 
+const char *const *server_arguments(const char *const *first, const char *const *more)
+{
+    enum { LISTS = 32 };
+    static const char *lists[LISTS][ARGUMENTS_MAX];
+    static unsigned lists_count;
+    const char **list = lists[lists_count++ % LISTS];
+    size_t count = 0;
+    for (const char *const *one = first; *one; one++)
+        list[count++] = *one;
+    for (const char *const *one = more; one && *one; one++) {
+        CHECK(count < ARGUMENTS_MAX - 1);
+        list[count++] = *one;
+    }
+    list[count] = NULL;
+    return list;
+}
+
 /* A server with a certificate speaks only TLS at its port. */
 static int is_secured(const struct server *server)
 {
@@ -270,3 +287,20 @@ void server_suspend(struct server *server)
 }
 
 void server_resume(struct server *server) { CHECK(kill(server->pid, SIGCONT) == 0); }
+
+static struct server *broken;
+static int is_only_stopped;
+
+void server_break(struct server *server, int is_stopped)
+{
+    broken = server;
+    is_only_stopped = is_stopped;
+    (is_stopped ? server_suspend : server_kill)(server);
+}
+
+void server_mend(void)
+{
+    if (broken)
+        (is_only_stopped ? server_resume : server_restart)(broken);
+    broken = NULL;
+}

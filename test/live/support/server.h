@@ -26,6 +26,9 @@ struct server *server_start_with_port(const char *const *arguments);
 struct server *server_start_configured(const char *config, const char *const *arguments); /* with a port; config as above, by reference */
 void server_end(struct server *server); /* any state; NULL is allowed. Kills it and removes its directory */
 
+/* Both lists in one, each ended by NULL; the second may be NULL. Kept until the test's end. */
+const char *const *server_arguments(const char *const *first, const char *const *more);
+
 /* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
 const char *server_program(void);
 int server_free_port(void); /* of the loopback; it may be taken meanwhile */
@@ -33,5 +36,7 @@ void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is g
 void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */
 void server_suspend(struct server *server); /* SIGSTOP; has stopped when it returns */
 void server_resume(struct server *server);  /* SIGCONT */
+void server_break(struct server *server, int is_stopped); /* suspended, or killed: of one at a time */
+void server_mend(void);                                   /* what was broken goes on, or is started again */
 
 #endif

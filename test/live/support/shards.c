@@ -10,10 +10,7 @@
 #include "redis.h"
 #include "secret.h"
 
-enum { ARGUMENTS_MAX = 32, SLOTS = 16384, REPLICATED_MS = 150 };
-
-static struct server *broken; /* what a failover killed or stopped */
-static int is_stopped;
+enum { SLOTS = 16384, REPLICATED_MS = 150 };
 
 /* ---- what a server says of itself: "id addr flags master ping pong epoch link slot .." ---- */
 
@@ -41,24 +38,8 @@ static struct self self_of(const struct server *server)
 
 static int knows_all(const struct server *server)
 {
-    struct redis *redis = redis_open(server);
-    redisReply *info = redis_reply(redis, "CLUSTER INFO"), *nodes = redis_reply(redis, "CLUSTER NODES");
-    int is_so = info->str && strstr(info->str, "cluster_state:ok") && strstr(info->str, "cluster_known_nodes:6") && nodes->str && !strstr(nodes->str, "fail") &&
-                !strstr(nodes->str, "handshake");
-    freeReplyObject(info);
-    freeReplyObject(nodes);
-    redis_close(redis);
-    return is_so;
-}
-
-static int is_linked(const struct server *server)
-{
-    struct redis *redis = redis_open(server);
-    redisReply *reply = redis_reply(redis, "INFO replication");
-    int is_so = reply->str && strstr(reply->str, "master_link_status:up");
-    freeReplyObject(reply);
-    redis_close(redis);
-    return is_so;
+    return redis_says(server, "CLUSTER INFO", "cluster_state:ok") && redis_says(server, "CLUSTER INFO", "cluster_known_nodes:6") &&
+           !redis_says(server, "CLUSTER NODES", "fail") && !redis_says(server, "CLUSTER NODES", "handshake");
 }
 
 static int is_settled(void *arg)
@@ -71,7 +52,7 @@ static int is_settled(void *arg)
             return 0;
         self = self_of(set->servers[i]);
         masters += self.is_master && self.has_slots;
-        replicas += !self.is_master && is_linked(set->servers[i]);
+        replicas += !self.is_master && redis_says(set->servers[i], "INFO replication", "master_link_status:up");
     }
     return masters == SHARDS_MASTERS && replicas == SHARDS_SERVERS - SHARDS_MASTERS;
 }
@@ -82,21 +63,13 @@ void shards_settle(struct shards *set) { check_until(is_settled, set, "the clust
 
 static void start_servers(struct shards *set, const char *const *more)
 {
-    static const char *arguments[SHARDS_SERVERS][ARGUMENTS_MAX];
     static char ports[SHARDS_SERVERS][8];
     for (int i = 0; i < SHARDS_SERVERS; i++) {
-        const char *const common[] = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1500", "--cluster-port", ports[i], "--repl-diskless-sync-delay", "0",
-                                      "--repl-ping-replica-period", "1", "--repl-backlog-size", "10mb"};
-        size_t count = 0;
-        for (; count < sizeof common / sizeof *common; count++)
-            arguments[i][count] = common[count];
-        for (const char *const *one = more; one && *one; one++) {
-            CHECK(count < ARGUMENTS_MAX - 1);
-            arguments[i][count++] = *one;
-        }
-        arguments[i][count] = NULL;
+        const char *const common[] = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1500", "--cluster-port", ports[i],
+                                      "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
+                                      "--repl-backlog-size", "10mb", NULL};
         snprintf(ports[i], sizeof ports[i], "%d", server_free_port());
-        set->servers[i] = server_start_with_port(arguments[i]);
+        set->servers[i] = server_start_with_port(server_arguments(common, more));
     }
 }
 
@@ -151,7 +124,7 @@ void shards_start_secured(struct shards *set, const char *const *tls) { start(se
 
 void shards_end(struct shards *set)
 {
-    shards_mend(set);
+    server_mend();
     for (int i = 0; i < SHARDS_SERVERS; i++)
         server_end(set->servers[i]);
 }
@@ -274,16 +247,6 @@ unsigned shards_other(struct shards *set, unsigned master)
 
 /* ---- failovers ---- */
 
-/* WAIT waits for what its own connection wrote. */
-void shards_until_copied(struct shards *set, const char *name)
-{
-    struct redis *redis = redis_open(set->servers[shards_owner(set, shards_slot(set, name))]);
-    redis_do(redis, "SET copied:{%s} 0", name);
-    redis_do(redis, "DEL copied:{%s}", name);
-    CHECK(redis_integer(redis, "WAIT 1 60000") >= 1);
-    redis_close(redis);
-}
-
 static unsigned replica_of(struct shards *set, unsigned master)
 {
     for (unsigned i = 0; i < SHARDS_SERVERS; i++) {
@@ -302,14 +265,7 @@ uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault 
     struct redis *redis;
     switch (fault) {
     case SHARDS_KILL:
-        broken = set->servers[master];
-        server_kill(broken);
-        break;
-    case SHARDS_STOP:
-        broken = set->servers[master];
-        is_stopped = 1;
-        server_suspend(broken);
-        break;
+    case SHARDS_STOP: server_break(set->servers[master], fault == SHARDS_STOP); break;
     case SHARDS_FORCED:
         redis = redis_open(set->servers[replica]);
         redis_do(redis, "CLUSTER FAILOVER");
@@ -320,22 +276,8 @@ uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault 
     return check_now_us();
 }
 
-void shards_forget(struct shards *set, unsigned master)
-{
-    struct redis *redis = redis_open(set->servers[replica_of(set, master)]);
-    redis_do(redis, "CONFIG SET replica-read-only no");
-    redis_do(redis, "FLUSHALL");
-    redis_do(redis, "CONFIG SET replica-read-only yes");
-    redis_close(redis);
-}
-
 void shards_mend(struct shards *set)
 {
     (void)set;
-    if (broken && is_stopped)
-        server_resume(broken);
-    else if (broken)
-        server_restart(broken);
-    broken = NULL;
-    is_stopped = 0;
+    server_mend();
 }

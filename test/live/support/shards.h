@@ -33,7 +33,5 @@ void shards_migrate(struct shards *set, unsigned slot, unsigned to); /* as redis
 void shards_begin_move(struct shards *set, unsigned slot, unsigned to); /* keys may go over from here on */
 void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to);
 void shards_end_move(struct shards *set, unsigned slot, unsigned from, unsigned to); /* keys that are still there go over */
-void shards_until_copied(struct shards *set, const char *name); /* the replica of its master knows what that knew when this was called */
-void shards_forget(struct shards *set, unsigned master); /* its replica forgets what it has; of what comes later it knows */
 
 #endif
