@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_store - what befalls a store does to it what its header says: refusals, restarts, sweeps, copies. What real servers can
  * be asked is compared with them in ../sim/lockstep instead. */
+#include <openssl/sha.h>
+
+#include "base/slot.h"
+#include "memory/sha1.h"
+#include "memory/slot.h"
 #include "script_trial.h"
+
+enum { TEXT_MAX = 300, SLOTS_TRIED = 20000 };
 
 /* A script runs up to its first write: a release that finds nothing to release is answered even by a read-only server. */
 static void test_writes_are_refused(void **state)
@@ -81,6 +88,39 @@ static void test_copies(void **state)
     assert_int_equal(end_of_a_mutex(trial)->integer, 1);
 }
 
+/* ---- what it has of its own, to owe nothing to the library that is tested by it, agrees with OpenSSL's and with the library's ---- */
+
+static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
+
+static void test_sha1(void **state)
+{
+    char text[TEXT_MAX], ours[SIM_SHA1_DIGITS + 1], theirs[SIM_SHA1_DIGITS + 1];
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    unsigned seed = 1;
+    (void)state;
+    for (size_t length = 0; length < TEXT_MAX; length++) {
+        SHA1((const unsigned char *)text, length, digest);
+        for (size_t i = 0; i < sizeof digest; i++)
+            snprintf(theirs + 2 * i, 3, "%02x", digest[i]);
+        sim_sha1_of(text, length, ours);
+        assert_string_equal(ours, theirs);
+        text[length] = (char)next(&seed);
+    }
+}
+
+static void test_slots(void **state)
+{
+    char key[16];
+    unsigned seed = 1;
+    (void)state;
+    for (int i = 0; i < SLOTS_TRIED; i++) {
+        size_t length = next(&seed) % sizeof key;
+        for (size_t j = 0; j < length; j++)
+            key[j] = "{}abc\xff"[next(&seed) % 6];
+        assert_int_equal(sim_slot_of(key, length), hl_slot_of(key, length));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +129,8 @@ int main(void)
         TRIAL_TEST(test_restart),
         TRIAL_TEST(test_expiry_and_sweep),
         TRIAL_TEST(test_copies),
+        cmocka_unit_test(test_sha1),
+        cmocka_unit_test(test_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
