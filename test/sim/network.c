@@ -45,21 +45,16 @@ static uint64_t arrival_us(struct sim *sim, const struct messages *row)
 static void on_arrival(struct sim_world *world, void *arg);
 static void on_leaving(struct sim_world *world, void *arg);
 
-static void push_in(struct hl_link *link, struct message *message)
+static void push(struct hl_link *link, struct messages *row, struct sim_event **first, sim_fn *on_first, struct message *message)
 {
-    message->at_us = arrival_us(link->sim, &link->in);
-    TAILQ_INSERT_TAIL(&link->in, message, entry);
-    if (!link->arrives)
-        link->arrives = sim_at(&link->sim->world, message->at_us, on_arrival, link);
+    message->at_us = arrival_us(link->sim, row);
+    TAILQ_INSERT_TAIL(row, message, entry);
+    if (!*first)
+        *first = sim_at(&link->sim->world, message->at_us, on_first, link);
 }
 
-static void push_out(struct hl_link *link, struct message *message)
-{
-    message->at_us = arrival_us(link->sim, &link->out);
-    TAILQ_INSERT_TAIL(&link->out, message, entry);
-    if (!link->leaves)
-        link->leaves = sim_at(&link->sim->world, message->at_us, on_leaving, link);
-}
+static void push_in(struct hl_link *link, struct message *message) { push(link, &link->in, &link->arrives, on_arrival, message); }
+static void push_out(struct hl_link *link, struct message *message) { push(link, &link->out, &link->leaves, on_leaving, message); }
 
 /* ---- the server's side ---- */
 
