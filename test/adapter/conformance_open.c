@@ -12,7 +12,7 @@ static int set_up(void **state)
     return *state ? 0 : -1;
 }
 
-/* Whatever was opened or refused, nothing is left. */
+/* Nothing is left of what was opened or refused. */
 static int tear_down(void **state)
 {
     const int is_empty = loop_under_test.is_empty(*state);

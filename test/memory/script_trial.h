@@ -49,15 +49,39 @@ static inline const struct sim_reply *release(struct trial *trial, const char *i
 #define NEVER "P? 300000 1000000" /* to others */
 #define TO_OTHERS "P? 300000 0"
 
-static inline struct trial begin(void)
+static inline void load(struct trial *trial)
 {
-    struct trial trial = {.store = sim_store_new(NULL, NULL)};
-    sim_store_set_time(trial.store, start_us);
-    trial.connection = sim_store_connect(trial.store);
     for (int i = 0; hl_scripts[i]; i++)
-        (void)RUN(&trial, "SCRIPT", "LOAD", hl_scripts[i]->text);
-    return trial;
+        assert_memory_equal(RUN(trial, "SCRIPT", "LOAD", hl_scripts[i]->text)->bytes, hl_scripts[i]->sha1, 40);
 }
+
+/* In a store that is new. */
+static inline void begin(struct trial *trial)
+{
+    sim_store_free(trial->store);
+    trial->store = sim_store_new(NULL, NULL);
+    sim_store_set_time(trial->store, start_us);
+    trial->connection = sim_store_connect(trial->store);
+    load(trial);
+}
+
+static inline int set_up(void **state)
+{
+    static struct trial trial;
+    begin(&trial);
+    *state = &trial;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct trial *trial = *state;
+    sim_store_free(trial->store);
+    trial->store = NULL;
+    return 0;
+}
+
+#define TRIAL_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 static inline int64_t integer(const struct sim_reply *reply, size_t i)
 {
@@ -82,7 +106,10 @@ static inline void held_and_awaited(struct trial *trial)
     (void)ask(trial, "b:1", "? 1");
 }
 static inline const struct sim_reply *a_try(struct trial *trial) { return ask(trial, "c:1", ""); }
-static inline const struct sim_reply *of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "N", "Q", "T", "u:1", "3000", "0", "9999999999999999 *", "600000"); }
-static inline const struct sim_reply *end_of_a_mutex(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_release.sha1, "3", "N", "Q", "T", "u:1", "C", "P? 600000 1000000"); }
+static inline const struct sim_reply *of_a_mutex(struct trial *trial)
+{
+    return FAIR(trial, hl_script_mutex_acquire, "u:1", "3000", "0", ANY_TIME " *", "600000");
+}
+static inline const struct sim_reply *end_of_a_mutex(struct trial *trial) { return release(trial, "u:1", "P? 600000 1000000"); }
 
 #endif

@@ -150,23 +150,6 @@ static void test_waits_and_is_woken(void **state)
     assert_int_equal(trial->first.losses, 0);
 }
 
-static void test_fair_hands_over(void **state)
-{
-    struct trial *trial = *state;
-    struct holder fair[2] = {{.client = trial->first.client}, {.client = trial->second.client}};
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(hilock_lock_create(&fair[i].lock, fair[i].client, "stock",
-                                            HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .on_lost = on_lost, .user = &fair[i])), HILOCK_OK);
-    assert_int_equal(acquire(trial, &fair[0], HILOCK_TRY), HILOCK_OK);
-    begin(&fair[1], HILOCK_FOREVER);
-    for_ms(trial, 1000);
-    assert_int_equal(hilock_release(fair[0].lock, NULL, NULL), HILOCK_OK);
-    until(trial, &fair[1].answers, 1);
-    assert_int_equal(fair[1].result.status, HILOCK_OK);
-    hilock_lock_free(fair[0].lock);
-    hilock_lock_free(fair[1].lock);
-}
-
 static void test_expire(void **state)
 {
     struct trial *trial = *state;
@@ -330,7 +313,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_waits_and_is_woken), TEST(test_fair_hands_over), TEST(test_expire), TEST(test_take), TEST(test_lose), TEST(test_advance),
+        TEST(test_waits_and_is_woken), TEST(test_expire), TEST(test_take), TEST(test_lose), TEST(test_advance),
         TEST(test_disconnect), TEST(test_restart), TEST(test_delay), TEST(test_hang), TEST(test_refuse), cmocka_unit_test(test_null_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,9 +149,11 @@ static void test_password(void **state)
     (void)state;
     assert_null(strstr(hilock_memory_url(store.memory), "pw"));
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "-NOAUTH Authentication required.\r\n");
+    assert_non_null(strstr(raw_say(&store, fd, "AUTH no\r\n"), "-WRONGPASS "));
+    assert_string_equal(raw_say(&store, fd, "PING\r\n"), "-NOAUTH Authentication required.\r\n");
     assert_string_equal(raw_say(&store, fd, "AUTH default pw\r\n"), "+OK\r\n");
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "+PONG\r\n");
-    assert_int_equal(hilock_memory_commands(store.memory), 3);
+    assert_int_equal(hilock_memory_commands(store.memory), 5);
     close(fd);
     raw_close(&store);
 }

@@ -4,156 +4,138 @@
 
 static int64_t holds(struct trial *trial, const char *id) { return RUN(trial, "HEXISTS", "N", id)->integer; }
 
-/* But for ourselves, and for an heir that hears nothing. */
-static void the_name_is_left_to_others_who_listen(void **unused)
+/* Somebody of ours waits, who is kept from it. */
+static void left_to_others(struct trial *trial)
 {
+    held_and_awaited(trial);
+    (void)listens(trial, "C");
+    assert_int_equal(release(trial, "a:1", TO_OTHERS)->integer, 2);
+}
+
+/* But for ourselves, and for an heir that hears nothing. */
+static void the_name_is_left_to_others_who_listen(void **state)
+{
+    struct trial *trial = *state;
     static const struct { int listen, wait; const char *terms; int is_left; const char *heir; } cases[] = {
         {0, 1, "P? 300000 0", 0, NULL}, {1, 1, "P? 300000 1", 0, NULL}, {1, 5, "P? 300000 0", 1, NULL}, {2, 2, "P? 300000 1", 1, NULL},
         {9, 1, NEVER, 0, NULL}, {0, 1, "P? 300000 0", 1, "C:java:1"}, {1, 1, "P? 300000 1", 1, "C:java:1"}, {0, 1, "P? 300000 0", 0, "C:dead:1"},
         {0, 1, NEVER, 0, "C:java:1"},
     };
-    (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct trial trial = begin();
-        held(&trial);
+        begin(trial);
+        held(trial);
         for (int j = 0; j < cases[i].wait; j++) {
             char id[24];
             snprintf(id, sizeof id, "w:%d", j);
-            (void)ask(&trial, id, "0 1");
+            (void)ask(trial, id, "0 1");
         }
         for (int j = 0; j < cases[i].listen; j++)
-            (void)listens(&trial, "C");
+            (void)listens(trial, "C");
         if (cases[i].heir) {
-            (void)listens(&trial, "C:java:1");
-            (void)RUN(&trial, "RPUSH", "redisson_lock_queue", cases[i].heir + 2, "last");
+            (void)listens(trial, "C:java:1");
+            (void)RUN(trial, "RPUSH", "redisson_lock_queue", cases[i].heir + 2, "last");
         }
-        assert_int_equal(release(&trial, "a:1", cases[i].terms)->integer > 0, cases[i].is_left);
-        assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, !cases[i].is_left);
-        assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, cases[i].is_left);
+        assert_int_equal(release(trial, "a:1", cases[i].terms)->integer > 0, cases[i].is_left);
+        assert_int_equal(RUN(trial, "EXISTS", "N")->integer, !cases[i].is_left);
+        assert_int_equal(RUN(trial, "ZCOUNT", "Q", "-inf", "0")->integer, cases[i].is_left);
         if (cases[i].is_left) { /* for five milliseconds, and a try keeps off as well */
-            const struct sim_reply *reply = ask(&trial, "w:0", "? 2");
+            const struct sim_reply *reply = ask(trial, "w:0", "? 2");
             assert_true(integer(reply, 0) == 1 && integer(reply, 2) == 5 && integer(reply, 3) == 1 && integer(reply, 5) == cases[i].wait);
-            assert_int_equal(integer(a_try(&trial), 0), 1);
-            sim_store_set_time(trial.store, start_us + 5000);
-            assert_true(ask(&trial, "w:0", "? 3")->integer > 0);
-            assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "0")->integer, 0);
+            assert_int_equal(integer(a_try(trial), 0), 1);
+            sim_store_set_time(trial->store, start_us + 5000);
+            assert_true(ask(trial, "w:0", "? 3")->integer > 0);
+            assert_int_equal(RUN(trial, "ZCOUNT", "Q", "-inf", "0")->integer, 0);
         }
-        sim_store_free(trial.store);
     }
 }
 
 /* No client of ours waits: one that comes at once keeps off, and nothing stays. */
-static void a_free_name_is_left_to_others_without_a_queue_as_well(void **unused)
+static void a_free_name_is_left_to_others_without_a_queue_as_well(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
-    held(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    assert_int_equal(integer(a_try(&trial), 0), 1);
-    sim_store_set_time(trial.store, start_us + 5000);
-    assert_true(a_try(&trial)->integer > 0);
-    assert_int_equal(release(&trial, "c:1", TO_OTHERS)->integer, 2);
-    sim_store_set_time(trial.store, start_us + 106000);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
-    sim_store_free(trial.store);
+    struct trial *trial = *state;
+    held(trial);
+    (void)listens(trial, "C");
+    assert_int_equal(release(trial, "a:1", TO_OTHERS)->integer, 2);
+    assert_int_equal(integer(a_try(trial), 0), 1);
+    sim_store_set_time(trial->store, start_us + 5000);
+    assert_true(a_try(trial)->integer > 0);
+    assert_int_equal(release(trial, "c:1", TO_OTHERS)->integer, 2);
+    sim_store_set_time(trial->store, start_us + 106000);
+    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
 }
 
 /* It had its turn: when it frees the name at once, the name is not left to others again. It wakes its own queue. */
-static void who_sees_another_program_come_in_ends_what_was_left_to_it(void **unused)
+static void who_sees_another_program_come_in_ends_what_was_left_to_it(void **state)
 {
-    struct trial trial = begin();
+    struct trial *trial = *state;
     const struct sim_reply *reply;
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    (void)RUN(&trial, "HSET", "N", "java:1", "1");
-    assert_int_equal(ask(&trial, "b:1", "? 2")->count, 6);
-    (void)RUN(&trial, "RPUSH", "redisson_lock_queue:", "java:2", "java:3");
-    reply = ask(&trial, "b:1", "? 3");
+    left_to_others(trial);
+    (void)RUN(trial, "HSET", "N", "java:1", "1");
+    assert_int_equal(ask(trial, "b:1", "? 2")->count, 6);
+    (void)RUN(trial, "RPUSH", "redisson_lock_queue:", "java:2", "java:3");
+    reply = ask(trial, "b:1", "? 3");
     assert_true(reply->count == 7 && sim_reply_is(&reply->items[6], "java:2"));
-    (void)RUN(&trial, "DEL", "N");
-    assert_true(ask(&trial, "b:1", "? 4")->integer > 0);
-    sim_store_free(trial.store);
+    (void)RUN(trial, "DEL", "N");
+    assert_true(ask(trial, "b:1", "? 4")->integer > 0);
 }
 
 /* It stands in no queue, and may have what is left to others; its release hands over. */
-static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **unused)
+static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **state)
 {
-    (void)unused;
+    struct trial *trial = *state;
     for (int is_left = 0; is_left < 2; is_left++) {
-        struct trial trial = begin();
-        held_and_awaited(&trial);
-        assert_true(integer(of_a_mutex(&trial), 0) == -10001 && integer(of_a_mutex(&trial), 2) == 1);
-        (void)listens(&trial, "C");
+        begin(trial);
+        held_and_awaited(trial);
+        assert_true(integer(of_a_mutex(trial), 0) == -10001 && integer(of_a_mutex(trial), 2) == 1);
+        (void)listens(trial, "C");
         if (is_left)
-            (void)release(&trial, "a:1", TO_OTHERS);
+            (void)release(trial, "a:1", TO_OTHERS);
         else
-            (void)RUN(&trial, "DEL", "N");
-        assert_int_equal(of_a_mutex(&trial)->type == SIM_REPLY_INTEGER, is_left);
-        assert_int_equal(holds(&trial, "u:1"), is_left);
-        assert_int_equal(holds(&trial, "b:1"), !is_left);
-        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, is_left);
+            (void)RUN(trial, "DEL", "N");
+        assert_int_equal(of_a_mutex(trial)->type == SIM_REPLY_INTEGER, is_left);
+        assert_int_equal(holds(trial, "u:1"), is_left);
+        assert_int_equal(holds(trial, "b:1"), !is_left);
+        assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, is_left);
         if (is_left)
-            assert_int_equal(end_of_a_mutex(&trial)->integer, -2);
-        assert_int_equal(holds(&trial, "b:1"), 1);
-        sim_store_free(trial.store);
+            assert_int_equal(end_of_a_mutex(trial)->integer, -2);
+        assert_int_equal(holds(trial, "b:1"), 1);
     }
 }
 
-/* Written a moment before the server's clock went back by an hour. */
-static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **unused)
+/* What is written there was so a moment before the server's clock went back by an hour. */
+static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    assert_int_equal(integer(ask(&trial, "b:1", "? 1"), 0), 1); /* for five milliseconds it is */
-    sim_store_set_time(trial.store, start_us - 3600000000);
-    assert_true(ask(&trial, "b:1", "? 2")->integer > 0);
-    sim_store_free(trial.store);
-}
-
-static void who_leaves_grants_in_spite_of_a_clock_that_was_set_back(void **unused)
-{
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)ask(&trial, "c:1", "0 1");
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    sim_store_set_time(trial.store, start_us - 3600000000);
-    (void)release(&trial, "b:1", NEVER);
-    assert_int_equal(RUN(&trial, "HEXISTS", "N", "c:1")->integer, 1);
-    sim_store_free(trial.store);
+    struct trial *trial = *state;
+    for (int is_left = 0; is_left < 2; is_left++) {
+        begin(trial);
+        left_to_others(trial);
+        assert_int_equal(integer(ask(trial, "b:1", "? 1"), 0), 1); /* for five milliseconds it is */
+        (void)ask(trial, "c:1", "0 1");
+        sim_store_set_time(trial->store, start_us - 3600000000);
+        (void)(is_left ? release(trial, "b:1", NEVER) : ask(trial, "b:1", "? 2"));
+        assert_int_equal(holds(trial, is_left ? "c:1" : "b:1"), 1);
+    }
 }
 
 /* A name is left to others, and then nobody is left who was kept from it: the key would stay for a minute and a half. */
-static void the_last_who_leaves_leaves_no_queue(void **unused)
+static void the_last_who_leaves_leaves_no_queue(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)listens(&trial, "C");
-    assert_int_equal(release(&trial, "a:1", TO_OTHERS)->integer, 2);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
-    assert_int_equal(release(&trial, "b:1", NEVER)->integer, 0);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
-    sim_store_free(trial.store);
+    struct trial *trial = *state;
+    left_to_others(trial);
+    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
+    assert_int_equal(release(trial, "b:1", NEVER)->integer, 0);
+    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_name_is_left_to_others_who_listen),
-        cmocka_unit_test(a_free_name_is_left_to_others_without_a_queue_as_well),
-        cmocka_unit_test(who_sees_another_program_come_in_ends_what_was_left_to_it),
-        cmocka_unit_test(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
-        cmocka_unit_test(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
-        cmocka_unit_test(who_leaves_grants_in_spite_of_a_clock_that_was_set_back),
-        cmocka_unit_test(the_last_who_leaves_leaves_no_queue),
+        TRIAL_TEST(the_name_is_left_to_others_who_listen),
+        TRIAL_TEST(a_free_name_is_left_to_others_without_a_queue_as_well),
+        TRIAL_TEST(who_sees_another_program_come_in_ends_what_was_left_to_it),
+        TRIAL_TEST(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
+        TRIAL_TEST(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
+        TRIAL_TEST(the_last_who_leaves_leaves_no_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,41 +40,33 @@ static void take_key(struct trial *trial, unsigned i)
 }
 
 /* 1: it was an error. */
-static unsigned try_one(size_t state, size_t ask, unsigned key)
+static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned key)
 {
-    struct trial trial = {.store = sim_store_new(NULL, NULL)};
     const struct sim_reply *reply;
     uint64_t before;
-    int is_error;
-    sim_store_set_time(trial.store, start_us);
-    trial.connection = sim_store_connect(trial.store);
-    for (int i = 0; hl_scripts[i]; i++)
-        (void)RUN(&trial, "SCRIPT", "LOAD", hl_scripts[i]->text);
-    states[state](&trial);
-    take_key(&trial, key);
-    before = sim_store_digest(trial.store);
-    reply = asks[ask](&trial);
-    is_error = reply->type == SIM_REPLY_ERROR;
-    if (is_error && (!sim_reply_starts(reply, "WRONGTYPE ") || sim_store_digest(trial.store) != before))
+    begin(trial);
+    states[state](trial);
+    take_key(trial, key);
+    before = sim_store_digest(trial->store);
+    reply = asks[ask](trial);
+    if (reply->type != SIM_REPLY_ERROR)
+        return 0;
+    if (!sim_reply_starts(reply, "WRONGTYPE ") || sim_store_digest(trial->store) != before)
         fail_msg("state %zu, script %zu, key %s: %.*s", state, ask, keys[key], (int)reply->length, reply->bytes);
-    sim_store_free(trial.store);
-    return is_error != 0;
+    return 1;
 }
 
-static void an_error_leaves_all_as_it_was(void **unused)
+static void an_error_leaves_all_as_it_was(void **state)
 {
     unsigned errors = 0;
-    (void)unused;
-    for (size_t state = 0; state < sizeof states / sizeof *states; state++)
+    for (size_t before = 0; before < sizeof states / sizeof *states; before++)
         for (size_t ask = 0; ask < sizeof asks / sizeof *asks; ask++)
             for (unsigned key = 0; key < KEYS; key++)
-                errors += try_one(state, ask, key);
+                errors += try_one(*state, before, ask, key);
     assert_true(errors > 50);
 }
 
 /* ---- what the scripts make of what they find ---- */
-
-
 
 static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
@@ -84,140 +76,127 @@ static const struct sim_reply *force(struct trial *trial, int has_queue, const c
 }
 
 /* Neither its value nor its expiry: it may be another program's. */
-static void a_token_key_without_a_decimal_number_stays_as_it_is(void **unused)
+static void a_token_key_without_a_decimal_number_stays_as_it_is(void **state)
 {
+    struct trial *trial = *state;
     static const char *const values[] = {"", "theirs", "0x10", "1e3", " 7", "7 ", "-7", "1.5", "nan", "9000000000000000", "99999999999999999999999999"};
-    (void)unused;
     for (size_t i = 0; i < 2 * (sizeof values / sizeof *values); i++) {
-        struct trial trial = begin();
         const struct sim_reply *reply;
         uint64_t before;
-        (void)RUN(&trial, "SET", "T", values[i / 2], "PX", "777");
-        before = sim_store_digest(trial.store);
-        reply = i % 2 ? of_a_mutex(&trial) : a_heartbeat(&trial);
-        if (reply->type != SIM_REPLY_ERROR || !sim_reply_starts(reply, "BADTOKEN ") || sim_store_digest(trial.store) != before)
+        begin(trial);
+        (void)RUN(trial, "SET", "T", values[i / 2], "PX", "777");
+        before = sim_store_digest(trial->store);
+        reply = i % 2 ? of_a_mutex(trial) : a_heartbeat(trial);
+        if (reply->type != SIM_REPLY_ERROR || !sim_reply_starts(reply, "BADTOKEN ") || sim_store_digest(trial->store) != before)
             fail_msg("\"%s\": %.*s", values[i / 2], (int)reply->length, reply->bytes);
-        sim_store_free(trial.store);
     }
 }
 
-static void tokens_of_both_kinds_live_for_one_to_two_periods(void **unused)
+static void tokens_of_both_kinds_live_for_one_to_two_periods(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
+    struct trial *trial = *state;
     for (uint64_t i = 0; i < 40; i++) {
         const struct sim_reply *reply;
         int64_t left_ms;
-        sim_store_set_time(trial.store, start_us + i * 47000000);
-        reply = i % 2 ? of_a_mutex(&trial) : FAIR(&trial, hl_script_mutex_acquire, "a:1", "10000", "0", ANY_TIME, "600000");
+        sim_store_set_time(trial->store, start_us + i * 47000000);
+        reply = i % 2 ? of_a_mutex(trial) : FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", "0", ANY_TIME, "600000");
         assert_true(reply->integer > 0);
-        left_ms = RUN(&trial, "PTTL", "T")->integer;
+        left_ms = RUN(trial, "PTTL", "T")->integer;
         assert_true(left_ms >= 600000 && left_ms <= 1200000);
-        (void)RUN(&trial, "DEL", "N");
+        (void)RUN(trial, "DEL", "N");
     }
-    sim_store_free(trial.store);
 }
 
 /* ---- the queue ---- */
 
 /* Of those of whom something is heard. */
-static void a_queue_lives_for_so_long(void **unused)
+static void a_queue_lives_for_so_long(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
-    (void)RUN(&trial, "PEXPIRE", "N", "100000");
-    sim_store_set_time(trial.store, start_us + 60000000);
-    (void)ask(&trial, "c:1", "0 1");
-    assert_int_equal(RUN(&trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
-    sim_store_free(trial.store);
+    struct trial *trial = *state;
+    held_and_awaited(trial);
+    assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
+    (void)RUN(trial, "PEXPIRE", "N", "100000");
+    sim_store_set_time(trial->store, start_us + 60000000);
+    (void)ask(trial, "c:1", "0 1");
+    assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
 }
 
-static void who_is_not_heard_of_for_so_long_is_dead(void **unused)
+static void who_is_not_heard_of_for_so_long_is_dead(void **state)
 {
-    (void)unused;
+    struct trial *trial = *state;
     for (unsigned is_dead = 0; is_dead < 2; is_dead++) {
-        struct trial trial = begin();
-        held_and_awaited(&trial);
-        sim_store_set_time(trial.store, start_us + 1000 * HL_FAIR_ALIVE_MS + is_dead);
-        (void)RUN(&trial, "DEL", "N");
-        (void)RUN(&trial, "HSET", "N", "a:1", "1", "mode", "mutex");
-        assert_int_equal(a_release(&trial)->integer, is_dead ? 1 : -2);
-        assert_int_equal(RUN(&trial, "HEXISTS", "N", "b:1")->integer, !is_dead);
-        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
-        sim_store_free(trial.store);
+        begin(trial);
+        held_and_awaited(trial);
+        sim_store_set_time(trial->store, start_us + 1000 * HL_FAIR_ALIVE_MS + is_dead);
+        (void)RUN(trial, "DEL", "N");
+        (void)RUN(trial, "HSET", "N", "a:1", "1", "mode", "mutex");
+        assert_int_equal(a_release(trial)->integer, is_dead ? 1 : -2);
+        assert_int_equal(RUN(trial, "HEXISTS", "N", "b:1")->integer, !is_dead);
+        assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
     }
 }
 
 /* A heartbeat whose answer was lost is asked again: there is one place, and it is the old one. */
-static void who_does_not_know_its_ticket_finds_its_place(void **unused)
+static void who_does_not_know_its_ticket_finds_its_place(void **state)
 {
-    struct trial trial = begin();
+    struct trial *trial = *state;
     int64_t ticket;
-    (void)unused;
-    held(&trial);
-    ticket = integer(ask(&trial, "b:1", "0 1"), 4);
+    held(trial);
+    ticket = integer(ask(trial, "b:1", "0 1"), 4);
     assert_true(ticket > (int64_t)start_us);
-    (void)ask(&trial, "c:1", "0 1");
-    sim_store_set_time(trial.store, start_us + 5000);
-    assert_int_equal(integer(ask(&trial, "b:1", "? 2"), 4), ticket);
-    assert_int_equal(integer(ask(&trial, "b:1", "? 3"), 3), 1);
-    assert_int_equal(integer(ask(&trial, "b:1", "? 4"), 5), 2);
-    sim_store_free(trial.store);
+    (void)ask(trial, "c:1", "0 1");
+    sim_store_set_time(trial->store, start_us + 5000);
+    assert_int_equal(integer(ask(trial, "b:1", "? 2"), 4), ticket);
+    assert_int_equal(integer(ask(trial, "b:1", "? 3"), 3), 1);
+    assert_int_equal(integer(ask(trial, "b:1", "? 4"), 5), 2);
 }
 
 /* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
-static void who_leaves_is_not_in_the_queue_any_more(void **unused)
+static void who_leaves_is_not_in_the_queue_any_more(void **state)
 {
+    struct trial *trial = *state;
     static const char *const terms[] = {NEVER, "P17 300000 1000000", NULL};
-    (void)unused;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-        struct trial trial = begin();
         char text[64];
-        held(&trial);
-        (void)ask(&trial, "c:1", "0 1");
-        snprintf(text, sizeof text, "P%lld 300000 1000000", (long long)integer(ask(&trial, "b:1", "0 1"), 4));
-        assert_int_equal(release(&trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
-        assert_int_equal(RUN(&trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
-        assert_int_equal(integer(ask(&trial, "c:1", "? 2"), 3), 1);
-        sim_store_free(trial.store);
+        begin(trial);
+        held(trial);
+        (void)ask(trial, "c:1", "0 1");
+        snprintf(text, sizeof text, "P%lld 300000 1000000", (long long)integer(ask(trial, "b:1", "0 1"), 4));
+        assert_int_equal(release(trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
+        assert_int_equal(RUN(trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
+        assert_int_equal(integer(ask(trial, "c:1", "? 2"), 3), 1);
     }
 }
 
 /* Tickets and tokens are of one counter. */
-static void tickets_and_tokens_rise_together(void **unused)
+static void tickets_and_tokens_rise_together(void **state)
 {
-    struct trial trial = begin();
-    int64_t last = ask(&trial, "a:1", "")->integer;
-    (void)unused;
+    struct trial *trial = *state;
+    int64_t last = ask(trial, "a:1", "")->integer;
     for (int i = 0; i < 3; i++) {
         char id[24];
         int64_t ticket;
         snprintf(id, sizeof id, "w:%d", i);
-        ticket = integer(ask(&trial, id, "0 1"), 4);
+        ticket = integer(ask(trial, id, "0 1"), 4);
         assert_true(ticket > last);
         last = ticket;
     }
-    assert_int_equal(a_release(&trial)->integer, -2);
-    assert_true(ask(&trial, "w:0", "? 2")->integer > last);
-    sim_store_free(trial.store);
+    assert_int_equal(a_release(trial)->integer, -2);
+    assert_true(ask(trial, "w:0", "? 2")->integer > last);
 }
 
 /* A server that takes no writes keeps the place: who leaves is to say so again. */
-static void a_refused_release_has_not_left_the_queue(void **unused)
+static void a_refused_release_has_not_left_the_queue(void **state)
 {
-    struct trial trial = begin();
-    (void)unused;
-    held_and_awaited(&trial);
-    (void)RUN(&trial, "DEL", "N");
-    sim_store_refuse(trial.store, SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write.");
-    assert_int_equal(release(&trial, "b:1", NEVER)->type, SIM_REPLY_ERROR);
-    sim_store_refuse(trial.store, SIM_REFUSE_NOTHING, NULL);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
-    assert_int_equal(release(&trial, "b:1", NEVER)->integer, 0);
-    assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 0);
-    sim_store_free(trial.store);
+    struct trial *trial = *state;
+    held_and_awaited(trial);
+    (void)RUN(trial, "DEL", "N");
+    sim_store_refuse(trial->store, SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write.");
+    assert_int_equal(release(trial, "b:1", NEVER)->type, SIM_REPLY_ERROR);
+    sim_store_refuse(trial->store, SIM_REFUSE_NOTHING, NULL);
+    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
+    assert_int_equal(release(trial, "b:1", NEVER)->integer, 0);
+    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
 }
 
 /* ---- by force ---- */
@@ -229,76 +208,73 @@ static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u
 static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u", "1"); }
 static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
 
-static void what_is_no_lock_is_not_ended_by_force(void **unused)
+static void what_is_no_lock_is_not_ended_by_force(void **state)
 {
+    struct trial *trial = *state;
     static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group, a_map_of_one, a_counter};
     static const char *const whats[] = {"read", "write", "other", "other", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", "", "", ""};
-    (void)unused;
     for (size_t i = 0; i < 4 * (sizeof theirs / sizeof *theirs); i++) {
-        struct trial trial = begin();
         const struct sim_reply *reply;
         uint64_t before;
-        held_and_awaited(&trial);
-        (void)RUN(&trial, "DEL", "N");
-        theirs[i / 4](&trial);
-        before = sim_store_digest(trial.store);
-        reply = force(&trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
+        begin(trial);
+        held_and_awaited(trial);
+        (void)RUN(trial, "DEL", "N");
+        theirs[i / 4](trial);
+        before = sim_store_digest(trial->store);
+        reply = force(trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
         assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
-        reply = i & 1 ? RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0") : RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
+        reply = i & 1 ? RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0") : RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
         assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
-        assert_true(sim_store_digest(trial.store) == before);
-        sim_store_free(trial.store);
+        assert_true(sim_store_digest(trial->store) == before);
     }
 }
 
 /* One field and no mode. It is free then, and waiters ask again. */
-static void a_hold_of_RLock_is_ended_by_force(void **unused)
+static void a_hold_of_RLock_is_ended_by_force(void **state)
 {
-    (void)unused;
+    struct trial *trial = *state;
     for (int has_queue = 0; has_queue < 2; has_queue++) {
-        struct trial trial = begin();
-        held_and_awaited(&trial);
-        (void)RUN(&trial, "DEL", "N");
-        (void)RUN(&trial, "HSET", "N", "java:57", "1");
-        assert_int_equal(force(&trial, has_queue, "java:5")->integer, 0);
-        assert_true(sim_reply_is(&RUN(&trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0")->items[2], "rlock"));
-        assert_int_equal(force(&trial, has_queue, "java:57")->integer, 1);
-        assert_int_equal(RUN(&trial, "EXISTS", "N")->integer, 0);
-        assert_int_equal(RUN(&trial, "EXISTS", "Q")->integer, 1);
-        sim_store_free(trial.store);
+        begin(trial);
+        held_and_awaited(trial);
+        (void)RUN(trial, "DEL", "N");
+        (void)RUN(trial, "HSET", "N", "java:57", "1");
+        assert_int_equal(force(trial, has_queue, "java:5")->integer, 0);
+        assert_true(sim_reply_is(&RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0")->items[2], "rlock"));
+        assert_int_equal(force(trial, has_queue, "java:57")->integer, 1);
+        assert_int_equal(RUN(trial, "EXISTS", "N")->integer, 0);
+        assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
     }
 }
 
 /* It joins a hold of ours, and goes on when that one ends. */
-static void a_group_multilock_that_joined_is_not_passed_on(void **unused)
+static void a_group_multilock_that_joined_is_not_passed_on(void **state)
 {
-    (void)unused;
+    struct trial *trial = *state;
     for (int is_forced = 0; is_forced < 2; is_forced++) {
-        struct trial trial = begin();
-        held_and_awaited(&trial);
-        (void)RUN(&trial, "HSET", "N", "f", "u:1", "f:u:1:lock_count", "1");
-        assert_int_equal((is_forced ? force(&trial, 1, "a:1") : a_release(&trial))->integer, 1);
-        assert_int_equal(RUN(&trial, "HLEN", "N")->integer, 2);
-        assert_int_equal(RUN(&trial, "HEXISTS", "N", "f")->integer, 1);
-        sim_store_free(trial.store);
+        begin(trial);
+        held_and_awaited(trial);
+        (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:lock_count", "1");
+        assert_int_equal((is_forced ? force(trial, 1, "a:1") : a_release(trial))->integer, 1);
+        assert_int_equal(RUN(trial, "HLEN", "N")->integer, 2);
+        assert_int_equal(RUN(trial, "HEXISTS", "N", "f")->integer, 1);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_error_leaves_all_as_it_was),
-        cmocka_unit_test(a_token_key_without_a_decimal_number_stays_as_it_is),
-        cmocka_unit_test(tokens_of_both_kinds_live_for_one_to_two_periods),
-        cmocka_unit_test(a_queue_lives_for_so_long),
-        cmocka_unit_test(who_is_not_heard_of_for_so_long_is_dead),
-        cmocka_unit_test(who_does_not_know_its_ticket_finds_its_place),
-        cmocka_unit_test(who_leaves_is_not_in_the_queue_any_more),
-        cmocka_unit_test(tickets_and_tokens_rise_together),
-        cmocka_unit_test(a_refused_release_has_not_left_the_queue),
-        cmocka_unit_test(what_is_no_lock_is_not_ended_by_force),
-        cmocka_unit_test(a_hold_of_RLock_is_ended_by_force),
-        cmocka_unit_test(a_group_multilock_that_joined_is_not_passed_on),
+        TRIAL_TEST(an_error_leaves_all_as_it_was),
+        TRIAL_TEST(a_token_key_without_a_decimal_number_stays_as_it_is),
+        TRIAL_TEST(tokens_of_both_kinds_live_for_one_to_two_periods),
+        TRIAL_TEST(a_queue_lives_for_so_long),
+        TRIAL_TEST(who_is_not_heard_of_for_so_long_is_dead),
+        TRIAL_TEST(who_does_not_know_its_ticket_finds_its_place),
+        TRIAL_TEST(who_leaves_is_not_in_the_queue_any_more),
+        TRIAL_TEST(tickets_and_tokens_rise_together),
+        TRIAL_TEST(a_refused_release_has_not_left_the_queue),
+        TRIAL_TEST(what_is_no_lock_is_not_ended_by_force),
+        TRIAL_TEST(a_hold_of_RLock_is_ended_by_force),
+        TRIAL_TEST(a_group_multilock_that_joined_is_not_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

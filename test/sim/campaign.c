@@ -118,10 +118,12 @@ static void print_total(FILE *out, const struct sim_range *seeds, const struct t
             (unsigned long long)faults(total), (double)total->virtual_us / 3.6e9,
             (double)total->sometimes[SIM_OPERATION] / seconds / workers, workers, seconds, total->broken.is_broken ? total->broken.why : "0");
     fprintf(out, "\nZero in %llu seeds: with 95 %% confidence fewer than one seed in %llu of this mix of faults breaks an invariant, no more is claimed.\n"
-            "Replay of a seed: `hilock-sim --seed N --trace`.\n\n## Seen\n\n| what | times |\n|---|---|\n",
+            "Replay of a seed: `hilock-sim --seed N --trace`.\n\n## Seen\n\nOf what `sometimes.h` lists, less than once for each seed:\n\n"
+            "| what | times |\n|---|---|\n",
             (unsigned long long)total->seeds, (unsigned long long)(total->seeds / 3));
     for (int i = 0; i < SIM_SOMETIMES_COUNT; i++)
-        fprintf(out, "| %s | %llu |\n", sim_sometimes_text((enum sim_sometimes)i), (unsigned long long)total->sometimes[i]);
+        if (total->sometimes[i] < total->seeds)
+            fprintf(out, "| %s | %llu |\n", sim_sometimes_text((enum sim_sometimes)i), (unsigned long long)total->sometimes[i]);
 }
 
 static int judge(const struct sim_range *seeds, const struct total *total)

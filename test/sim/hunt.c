@@ -28,13 +28,11 @@ static const struct last *last_of(enum hl_plant plant)
     return NULL;
 }
 
-static int is_known(const struct last *last, const char *wound)
+int hunt_lists(const char *list, const char *word)
 {
-    const size_t size = strlen(wound);
-    if (!last)
-        return 1;
-    for (const char *at = last->wounds; (at = strstr(at, wound)) != NULL; at += size)
-        if ((at == last->wounds || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
+    const size_t size = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += size)
+        if ((at == list || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
             return 1;
     return 0;
 }
@@ -79,7 +77,7 @@ struct find hunt(enum hl_plant plant, const struct sim_choice *choice, uint64_t 
     if (shared == MAP_FAILED)
         abort();
     for (shared->seed = first; search_on(plant, choice, first + seeds_max, shared); shared->seed++) {
-        if (!is_known(last_of(plant), shared->wound))
+        if (last_of(plant) && !hunt_lists(last_of(plant)->wounds, shared->wound))
             continue;
         find = *shared;
         find.count = (unsigned)(find.seed - first + 1);

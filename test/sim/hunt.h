@@ -18,5 +18,6 @@ struct find {
 
 struct find hunt(enum hl_plant plant, const struct sim_choice *choice, uint64_t first, unsigned seeds_max);
 struct find hunt_again(enum hl_plant plant, const struct sim_choice *choice); /* with the seed that found it last */
+int hunt_lists(const char *list, const char *word); /* words with blanks between: it is one of them */
 
 #endif

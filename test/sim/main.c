@@ -103,27 +103,27 @@ static int read_range(const char *text, struct task *task)
     return end != text && *end == '\0' && task->last >= task->first;
 }
 
+static int read_flag(const char *word, struct task *task)
+{
+    struct sim_choice *choice = &task->choice;
+    const struct { const char *word; int *is_on; } flags[] = {
+        {"--trace", &task->is_traced}, {"--breaks", &task->must_break}, {"--fresh", &task->is_fresh}, {"--crowd", &choice->is_crowd},
+        {"--hot", &choice->is_hot}, {"--replicas", &choice->has_replicas}, {"--unguarded", &choice->is_unguarded}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(word, flags[i].word) == 0)
+            return *flags[i].is_on = 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct task task = {.first = 1, .last = 100, .seconds_max = UINT_MAX};
     uint64_t before;
     int is_good = argc > 1;
     for (int i = 1; i < argc && is_good; i++) {
-        if (strcmp(argv[i], "--trace") == 0)
-            task.is_traced = 1;
-        else if (strcmp(argv[i], "--breaks") == 0)
-            task.must_break = 1;
-        else if (strcmp(argv[i], "--crowd") == 0)
-            task.choice.is_crowd = 1;
-        else if (strcmp(argv[i], "--fresh") == 0)
-            task.is_fresh = 1;
-        else if (strcmp(argv[i], "--replicas") == 0)
-            task.choice.has_replicas = 1;
-        else if (strcmp(argv[i], "--hot") == 0)
-            task.choice.is_hot = 1;
-        else if (strcmp(argv[i], "--unguarded") == 0)
-            task.choice.is_unguarded = 1;
-        else if (i + 1 == argc)
+        if (read_flag(argv[i], &task))
+            continue;
+        if (i + 1 == argc)
             is_good = 0;
         else if (strcmp(argv[i], "--plant") == 0)
             is_good = (hl_plant = hl_plant_find(argv[++i])) != HL_PLANT_NONE;

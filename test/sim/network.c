@@ -6,9 +6,9 @@
  * received). A cut link loses everything one way or both and says nothing. What comes for a frozen process waits, in order. */
 #include <stdlib.h>
 
-#include "message.h"
 #include "sim.h"
 #include "wire/scripts.h"
+#include "world/message.h"
 
 struct hl_link {
     TAILQ_ENTRY(hl_link) entry;
@@ -18,7 +18,7 @@ struct hl_link {
     struct hl_host *host;
     const struct hl_link_events *events;
     void *arg;
-    struct sim_messages in, out;           /* towards the process, towards the server */
+    struct messages in, out;           /* towards the process, towards the server */
     struct sim_event *arrives, *leaves; /* the first of each */
     struct sim_event *waits;           /* a WAIT blocks it: looked at again; until then, and for so many replicas */
     uint64_t wait_ends_us, wait_for;
@@ -28,9 +28,9 @@ struct hl_link {
 };
 
 /* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
-static uint64_t arrival_us(struct sim *sim, const struct sim_messages *row)
+static uint64_t arrival_us(struct sim *sim, const struct messages *row)
 {
-    const struct sim_message *last = TAILQ_LAST(row, sim_messages);
+    const struct message *last = TAILQ_LAST(row, messages);
     uint64_t tail = sim->swarm.tail_us, delay = sim->swarm.latency_us, at_us;
     while (tail && sim_chance(&sim->world.network, 0.5))
         delay += hl_random_below(&sim->world.network, tail) + 1;
@@ -45,21 +45,16 @@ static uint64_t arrival_us(struct sim *sim, const struct sim_messages *row)
 static void on_arrival(struct sim_world *world, void *arg);
 static void on_leaving(struct sim_world *world, void *arg);
 
-static void push_in(struct hl_link *link, struct sim_message *message)
+static void push(struct hl_link *link, struct messages *row, struct sim_event **first, sim_fn *on_first, struct message *message)
 {
-    message->at_us = arrival_us(link->sim, &link->in);
-    TAILQ_INSERT_TAIL(&link->in, message, entry);
-    if (!link->arrives)
-        link->arrives = sim_at(&link->sim->world, message->at_us, on_arrival, link);
+    message->at_us = arrival_us(link->sim, row);
+    TAILQ_INSERT_TAIL(row, message, entry);
+    if (!*first)
+        *first = sim_at(&link->sim->world, message->at_us, on_first, link);
 }
 
-static void push_out(struct hl_link *link, struct sim_message *message)
-{
-    message->at_us = arrival_us(link->sim, &link->out);
-    TAILQ_INSERT_TAIL(&link->out, message, entry);
-    if (!link->leaves)
-        link->leaves = sim_at(&link->sim->world, message->at_us, on_leaving, link);
-}
+static void push_in(struct hl_link *link, struct message *message) { push(link, &link->in, &link->arrives, on_arrival, message); }
+static void push_out(struct hl_link *link, struct message *message) { push(link, &link->out, &link->leaves, on_leaving, message); }
 
 /* ---- the server's side ---- */
 
@@ -74,9 +69,9 @@ static void disconnect(struct hl_link *link)
 }
 
 /* What asks for a lock, keeps it or ends it. */
-static int may_haunt(const struct sim_message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
+static int may_haunt(const struct message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
 
-static void count_execution(struct sim *sim, const struct sim_message *message, const struct sim_reply *reply)
+static void count_execution(struct sim *sim, const struct message *message, const struct sim_reply *reply)
 {
     if (!may_haunt(message))
         return;
@@ -87,10 +82,10 @@ static void count_execution(struct sim *sim, const struct sim_message *message, 
     sim->world.sometimes[SIM_OPERATION]++;
 }
 
-static void answer(struct hl_link *link, const struct sim_reply *reply) { push_in(link, sim_message_reply(reply)); }
+static void answer(struct hl_link *link, const struct sim_reply *reply) { push_in(link, message_reply(say_stored(reply))); }
 
 /* Of the holder that it names: from the colon on. "": none. */
-static const char *id_in(const struct sim_message *request)
+static const char *id_in(const struct message *request)
 {
     for (int i = 2; i < request->argc; i++)
         if (request->lengths[i] > HL_UUID_LENGTH && request->argv[i][HL_UUID_LENGTH] == ':' && request->argv[i][8] == '-')
@@ -98,7 +93,7 @@ static const char *id_in(const struct sim_message *request)
     return "";
 }
 
-static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct sim_message *request, const struct sim_reply *reply)
+static void trace_execution(struct sim *sim, const char *who, unsigned process, const struct message *request, const struct sim_reply *reply)
 {
     const char *key = request->argc > 3 ? request->argv[3] : "", *id = id_in(request), *script = request->argc > 1 ? request->argv[1] : "";
     for (const struct hl_script *const *known = hl_scripts; *known; known++)
@@ -108,7 +103,7 @@ static void trace_execution(struct sim *sim, const char *who, unsigned process, 
 }
 
 /* What a former master does after another took over has no effect, but is still believed: that is the stated limit. */
-static void count_stale(const struct sim_server *server, const struct sim_message *request)
+static void count_stale(const struct sim_server *server, const struct message *request)
 {
     struct sim *sim = server ? server->place->sim : NULL;
     struct sim_name *name = sim && sim->sets.count && sim_is_former(server->place) ? sim_name_in(sim, request) : NULL;
@@ -122,10 +117,10 @@ static void count_stale(const struct sim_server *server, const struct sim_messag
 }
 
 /* What the server had received over a dead link: lost, or run late, and its answer goes nowhere. */
-struct ghost { struct sim *sim; struct sim_place *place; struct sim_message *request; unsigned process, epoch; };
+struct ghost { struct sim *sim; struct sim_place *place; struct message *request; unsigned process, epoch; };
 
 /* A renewal, or the acquire of a SIMPLE lock, which has no time after which it is refused: it stands for a lease. */
-static int keeps_unknown(const struct sim_message *request, const struct sim_reply *reply)
+static int keeps_unknown(const struct message *request, const struct sim_reply *reply)
 {
     const char *sha1 = request->argv[1];
     int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
@@ -154,7 +149,7 @@ static void on_ghost(struct sim_world *world, void *arg)
     (void)world;
     if (!ghost->sim->is_over && server)
         haunt(ghost, server);
-    sim_message_free(ghost->request);
+    message_free(ghost->request);
     free(ghost);
 }
 
@@ -162,7 +157,7 @@ static void lose_requests(struct hl_link *link)
 {
     struct sim_world *world = &link->sim->world;
     uint64_t at_us = world->time.now_us;
-    struct sim_message *message;
+    struct message *message;
     sim_cancel(world, link->leaves);
     link->leaves = NULL;
     while ((message = TAILQ_FIRST(&link->out)) != NULL) {
@@ -174,7 +169,7 @@ static void lose_requests(struct hl_link *link)
             at_us += hl_random_below(&world->network, sim_chance(&world->network, 0.5) ? 600000 : 3000000);
             sim_at(world, at_us, on_ghost, ghost);
         } else
-            sim_message_free(message);
+            message_free(message);
     }
 }
 
@@ -187,16 +182,16 @@ static void go_down(struct hl_link *link)
     disconnect(link);
     if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
         link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
-        sim_messages_drop(&link->in);
+        messages_drop(&link->in);
         sim_cancel(&link->sim->world, link->arrives);
         link->arrives = NULL;
     }
-    push_in(link, sim_message_new(MESSAGE_DOWN));
+    push_in(link, message_new(MESSAGE_DOWN));
 }
 
 static void go_on(struct hl_link *link)
 {
-    const struct sim_message *message = TAILQ_FIRST(&link->out);
+    const struct message *message = TAILQ_FIRST(&link->out);
     if (message && !link->leaves)
         link->leaves = sim_at(&link->sim->world, message->at_us > link->sim->world.time.now_us ? message->at_us : link->sim->world.time.now_us, on_leaving, link);
 }
@@ -242,7 +237,7 @@ static void on_wait(struct sim_world *world, void *arg)
 }
 
 /* Replicas need a moment to say what they have, more than a moment if it is much. */
-static void begin_wait(struct hl_link *link, const struct sim_message *wait)
+static void begin_wait(struct hl_link *link, const struct message *wait)
 {
     struct sim *sim = link->sim;
     uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]);
@@ -252,7 +247,7 @@ static void begin_wait(struct hl_link *link, const struct sim_message *wait)
     link->waits = sim_after(&sim->world, sim_between(&sim->world.sets, 0, 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), on_wait, link);
 }
 
-static void execute(struct hl_link *link, const struct sim_message *request)
+static void execute(struct hl_link *link, const struct message *request)
 {
     struct sim_server *server = sim_place_server(link->place, link->epoch);
     uint64_t writes = server ? sim_store_writes(server->store) : 0;
@@ -280,7 +275,7 @@ static void on_leaving(struct sim_world *world, void *arg)
 {
     struct hl_link *link = arg;
     struct sim_server *server = sim_place_server(link->place, link->epoch);
-    struct sim_message *message;
+    struct message *message;
     link->leaves = NULL;
     if (server && server->stalled_until_us > world->time.now_us) {
         link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
@@ -290,7 +285,7 @@ static void on_leaving(struct sim_world *world, void *arg)
         TAILQ_REMOVE(&link->out, message, entry);
         if (!link->is_cut_out && link->connection)
             execute(link, message);
-        sim_message_free(message);
+        message_free(message);
     }
     if (!link->waits)
         go_on(link);
@@ -299,7 +294,7 @@ static void on_leaving(struct sim_world *world, void *arg)
 /* A close that is no reset: what has been written still arrives. */
 static void leave_requests(struct hl_link *link)
 {
-    struct sim_message *message, *next;
+    struct message *message, *next;
     for (message = TAILQ_FIRST(&link->out); message && link->connection && !link->is_cut_out; message = next) {
         struct ghost *ghost = may_haunt(message) ? malloc(sizeof *ghost) : NULL;
         next = TAILQ_NEXT(message, entry);
@@ -330,14 +325,14 @@ static void destroy(struct hl_link *link)
 {
     struct sim_world *world = &link->sim->world;
     lose_requests(link);
-    sim_messages_drop(&link->in);
+    messages_drop(&link->in);
     sim_cancel(world, link->arrives);
     disconnect(link);
     TAILQ_REMOVE(&link->sim->links, link, entry);
     free(link);
 }
 
-static void give(struct hl_link *link, const struct sim_message *message)
+static void give(struct hl_link *link, const struct message *message)
 {
     if (message->kind == MESSAGE_REPLY)
         sim_sentinels_told(link->process, link->place, message->reply);
@@ -358,7 +353,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     struct hl_link *link = arg;
     struct sim_process *process = link->process;
     struct hl_host *host = link->host;
-    struct sim_message *message;
+    struct message *message;
     link->arrives = NULL;
     if (sim_process_is_frozen(process)) {
         link->arrives = sim_at(world, process->frozen_until_us, on_arrival, link);
@@ -369,7 +364,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->time.now_us) {
         TAILQ_REMOVE(&link->in, message, entry);
         give(link, message);
-        sim_message_free(message);
+        message_free(message);
     }
     link->depth = 0;
     if (link->is_closed)
@@ -407,7 +402,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
         link->is_down = 1;
     } else
         link->connection = sim_store_connect(place->server.store);
-    push_in(link, sim_message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
+    push_in(link, message_new(is_refused ? MESSAGE_DOWN : MESSAGE_UP));
     sim_faults_connecting(process);
     return link;
 }
@@ -416,7 +411,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
 {
     int is_sent = sim_strain_sends(link->process);
     if (is_sent && !link->is_down) /* else into a socket whose end has not been heard of */
-        push_out(link, sim_message_request(argc, argv, lengths));
+        push_out(link, message_request(argc, argv, lengths));
     return is_sent - 1;
 }
 

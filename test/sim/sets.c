@@ -4,8 +4,8 @@
  * A replica that takes over knows what was written up to a moment before, or for how long it had kept up (replicas.c): nobody reads from a
  * replica. What the master acknowledged since is lost, and so is what it acknowledges as long as nobody tells it; a failover that hands over
  * loses nothing, and excuses nothing. */
-#include "message.h"
 #include "sim.h"
+#include "world/message.h"
 
 enum { LAG_MAX_US = 60000, GAP_LEAST_US = 200000, GAP_MOST_US = 3000000, ASKS_US = 1000000 };
 
@@ -272,7 +272,7 @@ static void fail_over(struct sim_set *set, struct hl_random *random)
 
 /* ---- I14: which server a process believes ---- */
 
-struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request)
+struct sim_name *sim_name_in(struct sim *sim, const struct message *request)
 {
     int at = request->argc > 3 && strcmp(request->argv[0], "EVALSHA") == 0 ? 3 : request->argc > 3 && strcmp(request->argv[0], "SET") == 0 ? 1 : 0;
     for (unsigned i = 0; at && i < sim->names_count; i++)
@@ -305,7 +305,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->answered_epoch < epoch ? process->answered_epoch : epoch};
 }
 
-void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct sim_reply *reply)
+void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct message *request, const struct sim_reply *reply)
 {
     struct sim *sim = process->sim;
     struct sim_set *set = sim->sets.count ? sim_set_of(place) : NULL;

@@ -9,7 +9,7 @@
 #include "world.h"
 
 struct sim;
-struct sim_message;
+struct message;
 struct sim_name;
 struct sim_place;
 struct sim_process;
@@ -93,8 +93,8 @@ void sim_sets_meddle(struct sim *sim, struct sim_name *name); /* and not because
 void sim_sets_said(void *ear, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
 
 /* A command was executed there for a process, over a link that *is_of_replica belongs to: I14. */
-void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct sim_message *request, const struct sim_reply *reply);
-struct sim_name *sim_name_in(struct sim *sim, const struct sim_message *request); /* that it is about; NULL: none */
+void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct message *request, const struct sim_reply *reply);
+struct sim_name *sim_name_in(struct sim *sim, const struct message *request); /* that it is about; NULL: none */
 
 /* ---- replicas.c ---- */
 

@@ -217,15 +217,15 @@ static void answers_to_release_and_renew(void **state)
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_integer(0)), "NO");
-    assert_string_equal(said(hl_queued_renewed, say_integer(30001)), "YES left 30000");
-    assert_string_equal(said(hl_queued_renewed, say_integer(1)), "YES left 0");
-    assert_string_equal(said(hl_queued_renewed, say_integer(-1)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_nil()), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_string("5")), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_queued_renewed, say_error("WRONGTYPE x")), "NO");
-    assert_string_equal(said(hl_queued_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
+    assert_string_equal(said(hl_response_renewed, say_integer(0)), "NO");
+    assert_string_equal(said(hl_response_renewed, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_response_renewed, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_response_renewed, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_response_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 /* Of the release, and of what it asked for besides. */

@@ -4,28 +4,9 @@
 
 #include "world/net_pipe.h"
 
-void net_message_free(struct net_messages *list, struct net_message *message)
+void net_append(struct messages *list, struct message *message, uint64_t at_us)
 {
-    TAILQ_REMOVE(list, message, entry);
-    for (int i = 0; i < message->argc; i++)
-        free(message->argv[i]);
-    free(message->argv);
-    free(message->lengths);
-    say_free(message->fate.refusal);
-    say_free(message->fate.answer);
-    say_free(message->reply);
-    free(message);
-}
-
-void net_messages_drop(struct net_messages *list)
-{
-    while (!TAILQ_EMPTY(list))
-        net_message_free(list, TAILQ_FIRST(list));
-}
-
-void net_append(struct net_messages *list, struct net_message *message, uint64_t at_us)
-{
-    const struct net_message *last = TAILQ_LAST(list, net_messages);
+    const struct message *last = TAILQ_LAST(list, messages);
     message->at_us = last && last->at_us > at_us ? last->at_us : at_us;
     TAILQ_INSERT_TAIL(list, message, entry);
 }
@@ -49,24 +30,24 @@ static void pipe_free(struct net_pipe *pipe)
 {
     stop_all(pipe);
     forget_peer(pipe);
-    net_messages_drop(&pipe->there);
-    net_messages_drop(&pipe->back);
+    messages_drop(&pipe->there);
+    messages_drop(&pipe->back);
     TAILQ_REMOVE(&pipe->net->pipes, pipe, entry);
     free(pipe);
 }
 
 void net_pipe_free_if_over(struct net_pipe *pipe)
 {
-    const struct net_message *next = TAILQ_FIRST(&pipe->there);
+    const struct message *next = TAILQ_FIRST(&pipe->there);
     if (!pipe->is_busy && !pipe->link && (!next || next->fate.is_lost || !pipe->peer))
         pipe_free(pipe);
 }
 
-static int is_stuck(const struct net_message *message) { return message->fate.is_lost || (message->reply && message->fate.held_by); }
+static int is_stuck(const struct message *message) { return message->fate.is_lost || (message->reply && message->fate.held_by); }
 
-static void await(struct net_pipe *pipe, struct world_event *event, const struct net_messages *list, int is_blocked, uint64_t not_before_us)
+static void await(struct net_pipe *pipe, struct world_event *event, const struct messages *list, int is_blocked, uint64_t not_before_us)
 {
-    const struct net_message *first = TAILQ_FIRST(list);
+    const struct message *first = TAILQ_FIRST(list);
     world_stop(pipe->net->world, event);
     if (first && !is_blocked && !is_stuck(first))
         world_start(pipe->net->world, event, first->at_us > not_before_us ? first->at_us : not_before_us);
@@ -80,10 +61,7 @@ void net_await(struct net_pipe *pipe)
 
 void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate)
 {
-    struct net_message *message = calloc(1, sizeof *message);
-    if (!message)
-        abort();
-    message->reply = reply;
+    struct message *message = message_reply(reply);
     message->fate.held_by = fate ? fate->held_by : NULL;
     message->fate.is_lost = fate && fate->answer_is_lost;
     net_append(&pipe->back, message, pipe->net->world->now_us + pipe->net->back_us + (fate ? fate->back_us : 0));
@@ -94,11 +72,11 @@ static void push(void *arg, struct hl_reply *reply) { net_answer(arg, reply, NUL
 
 void net_drop_unread(struct net_pipe *pipe)
 {
-    struct net_message *message, *next;
+    struct message *message, *next;
     for (message = TAILQ_FIRST(&pipe->there); message; message = next) {
         next = TAILQ_NEXT(message, entry);
         if (!message->fate.is_stray)
-            net_message_free(&pipe->there, message);
+            messages_remove(&pipe->there, message);
     }
 }
 
@@ -107,7 +85,7 @@ void net_die(struct net_pipe *pipe, const char *why)
 {
     stop_all(pipe);
     net_drop_unread(pipe);
-    net_messages_drop(&pipe->back);
+    messages_drop(&pipe->back);
     if (TAILQ_EMPTY(&pipe->there))
         forget_peer(pipe);
     pipe->why = why;
@@ -133,7 +111,7 @@ static void on_dead(void *arg)
 }
 
 /* 0: the connection is no more. */
-static int execute(struct net_pipe *pipe, struct net_message *message)
+static int execute(struct net_pipe *pipe, struct message *message)
 {
     struct net_fate *fate = &message->fate;
     struct hl_reply *reply = fate->refusal;
@@ -156,9 +134,9 @@ static int execute(struct net_pipe *pipe, struct net_message *message)
 static void on_arrival(void *arg)
 {
     struct net_pipe *pipe = arg;
-    struct net_message *message = TAILQ_FIRST(&pipe->there);
+    struct message *message = TAILQ_FIRST(&pipe->there);
     int dies = message->fate.resets_before || !execute(pipe, message) || message->fate.resets_after;
-    net_message_free(&pipe->there, message);
+    messages_remove(&pipe->there, message);
     if (dies) {
         net_die(pipe, "Connection reset by peer");
         return;
@@ -167,9 +145,9 @@ static void on_arrival(void *arg)
     net_pipe_free_if_over(pipe);
 }
 
-static void take_arrived(struct net_pipe *pipe, struct net_messages *read)
+static void take_arrived(struct net_pipe *pipe, struct messages *read)
 {
-    struct net_message *message;
+    struct message *message;
     while ((message = TAILQ_FIRST(&pipe->back)) != NULL && message->at_us <= pipe->net->world->now_us && !is_stuck(message)) {
         TAILQ_REMOVE(&pipe->back, message, entry);
         TAILQ_INSERT_TAIL(read, message, entry);
@@ -181,18 +159,18 @@ static void on_return(void *arg)
 {
     struct net_pipe *pipe = arg;
     struct hl_host *host = pipe->link->host;
-    struct net_messages read = TAILQ_HEAD_INITIALIZER(read);
-    struct net_message *message;
+    struct messages read = TAILQ_HEAD_INITIALIZER(read);
+    struct message *message;
     take_arrived(pipe, &read);
     pipe->is_busy = 1;
     hl_host_enter(host);
     while ((message = TAILQ_FIRST(&read)) != NULL && pipe->link && !pipe->link->is_down) {
         pipe->link->events->on_reply(pipe->link->arg, message->reply);
-        net_message_free(&read, message);
+        messages_remove(&read, message);
     }
     hl_host_leave(host);
     pipe->is_busy = 0;
-    net_messages_drop(&read);
+    messages_drop(&read);
     net_await(pipe);
     net_pipe_free_if_over(pipe);
 }

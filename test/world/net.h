@@ -11,6 +11,7 @@
 
 #include "link/link.h"
 #include "world/loop.h"
+#include "world/message.h"
 #include "world/store.h"
 
 enum { NET_PLACES_MAX = 16 };
@@ -25,16 +26,6 @@ struct net_command { /* as its fate is asked */
     int is_stream;          /* on a subscription link */
     const struct world_loop *process;
     const struct store *store;
-};
-
-struct net_fate { /* all zero: nothing special */
-    uint64_t there_us, back_us;                 /* on top of the latency */
-    int is_lost, answer_is_lost;                /* from here on nothing arrives, there or back */
-    int resets_before, resets_after;            /* the connection dies before it is executed, or after: the answer is lost */
-    int is_stray;                               /* arrives though the link was closed meanwhile */
-    const void *held_by;                        /* the answer waits at the server until net_let_go */
-    struct hl_reply *refusal;                   /* not executed, this is the answer; taken over */
-    struct hl_reply *answer;                    /* executed, but this is the answer; taken over */
 };
 
 struct net_place {

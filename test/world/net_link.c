@@ -6,16 +6,6 @@
 
 #include "world/net_pipe.h"
 
-static char *copy(const char *bytes, size_t length)
-{
-    char *to = malloc(length + 1);
-    if (!to)
-        abort();
-    memcpy(to, bytes, length);
-    to[length] = '\0';
-    return to;
-}
-
 static struct net_place *find_place(struct net *net, const struct hl_link_target *target)
 {
     char where[112];
@@ -53,7 +43,7 @@ static hilock_status secure(struct hl_link_factory *factory, const struct hl_mem
 
 static void insecure(struct hl_link_factory *factory) { ((struct net_port *)factory->ctx)->net->secured--; }
 
-static void ask_fate(struct hl_link *link, struct net_message *message)
+static void ask_fate(struct hl_link *link, struct message *message)
 {
     struct net *net = link->pipe->net;
     struct net_command command = {message->argc, (const char *const *)message->argv, message->lengths, NULL, "", 0, link->is_stream, link->pipe->process,
@@ -72,7 +62,7 @@ static void write_out(struct hl_flush *flush)
 {
     struct hl_link *link = (struct hl_link *)(void *)((char *)flush - offsetof(struct hl_link, flush));
     struct net_pipe *pipe = link->pipe;
-    struct net_message *message;
+    struct message *message;
     while ((message = TAILQ_FIRST(&link->outbox)) != NULL) {
         TAILQ_REMOVE(&link->outbox, message, entry);
         ask_fate(link, message);
@@ -107,21 +97,14 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    struct net_message *message = !link->is_down && world_memory_sends(link->pipe->process->memory) ? calloc(1, sizeof *message) : NULL;
+    struct message *message;
     if (!link->is_up)
         abort(); /* sent before on_up */
-    if (!message)
+    if (link->is_down || !world_memory_sends(link->pipe->process->memory))
         return -1;
-    message->argc = argc;
-    message->argv = calloc((size_t)argc, sizeof *message->argv);
-    message->lengths = calloc((size_t)argc, sizeof *message->lengths);
-    if (!message->argv || !message->lengths)
-        abort();
-    for (int i = 0; i < argc; i++) {
-        message->argv[i] = copy(argv[i], lengths[i]);
-        message->lengths[i] = lengths[i];
+    message = message_request(argc, argv, lengths);
+    for (int i = 0; i < argc; i++)
         link->backlog += lengths[i];
-    }
     TAILQ_INSERT_TAIL(&link->outbox, message, entry);
     link->pipe->net->requests++;
     hl_host_flush_later(link->host, &link->flush);
@@ -136,10 +119,10 @@ static void close_link(struct hl_link *link, int is_reset)
 {
     struct net_pipe *pipe = link->pipe;
     hl_host_flush_never(link->host, &link->flush);
-    net_messages_drop(&link->outbox);
+    messages_drop(&link->outbox);
     if (is_reset)
         net_drop_unread(pipe);
-    net_messages_drop(&pipe->back);
+    messages_drop(&pipe->back);
     world_stop(pipe->net->world, &pipe->connecting);
     world_stop(pipe->net->world, &pipe->dying);
     pipe->link = NULL;
@@ -163,13 +146,13 @@ static int is_meant(const struct net_pipe *pipe, const struct world_loop *proces
     return which == NET_ALL || pipe->link->is_stream == (which == NET_STREAMS);
 }
 
-unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which)
+static unsigned reset(struct net *net, const struct net_place *place, const struct world_loop *process, enum net_which which)
 {
     struct net_pipe *pipe, *next;
     unsigned count = 0;
     for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
         next = TAILQ_NEXT(pipe, entry);
-        if (!is_meant(pipe, process, which))
+        if ((place && pipe->place != place) || !is_meant(pipe, process, which))
             continue;
         net_die(pipe, "Connection reset by peer");
         count++;
@@ -177,24 +160,13 @@ unsigned net_reset(struct net *net, const struct world_loop *process, enum net_w
     return count;
 }
 
-unsigned net_reset_at(struct net *net, const struct net_place *place)
-{
-    struct net_pipe *pipe, *next;
-    unsigned count = 0;
-    for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
-        next = TAILQ_NEXT(pipe, entry);
-        if (pipe->place != place || !is_meant(pipe, NULL, NET_ALL))
-            continue;
-        net_die(pipe, "Connection reset by peer");
-        count++;
-    }
-    return count;
-}
+unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which) { return reset(net, NULL, process, which); }
+unsigned net_reset_at(struct net *net, const struct net_place *place) { return reset(net, place, NULL, NET_ALL); }
 
 void net_let_go(struct net *net, const void *held_by)
 {
     struct net_pipe *pipe;
-    struct net_message *message;
+    struct message *message;
     TAILQ_FOREACH(pipe, &net->pipes, entry)
     {
         TAILQ_FOREACH(message, &pipe->back, entry)

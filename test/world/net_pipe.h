@@ -7,24 +7,13 @@
 
 #include "world/net.h"
 
-struct net_message {
-    TAILQ_ENTRY(net_message) entry;
-    uint64_t at_us;
-    int argc; /* of a request */
-    char **argv;
-    size_t *lengths;
-    struct net_fate fate;
-    struct hl_reply *reply; /* of an answer */
-};
-TAILQ_HEAD(net_messages, net_message);
-
 struct hl_link {
     struct net_pipe *pipe;
     struct hl_host *host;
     const struct hl_link_events *events;
     void *arg;
     struct hl_flush flush;
-    struct net_messages outbox;
+    struct messages outbox;
     size_t backlog;
     int is_stream, is_up, is_down;
 };
@@ -36,16 +25,14 @@ struct net_pipe {
     struct world_loop *process;
     struct hl_link *link;    /* NULL: closed at the client's end */
     struct store_peer *peer; /* NULL: the server knows it not yet, or no more */
-    struct net_messages there, back;
+    struct messages there, back;
     struct world_event connecting, arriving, returning, dying;
     int is_mismatched; /* one end speaks TLS, the other does not */
     int is_busy; /* a callback of its link is on the stack */
     const char *why; /* it is down */
 };
 
-void net_message_free(struct net_messages *list, struct net_message *message);
-void net_messages_drop(struct net_messages *list);
-void net_append(struct net_messages *list, struct net_message *message, uint64_t at_us);
+void net_append(struct messages *list, struct message *message, uint64_t at_us);
 
 struct net_pipe *net_pipe_new(struct net_port *port, struct net_place *place, struct hl_link *link);
 void net_pipe_free_if_over(struct net_pipe *pipe);

@@ -46,7 +46,6 @@ void world_done(struct world *world);
 void world_event_init(struct world_event *event, struct world_lane *lane, void (*fire)(void *arg), void *arg);
 void world_start(struct world *world, struct world_event *event, uint64_t at_us); /* replaces an earlier start; one in the past is next */
 void world_stop(struct world *world, struct world_event *event);
-static inline int world_is_started(const struct world_event *event) { return event->place || event->is_late; }
 
 int world_step(struct world *world, uint64_t until_us);    /* the next event, if it is due by then; 0: none was */
 void world_run_to(struct world *world, uint64_t until_us); /* all that is due by then, and the clock stands there */

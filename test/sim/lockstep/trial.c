@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "probes.h"
 #include "wire/queued.h"
 #include "wire/holder.h"
@@ -16,6 +17,8 @@
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
 static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "redisson_lock_queue"};
+enum { PROBES = sizeof probes / sizeof *probes };
+
 static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", label[] = "sh@db1/4711";
 
 uint64_t trial_below(struct trial *trial, uint64_t bound) { return hl_random_below(&trial->random, bound); }
@@ -31,11 +34,11 @@ static unsigned library_scripts(void)
     return count;
 }
 
-unsigned trial_scripts(void) { return library_scripts() + probes_count(); }
+static unsigned all_scripts(void) { return library_scripts() + PROBES; }
 
 void trial_init(struct trial *trial, uint64_t seed)
 {
-    *trial = (struct trial){.random = {seed}, .now_us = TRIAL_BEGINS_US, .to_load = trial_scripts()};
+    *trial = (struct trial){.random = {seed}, .now_us = TRIAL_BEGINS_US, .to_load = all_scripts()};
     for (int name = 0; name < NAMES; name++) {
         size_t length = strlen(names[name]);
         for (int kind = 0; kind < KINDS; kind++) {
@@ -70,11 +73,6 @@ void trial_move_clock(struct trial *trial, int64_t left_us)
 }
 
 /* ---- pieces ---- */
-
-static void begin(struct line *line, const char *word)
-{
-    hl_command_begin(&line->command, word);
-}
 
 static void add(struct line *line, const char *word) { hl_command_add_word(&line->command, word); }
 
@@ -265,7 +263,7 @@ static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
         *ret_script = *hl_scripts[i];
         return;
     }
-    *ret_script = (struct hl_script){.text = probe_text(i - library_scripts()), .sha1 = sha1};
+    *ret_script = (struct hl_script){.text = probes[i - library_scripts()], .sha1 = sha1};
     ret_script->length = strlen(ret_script->text);
     SHA1((const unsigned char *)ret_script->text, ret_script->length, digest);
     for (size_t digit = 0; digit < sizeof digest; digit++)
@@ -276,9 +274,9 @@ static void say_probe(struct trial *trial, struct line *line)
 {
     struct hl_script script;
     char *sha1, digits[41];
-    unsigned i = library_scripts() + (unsigned)trial_below(trial, probes_count());
+    unsigned i = library_scripts() + (unsigned)trial_below(trial, PROBES);
     script_of(i, &script, digits);
-    begin(line, "EVALSHA");
+    hl_command_begin(&line->command, "EVALSHA");
     sha1 = hl_command_room(&line->command, 40);
     memcpy(sha1, digits, 40);
     hl_command_add(&line->command, sha1, 40);
@@ -294,203 +292,204 @@ static void say_load(struct trial *trial, struct line *line)
     struct hl_script script;
     char digits[41];
     script_of(--trial->to_load, &script, digits);
-    begin(line, "SCRIPT");
-    add(line, "LOAD");
-    hl_command_add(&line->command, script.text, script.length);
-}
-
-static void say_bad_script(struct trial *trial, struct line *line)
-{
-    begin(line, "EVALSHA");
-    add(line, trial_below(trial, 2) ? "0123456789012345678901234567890123456789" : hl_scripts[0]->sha1);
-    add(line, PICK(trial, "-1", "x", "3", "99", "0"));
-    add(line, "a");
-    add(line, "b");
-}
-
-static void say_about_scripts(struct trial *trial, struct line *line)
-{
-    switch (trial_below(trial, 6)) {
-    case 0:
-        begin(line, "SCRIPT");
-        add(line, "LOAD");
-        add(line, PICK(trial, "return (", "x x", "return 1\n)"));
-        break;
-    case 1:
-        begin(line, "script");
-        add(line, "exists");
-        add(line, hl_scripts[0]->sha1);
-        add(line, "nonsense");
-        break;
-    default:
-        say_bad_script(trial, line);
-    }
+    hl_command_load(&line->command, &script);
 }
 
 /* ---- plain commands ---- */
 
-static void say_strings(struct trial *trial, struct line *line)
+/* Of a sorted set: mostly times, as the library's are. */
+static void add_score(struct trial *trial, struct line *line)
 {
-    uint64_t kind = trial_below(trial, 12);
-    begin(line, kind < 3 ? "GET" : kind < 4 ? PICK(trial, "INCR", "DECR") : kind > 9 ? PICK(trial, "INCRBY", "DECRBY") : "SET");
-    add_key_of(trial, line, 1);
-    if (kind > 9)
-        add_number(trial, line);
-    if (kind < 4 || kind > 9)
-        return;
+    if (trial_below(trial, 3))
+        add_text(line, "%lld", (long long)(trial->now_us + trial_below(trial, 3)));
+    else
+        add(line, PICK(trial, "1", "-2.5", "3", "1e3", "x", "nan", "", "0"));
+}
+
+static void add_value(struct trial *trial, struct line *line)
+{
     if (trial_below(trial, 2))
         add(line, PICK(trial, "", "5", "-7", "9223372036854775807", "9100000000000000", "abc", "5 "));
     else
         add_text(line, "%lld", (long long)(trial->now_us + trial_below(trial, 3000) - 1000));
+}
+
+/* Of SET, up to three. */
+static void add_options(struct trial *trial, struct line *line)
+{
     for (uint64_t options = trial_below(trial, 4); options > 0; options--) {
         const char *option = PICK(trial, "NX", "XX", "GET", "KEEPTTL", "PX", "EX", "get", "px", "BAD");
         if (strcmp(option, "BAD") == 0 && trial_below(trial, 4))
             continue;
         add(line, option);
-        if (option[1] == 'X' && (option[0] == 'P' || option[0] == 'E'))
-            add_number(trial, line);
-        else if (strcmp(option, "px") == 0)
+        if (strcmp(option, "PX") == 0 || strcmp(option, "EX") == 0 || strcmp(option, "px") == 0)
             add_number(trial, line);
     }
 }
 
-static void say_hashes(struct trial *trial, struct line *line)
+static void add_piece(struct trial *trial, struct line *line, char piece)
 {
-    uint64_t kind = trial_below(trial, 14);
-    const char *const words[] = {"HGET", "HEXISTS", "HDEL", "HDEL", "HINCRBY", "HVALS", "HKEYS", "HLEN", "HGETALL", "HSCAN"};
-    if (kind < 10) {
-        begin(line, words[kind]);
-        add_key_of(trial, line, trial_below(trial, 2) * 3);
-        if (kind < 5)
-            add_member(trial, line);
-        if (kind == 3)
-            add_member(trial, line);
-        if (kind == 4)
-            add_number(trial, line);
-        if (kind == 9)
-            add(line, "0");
+    switch (piece) {
+    case 'k': add_key(trial, line); break; /* any */
+    case 'h': add_key_of(trial, line, trial_below(trial, 2) * 3); break; /* of a hash, most of the time; and so on */
+    case 't': add_key_of(trial, line, 1); break;
+    case 'q': add_key_of(trial, line, 2); break;
+    case 'l': add_key_of(trial, line, 3); break;
+    case 'c': add_channel(trial, line); break;
+    case 'm': add_member(trial, line); break;
+    case 'n': add_number(trial, line); break;
+    case 'i': add_text(line, "%lld", (long long)trial_below(trial, 9) - 4); break;
+    case 'a': add_text(line, "%lld", (long long)(trial->now_us / 1000 + some_ms(trial) - trial_below(trial, 4))); break;
+    case 's': add(line, hl_scripts[0]->sha1); break;
+    case 'd': add_score(trial, line); break;
+    case 'v': add_value(trial, line); break;
+    case 'w': add(line, PICK(trial, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read")); break;
+    case 'o': add_options(trial, line); break;
+    default: HL_REQUIRE(!"a piece");
+    }
+}
+
+/* A word of a form: one of those that '|' parts. "%k" is a piece, "%+mv" one to three times these pieces; '_' is a blank. */
+static void add_word(struct trial *trial, struct line *line, const char *word, size_t length)
+{
+    uint64_t choices = 1;
+    size_t times = 1;
+    char *room;
+    for (size_t i = 0; i < length; i++)
+        choices += word[i] == '|';
+    for (uint64_t chosen = trial_below(trial, choices); chosen > 0; chosen--)
+        word = strchr(word, '|') + 1;
+    length = strcspn(word, "| ");
+    if (*word != '%') {
+        room = hl_command_room(&line->command, length);
+        for (size_t i = 0; i < length; i++)
+            room[i] = word[i] == '_' ? ' ' : word[i];
+        hl_command_add(&line->command, room, length);
         return;
     }
-    begin(line, "HSET");
-    add_key_of(trial, line, trial_below(trial, 2) * 3);
-    for (uint64_t pairs = 1 + trial_below(trial, 3); pairs > 0; pairs--) {
-        add_member(trial, line);
-        add(line, PICK(trial, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read"));
+    if (word[1] == '+') {
+        times = 1 + (size_t)trial_below(trial, 3);
+        word++, length--;
     }
-    if (trial_below(trial, 20) == 0)
-        add(line, "odd");
+    for (; times > 0; times--)
+        for (size_t i = 1; i < length; i++)
+            add_piece(trial, line, word[i]);
 }
 
-static void say_sorted(struct trial *trial, struct line *line)
+/* '>' in front: said by a listener. */
+static void say_form(struct trial *trial, struct line *line, const char *form)
 {
-    static const char *const words[] = {"ZADD", "ZADD", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE", "RPUSH", "LINDEX"};
-    uint64_t kind = trial_below(trial, sizeof words / sizeof *words);
-    begin(line, words[kind]);
-    add_key_of(trial, line, kind > 8 ? 3 : 2);
-    if (kind > 8)
-        add(line, PICK(trial, "0", "0", "0", "1", "-1", "-2", "7", "x", "01"));
-    else if (kind < 3) {
-        for (uint64_t pairs = 1 + trial_below(trial, 3); pairs > 0; pairs--) {
-            if (trial_below(trial, 3))
-                add_text(line, "%lld", (long long)(trial->now_us + trial_below(trial, 3)));
-            else
-                add(line, PICK(trial, "1", "-2.5", "3", "1e3", "x", "nan", "", "0"));
-            add_member(trial, line);
-        }
-    } else if (kind < 4)
-        add_member(trial, line);
-    else if (kind > 4) {
-        add_text(line, "%lld", (long long)trial_below(trial, 7) - 3);
-        add_text(line, "%lld", (long long)trial_below(trial, 9) - 4);
-        if (kind > 6 && trial_below(trial, 2))
-            add(line, trial_below(trial, 8) ? "WITHSCORES" : "WITHSOMETHING");
+    line->speaker = *form == '>' ? 1 + (unsigned)trial_below(trial, SPEAKERS - 1) : 0;
+    form += *form == '>';
+    hl_command_begin(&line->command, "");
+    line->command.argc = 0;
+    for (size_t length;; form += length + 1) {
+        length = strcspn(form, " ");
+        add_word(trial, line, form, length);
+        if (form[length] == '\0')
+            break;
     }
 }
 
-static void say_keys(struct trial *trial, struct line *line)
-{
-    static const char *const words[] = {"PEXPIRE", "PEXPIRE", "PEXPIREAT", "PTTL", "PTTL", "PTTL", "PEXPIRETIME", "TYPE", "PERSIST", "EXISTS", "DEL"};
-    uint64_t kind = trial_below(trial, sizeof words / sizeof *words);
-    begin(line, words[kind]);
-    add_key(trial, line);
-    if (kind < 2)
-        add_number(trial, line);
-    else if (kind == 2)
-        add_text(line, "%lld", (long long)(trial->now_us / 1000 + some_ms(trial) - trial_below(trial, 4)));
-    else if (kind > 8 && trial_below(trial, 2)) {
-        add_key(trial, line);
-        add_key(trial, line);
-    }
-}
+static void say_rare(struct trial *trial, struct line *line) { say_form(trial, line, trial_below(trial, 3) ? "SCRIPT FLUSH" : "FLUSHALL"); }
 
-static void say_publish(struct trial *trial, struct line *line)
-{
-    int is_said = trial_below(trial, 3) != 0;
-    begin(line, is_said ? PICK(trial, "PUBLISH", "SPUBLISH") : "PUBSUB");
-    if (!is_said)
-        add(line, PICK(trial, "NUMSUB", "numsub", "SHARDNUMSUB", "shardnumsub"));
-    add_channel(trial, line);
-    if (is_said)
-        add(line, PICK(trial, "0", "", "G 1 2 3"));
-    else if (trial_below(trial, 2))
-        add_channel(trial, line);
-}
-
-static void say_connection(struct trial *trial, struct line *line)
-{
-    static const char *const lines[][3] = {
-        {"TIME", 0, 0}, {"TIME", 0, 0}, {"PING", 0, 0}, {"ping", "text", 0}, {"DBSIZE", 0, 0}, {"DBSIZE", 0, 0}, {"WAIT", "0", "0"},
-        {"SELECT", "0", 0}, {"SELECT", "x", 0}, {"SELECT", "77", 0}, {"CLIENT", "SETNAME", "hilock"}, {"CLIENT", "SETNAME", "a b"},
-        {"CLIENT", "SETNAME", ""}, {"GET", 0, 0}, {"SET", "k", 0}, {"HSET", "k", "f"}, {"NOSUCH", "a", "b"}, {"nosuch", 0, 0},
-        {"TIME", "x", 0}, {"SCRIPT", "LOAD", 0}, {"EVALSHA", "a", 0}};
-    const char *const *chosen = lines[trial_below(trial, sizeof lines / sizeof *lines)];
-    begin(line, chosen[0]);
-    for (int i = 1; i < 3 && chosen[i]; i++)
-        add(line, chosen[i]);
-}
-
-/* Of these each is sent alone: Redis 7.2 and later swallow the refusal of an AUTH while an earlier answer is still to be written. */
-static void say_listener(struct trial *trial, struct line *line)
-{
-    uint64_t kind = trial_below(trial, 10);
-    line->speaker = 1 + (unsigned)trial_below(trial, SPEAKERS - 1);
-    if (kind < 2) {
-        const char *word = kind ? "PING" : PICK(trial, "GET", "TIME", "HGETALL", "NOSUCH", "AUTH", "AUTH", "AUTH");
-        begin(line, word);
-        if (strcmp(word, "AUTH") == 0 && trial_below(trial, 2))
-            add(line, PICK(trial, "nobody", "default"));
-        if (strcmp(word, "PING") != 0 && strcmp(word, "TIME") != 0)
-            add_key(trial, line);
-        return;
-    }
-    begin(line, kind < 6 ? PICK(trial, "SUBSCRIBE", "SSUBSCRIBE") : PICK(trial, "UNSUBSCRIBE", "SUNSUBSCRIBE"));
-    for (uint64_t channels = 1 + trial_below(trial, 3); channels > 0; channels--)
-        add_channel(trial, line);
-}
-
-static void say_rare(struct trial *trial, struct line *line)
-{
-    if (trial_below(trial, 3)) {
-        begin(line, "SCRIPT");
-        add(line, "FLUSH");
-    } else
-        begin(line, "FLUSHALL");
-}
+/* Of those of listeners each is sent alone: Redis 7.2 and later swallow the refusal of an AUTH while an earlier answer is still to be written. */
+static const struct { unsigned weight; void (*say)(struct trial *trial, struct line *line); const char *form; } kinds[] = {
+    {220, say_acquire, NULL}, {90, say_renew, NULL}, {110, say_release, NULL}, {20, say_peek, NULL}, {60, say_simple, NULL}, {110, say_fair, NULL},
+    {50, say_probe, NULL},
+    {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
+    {2, NULL, "script exists %s nonsense"},
+    {6, NULL, "EVALSHA 0123456789012345678901234567890123456789|%s -1|x|3|99|0 a b"},
+    {15, NULL, "GET %t"},
+    {5, NULL, "INCR|DECR %t"},
+    {10, NULL, "INCRBY|DECRBY %t %n"},
+    {30, NULL, "SET %t %v %o"},
+    {10, NULL, "HGET|HEXISTS %h %m"},
+    {10, NULL, "HDEL %h %m|%mm"},
+    {5, NULL, "HINCRBY %h %m %n"},
+    {20, NULL, "HVALS|HKEYS|HLEN|HGETALL %h"},
+    {5, NULL, "HSCAN %h 0"},
+    {19, NULL, "HSET %h %+mw"},
+    {1, NULL, "HSET %h %+mw odd"},
+    {14, NULL, "ZADD %q %+dm"},
+    {4, NULL, "ZREM %q %m"},
+    {4, NULL, "ZCARD %q"},
+    {12, NULL, "ZCOUNT|ZCOUNT|ZRANGE|ZRANGEBYSCORE %q %i %i"},
+    {6, NULL, "ZRANGE|ZRANGEBYSCORE %q %i %i WITHSCORES|WITHSCORES|WITHSCORES|WITHSOMETHING"},
+    {10, NULL, "RPUSH|LINDEX %l 0|0|0|1|-1|-2|7|x|01"},
+    {11, NULL, "PEXPIRE %k %n"},
+    {5, NULL, "PEXPIREAT %k %a"},
+    {32, NULL, "PTTL|PTTL|PTTL|PEXPIRETIME|TYPE|PERSIST %k"},
+    {12, NULL, "EXISTS|DEL %k|%kkk"},
+    {24, NULL, "PUBLISH|SPUBLISH %c 0||G_1_2_3"},
+    {11, NULL, "PUBSUB NUMSUB|numsub|SHARDNUMSUB|shardnumsub %c|%cc"},
+    {7, NULL, "TIME|TIME|PING|DBSIZE|DBSIZE|GET|nosuch"},
+    {3, NULL, "SELECT 0|x|77"},
+    {3, NULL, "CLIENT SETNAME hilock|a_b|"},
+    {1, NULL, "ping text"},
+    {1, NULL, "WAIT 0 0"},
+    {3, NULL, "SET|EVALSHA|TIME k"},
+    {2, NULL, "HSET|NOSUCH k f"},
+    {1, NULL, "SCRIPT LOAD"},
+    {3, NULL, ">PING"},
+    {2, NULL, ">GET|HGETALL|NOSUCH|AUTH %k"},
+    {1, NULL, ">AUTH nobody|default %k"},
+    {1, NULL, ">TIME"},
+    {28, NULL, ">SUBSCRIBE|SSUBSCRIBE|UNSUBSCRIBE|SUNSUBSCRIBE %+c"},
+    {1, say_rare, NULL},
+};
 
 void trial_line(struct trial *trial, struct line *line)
 {
-    static const struct { unsigned below; void (*say)(struct trial *trial, struct line *line); } kinds[] = {
-        {220, say_acquire}, {310, say_renew}, {420, say_release}, {440, say_peek}, {500, say_simple}, {610, say_fair}, {660, say_probe}, {670, say_about_scripts}, {730, say_strings},
-        {800, say_hashes}, {850, say_sorted}, {910, say_keys}, {945, say_publish}, {965, say_connection}, {999, say_listener},
-        {1000, say_rare}};
-    uint64_t kind = trial_below(trial, 1000);
+    uint64_t sum = 0, kind;
     size_t i = 0;
+    for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++)
+        sum += kinds[j].weight;
+    for (kind = trial_below(trial, sum); kind >= kinds[i].weight; i++)
+        kind -= kinds[i].weight;
     line->speaker = 0;
     line->name = line->holder = -1;
-    while (kind >= kinds[i].below)
-        i++;
     if (trial->to_load && trial_below(trial, 3))
         say_load(trial, line);
-    else
+    else if (kinds[i].say)
         kinds[i].say(trial, line);
+    else
+        say_form(trial, line, kinds[i].form);
+}
+
+/* ---- what it learns ---- */
+
+const char *const trial_happenings[HAPPENINGS] = {
+    "acquires granted", "held", "late", "renewed", "released", "SIMPLE: taken", "renewed", "released", "FAIR: queued", "handed over"};
+
+static void acquired(struct trial *trial, const struct line *line, const struct hl_reply *reply)
+{
+    const struct hl_response said = hl_queued_acquired(reply, HL_FORM_SCRIPT);
+    trial->happened[GRANTED] += said.result == HL_YES;
+    trial->happened[HELD] += said.result == HL_NO;
+    trial->happened[LATE] += hl_reply_starts(reply, "LATE ") != 0;
+    trial->happened[FAIR_QUEUED] += said.result == HL_NO && said.position > 1;
+    if (said.result == HL_YES)
+        trial->tokens[line->name][line->holder] = said.token;
+    if (said.result == HL_NO)
+        trial->tickets[line->name][line->holder] = said.ticket;
+    if (said.result == HL_YES || said.result == HL_NO) { /* most of the next is about this name */
+        trial->latest_name = line->name;
+        trial->latest_holder = line->holder;
+    }
+}
+
+void trial_answers(struct trial *trial, const struct line *line, const struct hl_reply *reply)
+{
+    const struct { const struct hl_script *script; enum trial_happening what; } ends[] = {
+        {&hl_script_renew, RENEWED}, {&hl_script_mutex_release, RELEASED}, {&hl_script_simple_acquire, SIMPLE_TAKEN},
+        {&hl_script_simple_renew, SIMPLE_RENEWED}, {&hl_script_simple_release, SIMPLE_RELEASED}};
+    const struct hl_script *script = line->command.script;
+    if (script == &hl_script_mutex_acquire)
+        acquired(trial, line, reply);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        trial->happened[ends[i].what] += script == ends[i].script && reply->type == HL_REPLY_INTEGER && reply->integer != 0;
+    trial->happened[FAIR_HANDED] += script == &hl_script_mutex_release && reply->type == HL_REPLY_INTEGER && reply->integer < -1;
+    if (hl_reply_starts(reply, "NOSCRIPT") && !trial->to_load && trial_below(trial, 4) == 0)
+        trial->to_load = all_scripts();
 }

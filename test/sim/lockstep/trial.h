@@ -11,6 +11,9 @@
 
 enum { NAMES = 6, HOLDERS = 5, KINDS = 4, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
 
+enum trial_happening { GRANTED, HELD, LATE, RENEWED, RELEASED, SIMPLE_TAKEN, SIMPLE_RENEWED, SIMPLE_RELEASED, FAIR_QUEUED, FAIR_HANDED, HAPPENINGS };
+extern const char *const trial_happenings[HAPPENINGS]; /* how much of what matters has happened */
+
 #define TRIAL_BEGINS_US UINT64_C(1700000000000000)
 
 struct bytes { size_t length; char at[KEY_ROOM]; };
@@ -31,7 +34,7 @@ struct trial {
     unsigned to_load; /* scripts that are still to be loaded */
     int latest_name, latest_holder; /* of a grant */
     uint64_t simple_key, simple_holder; /* of the latest SIMPLE acquire */
-    uint64_t granted, held, late, renewed, released, simple_taken, simple_renewed, simple_released, fair_taken, fair_queued, fair_handed; /* answers */
+    uint64_t happened[HAPPENINGS]; /* answers */
 };
 
 void trial_init(struct trial *trial, uint64_t seed);
@@ -39,6 +42,5 @@ void trial_move_clock(struct trial *trial, int64_t left_us); /* left_us: of some
 void trial_line(struct trial *trial, struct line *line);
 void trial_answers(struct trial *trial, const struct line *line, const struct hl_reply *reply);
 uint64_t trial_below(struct trial *trial, uint64_t bound);
-unsigned trial_scripts(void); /* how many: the library's, and those of probes.c */
 
 #endif

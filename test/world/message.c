@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message - see message.h. */
-#include "message.h"
+#include "world/message.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "world/say.h"
 
 static void *copy(const void *from, size_t size)
 {
@@ -17,25 +15,25 @@ static void *copy(const void *from, size_t size)
     return to;
 }
 
-struct sim_message *sim_message_new(enum sim_message_kind kind)
+struct message *message_new(enum message_kind kind)
 {
-    struct sim_message *message = calloc(1, sizeof *message);
+    struct message *message = calloc(1, sizeof *message);
     if (!message)
         abort();
     message->kind = kind;
     return message;
 }
 
-struct sim_message *sim_message_reply(const struct sim_reply *reply)
+struct message *message_reply(struct hl_reply *reply)
 {
-    struct sim_message *message = sim_message_new(MESSAGE_REPLY);
-    message->reply = say_stored(reply);
+    struct message *message = message_new(MESSAGE_REPLY);
+    message->reply = reply;
     return message;
 }
 
-struct sim_message *sim_message_request(int argc, const char *const *argv, const size_t *lengths)
+struct message *message_request(int argc, const char *const *argv, const size_t *lengths)
 {
-    struct sim_message *message = sim_message_new(MESSAGE_REQUEST);
+    struct message *message = message_new(MESSAGE_REQUEST);
     message->argc = argc;
     message->argv = malloc((size_t)argc * sizeof *message->argv);
     message->lengths = copy(lengths, (size_t)argc * sizeof *lengths);
@@ -46,9 +44,11 @@ struct sim_message *sim_message_request(int argc, const char *const *argv, const
     return message;
 }
 
-void sim_message_free(struct sim_message *message)
+void message_free(struct message *message)
 {
     say_free(message->reply);
+    say_free(message->fate.refusal);
+    say_free(message->fate.answer);
     for (int i = 0; i < message->argc; i++)
         free((void *)message->argv[i]);
     free(message->argv);
@@ -56,11 +56,14 @@ void sim_message_free(struct sim_message *message)
     free(message);
 }
 
-void sim_messages_drop(struct sim_messages *messages)
+void messages_remove(struct messages *list, struct message *message)
 {
-    struct sim_message *message;
-    while ((message = TAILQ_FIRST(messages)) != NULL) {
-        TAILQ_REMOVE(messages, message, entry);
-        sim_message_free(message);
-    }
+    TAILQ_REMOVE(list, message, entry);
+    message_free(message);
+}
+
+void messages_drop(struct messages *list)
+{
+    while (!TAILQ_EMPTY(list))
+        messages_remove(list, TAILQ_FIRST(list));
 }
