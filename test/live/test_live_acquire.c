@@ -20,6 +20,7 @@ static void lays_out_a_hash_as_redisson_does(void **state)
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_OK);
     snprintf(holder, sizeof holder, "%s:1:live", hilock_client_uuid(client.hilock));
     snprintf(token, sizeof token, "%" PRIu64, hilock_lock_token(stock.lock));
+    assert_true(hilock_multi_token(stock.lock, 0) == 0); /* it is no multi */
     assert_string_equal(redis_text(fixture->redis, "TYPE stock:42"), "hash");
     assert_int_equal(redis_integer(fixture->redis, "HLEN stock:42"), 2);
     assert_string_equal(redis_text(fixture->redis, "HGET stock:42 mode"), "mutex");

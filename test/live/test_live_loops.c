@@ -160,21 +160,28 @@ static void close_with_all_under_way(void **state)
     handle_free(&wanted);
 }
 
-/* With no turn of its own, and what it asked for is on the way. */
+/* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. */
 static void abandon(void **state)
 {
     const struct fixture *fixture = *state;
     struct client client;
-    struct handle stock;
+    struct handle stock, first, next;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    client_connect(&client);
     handle_open(&stock, &client, "stock:42", NULL);
+    handle_open(&first, &client, "shelf", NULL);
+    handle_open(&next, &client, "shelf", NULL);
+    assert_int_equal(handle_acquire(&first, 20000), HILOCK_OK);
+    handle_ask(&next, HILOCK_FOREVER);
+    handle_release(&first);
     handle_ask(&stock, HILOCK_TRY);
     hilock_client_abandon(client.hilock);
     client.hilock = NULL;
+    assert_int_equal(first.released.count + next.acquired.count, 0);
     handle_free(&stock);
+    handle_free(&first);
+    handle_free(&next);
     client_close(&client);
-    redis_do(fixture->redis, "DEL stock:42");
+    redis_do(fixture->redis, "DEL stock:42 shelf");
 }
 
 int main(void)
