@@ -131,8 +131,8 @@ static void tell_all(void)
 {
     samples_sort(&of_multis.waits);
     samples_sort(&of_singles.waits);
-    printf("%u processes want %u of %u names at once, %u want one; hold %u ms, think %u ms; %u rounds of %g s\n", multis,
-           each, names, singles, hold_ms, think_ms, rounds, seconds);
+    printf("%u processes want %u of %u names at once, %u want one; hold %u ms, think %u ms; %u rounds of %g s\n",
+           multis, each, names, singles, hold_ms, think_ms, rounds, seconds);
     tell(&of_multis);
     if (singles)
         tell(&of_singles);
