@@ -14,11 +14,6 @@ struct handle *acquiring(struct handle *handle, uint32_t wait_ms)
     return handle;
 }
 
-struct handle *asks(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
-{
-    return acquiring(handle_new(client, tag, name, options), HILOCK_FOREVER);
-}
-
 struct handle *lone(struct fixture *fixture) { return handle_new(fixture_connect(fixture, NULL), "a", "stock", NULL); }
 
 int is_held(const struct handle *handle) { return hilock_lock_state(handle->lock) == HILOCK_STATE_HELD; }

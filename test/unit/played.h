@@ -2,7 +2,7 @@
 /* played - plays that are named once, and what most of them say:
  *     WITH_CLIENT(a_release_is_told)
  *     {
- *         struct handle *a = asks(p, "a", "stock", NULL);
+ *         struct handle *a = asking(p, "a", "stock", NULL);
  *         TELLS_AFTER(s, 1, "a:OK");
  *         release(a);
  *         TELLS_AFTER(s, 1, "a:released");
@@ -15,12 +15,10 @@
 
 #include "play.h"
 
-#define IN_FIXTURE(name) A_PLAY(name)
-
 /* p: a client of it, which the first line gives: WITH_CLIENT one that is connected. */
 #define GIVEN(name, ...)                                                                                        \
     static void name##_given(struct fixture *s, struct client *p);                                              \
-    IN_FIXTURE(name) { name##_given(s, __VA_ARGS__); }                                                          \
+    A_PLAY(name) { name##_given(s, __VA_ARGS__); }                                                          \
     static void name##_given(struct fixture *s, __attribute__((unused)) struct client *p)
 
 #define WITH_CLIENT(name) GIVEN(name, fixture_connect(s, NULL))
@@ -36,8 +34,6 @@
 #define TELLS_AFTER(fixture, span_ms, story) played_tells((fixture), (span_ms), (story), __FILE__, __LINE__)
 int played_tells(struct fixture *fixture, uint64_t span_ms, const char *story, const char *file, int line);
 
-struct handle *asks(struct client *client, const char *tag, const char *name,
-                    const struct hilock_lock_options *options); /* for as long as it takes */
 struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
 struct handle *lone(struct fixture *fixture); /* "a", for "stock", of a client that is connected */
 int is_held(const struct handle *handle);

@@ -3,7 +3,7 @@
  * nothing of the handle's own affairs is touched. */
 #include "played.h"
 
-IN_FIXTURE(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
+A_PLAY(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
 {
     struct handle *a = lone(s);
     SAME(s, peek(a), HILOCK_OK);
@@ -134,7 +134,7 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
 }
 
-IN_FIXTURE(what_never_left_is_UNREACHABLE)
+A_PLAY(what_never_left_is_UNREACHABLE)
 {
     s->place->mood = NET_REFUSES;
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
@@ -166,7 +166,7 @@ WITH_CLIENT(what_was_lost_is_asked_again)
     TELLS_AFTER(s, 300, "a:force UNKNOWN");
 }
 
-IN_FIXTURE(errors_are_answers)
+A_PLAY(errors_are_answers)
 {
     static const struct { const char *error, *told; } errors[] = {
         {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
@@ -190,7 +190,7 @@ IN_FIXTURE(errors_are_answers)
 }
 
 /* What Redisson's readers hold, and a map of another program. */
-IN_FIXTURE(what_is_no_lock_is_told_and_not_ended)
+A_PLAY(what_is_no_lock_is_told_and_not_ended)
 {
     struct handle *a = lone(s);
     s->is_tampered = 1;
@@ -212,7 +212,7 @@ IN_FIXTURE(what_is_no_lock_is_told_and_not_ended)
     SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
 }
 
-IN_FIXTURE(hostile_answers_are_no_answers)
+A_PLAY(hostile_answers_are_no_answers)
 {
     struct handle *a = lone(s);
     struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
@@ -224,7 +224,7 @@ IN_FIXTURE(hostile_answers_are_no_answers)
     }
 }
 
-IN_FIXTURE(a_holder_too_long_is_cut_and_cannot_be_forced)
+A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)
 {
     struct handle *a = lone(s);
     char holder[5001];
@@ -282,7 +282,7 @@ static void ask_once_more(struct handle *handle) { peek(handle); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 
-IN_FIXTURE(every_call_is_legal_in_its_callback)
+A_PLAY(every_call_is_legal_in_its_callback)
 {
     static void (*const thens[])(struct handle *) = {free_it, close_now, abandon};
     for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
@@ -297,7 +297,7 @@ IN_FIXTURE(every_call_is_legal_in_its_callback)
     }
 }
 
-IN_FIXTURE(it_may_be_asked_again_in_its_callback)
+A_PLAY(it_may_be_asked_again_in_its_callback)
 {
     struct handle *a = lone(s);
     when(a, "peek OK", ask_once_more);
@@ -351,7 +351,7 @@ static void count(void *arg, struct hl_reply *message)
 }
 
 /* The first of Redisson's own fair queue listens to a channel of its own. */
-IN_FIXTURE(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would)
+A_PLAY(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would)
 {
     static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}:java:2"},
                       *const push[] = {"RPUSH", "redisson_lock_queue:{stock}", "java:2"};

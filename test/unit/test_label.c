@@ -25,7 +25,7 @@ static size_t pairs_cost(struct fixture *s, const char *label, hilock_kind kind)
     return commands;
 }
 
-IN_FIXTURE(a_label_costs_no_command)
+A_PLAY(a_label_costs_no_command)
 {
     for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_SIMPLE; kind++) {
         SAME(s, pairs_cost(s, NULL, kind), 20);
@@ -67,12 +67,12 @@ static void is_seen(struct fixture *s, hilock_kind kind)
     fixture_hush(s);
 }
 
-IN_FIXTURE(who_holds_a_MUTEX_is_seen) { is_seen(s, HILOCK_MUTEX); }
-IN_FIXTURE(who_holds_a_FAIR_lock_is_seen) { is_seen(s, HILOCK_FAIR); }
-IN_FIXTURE(who_holds_a_SIMPLE_lock_is_seen) { is_seen(s, HILOCK_SIMPLE); }
+A_PLAY(who_holds_a_MUTEX_is_seen) { is_seen(s, HILOCK_MUTEX); }
+A_PLAY(who_holds_a_FAIR_lock_is_seen) { is_seen(s, HILOCK_FAIR); }
+A_PLAY(who_holds_a_SIMPLE_lock_is_seen) { is_seen(s, HILOCK_SIMPLE); }
 
 /* By message, in both directions. */
-IN_FIXTURE(with_and_without_one_they_hand_over)
+A_PLAY(with_and_without_one_they_hand_over)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), *q = fixture_connect(s, NULL);
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);

@@ -272,9 +272,9 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
 }
 
 static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-IN_FIXTURE(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
-IN_FIXTURE(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
-IN_FIXTURE(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
+A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
+A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
+A_PLAY(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
 
 WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 {
@@ -317,13 +317,13 @@ WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)
 }
 
 /* Both names' requests wait for the login: the first refusal takes the other one back. */
-IN_FIXTURE(a_refused_login_ends_it_and_nothing_else)
+A_PLAY(a_refused_login_ends_it_and_nothing_else)
 {
     sim_store_set_password(s->store.core, "right");
     struct client *p = fixture_open(s, NULL);
     acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
     TELLS_AFTER(s, 1000, "m:DENIED");
-    asks(p, "x", "alone", NULL);
+    asking(p, "x", "alone", NULL);
     TELLS_AFTER(s, 5000, "x:DENIED");
 }
 
@@ -359,7 +359,7 @@ WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
 }
 
 /* Its release hands over: who comes with the name that is waited for in the queue has the others already. */
-IN_FIXTURE(behind_a_holder_that_hands_over_it_keeps_what_it_has)
+A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
 {
     struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
@@ -372,7 +372,7 @@ IN_FIXTURE(behind_a_holder_that_hands_over_it_keeps_what_it_has)
 }
 
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
-IN_FIXTURE(its_pauses_are_64_round_trips_at_most)
+A_PLAY(its_pauses_are_64_round_trips_at_most)
 {
     s->net.there_us = s->net.back_us = 10000;
     struct handle *m = multi_new(fixture_open(s, NULL), "m", abc, NULL);

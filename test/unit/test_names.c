@@ -4,12 +4,12 @@
 
 static struct handle *fair(struct client *p, const char *tag, const char *name)
 {
-    struct handle *handle = asks(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    struct handle *handle = asking(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     run_ms(p->fixture, 2);
     return handle;
 }
 
-IN_FIXTURE(a_release_grants_no_other_name)
+A_PLAY(a_release_grants_no_other_name)
 {
     struct handle *a = fair(fixture_connect(s, NULL), "a", "a");
     fair(fixture_connect(s, NULL), "braces", "{a}");
@@ -26,7 +26,7 @@ WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
+    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
@@ -57,7 +57,7 @@ WITH_CLIENT(one_of_two_waits_may_end_while_both_are_told)
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    struct handle *a = asks(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
+    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     when(a, "OK", free_the_other);
@@ -76,7 +76,7 @@ static void is_refused(struct fixture *s, struct client *p, const char *name, co
     HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
 }
 
-IN_FIXTURE(keys_of_other_locks_are_no_names)
+A_PLAY(keys_of_other_locks_are_no_names)
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
     is_refused(s, p, "hilock:token:{x}", "hilock:token:{x}");

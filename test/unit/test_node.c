@@ -22,13 +22,13 @@ static void acquire_many(struct client *p, int count)
     char name[16];
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        asks(p, name, name, NULL);
+        asking(p, name, name, NULL);
     }
 }
 
 GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
 {
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
     SAME(s, asked(s, "SCRIPT"), scripts());
@@ -75,11 +75,11 @@ GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLI
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
-IN_FIXTURE(a_script_that_may_not_be_loaded_says_so)
+A_PLAY(a_script_that_may_not_be_loaded_says_so)
 {
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = asks(p, "a", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 10, "a:DENIED");
     HOLDS(s, strstr(a->detail, "'script|load'"));
 }
@@ -115,7 +115,7 @@ WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
     sim_store_flush_scripts(s->store.core);
     PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 1000, "a:OK");
 }
 
@@ -135,24 +135,24 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
 }
 
 /* Every timer is late: the server has had its moments after the first few. */
-IN_FIXTURE(a_loop_that_is_always_late_gives_the_link_up_too)
+A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     p->tells = 1;
     p->loop.late_us = 200000;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 2500));
     TELLS(s, "down");
 }
 
-IN_FIXTURE(an_unanswered_command_breaks_the_link_in_its_time)
+A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     uint64_t sent_us = fixture_us(s);
     p->tells = 1;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 1000));
     TELLS(s, "down");
     SAME(s, fixture_us(s), sent_us + 700000);
@@ -167,7 +167,7 @@ static void stands_still(struct fixture *s, uint64_t answer_us, const char *told
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_freeze(&p->loop.lane);
     run_ms(s, 5000);
@@ -177,21 +177,21 @@ static void stands_still(struct fixture *s, uint64_t answer_us, const char *told
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-IN_FIXTURE(a_loop_that_stood_still_reads_its_answers_first) { stands_still(s, 650000, "a:OK STALLED"); }
-IN_FIXTURE(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900000, "STALLED a:OK"); }
+A_PLAY(a_loop_that_stood_still_reads_its_answers_first) { stands_still(s, 650000, "a:OK STALLED"); }
+A_PLAY(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900000, "STALLED a:OK"); }
 
-IN_FIXTURE(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
+A_PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_jump_us(&s->world, 5000000);
     p->tells = 1;
     TELLS_AFTER(s, 200, "STALLED down up a:OK");
 }
 
-IN_FIXTURE(an_idle_link_is_probed)
+A_PLAY(an_idle_link_is_probed)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
@@ -200,7 +200,7 @@ IN_FIXTURE(an_idle_link_is_probed)
     SAME(s, asked(s, "UNSUBSCRIBE"), 5);
 }
 
-IN_FIXTURE(a_dead_idle_link_is_found_by_the_probe)
+A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
@@ -220,7 +220,7 @@ GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTI
 {
     unsigned long long not_after_us = 0, sampled_us;
     run_ms(s, 5000);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 1);
     sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
@@ -235,7 +235,7 @@ WITH_CLIENT(LATE_once_teaches_the_time_and_is_asked_again)
     acquire(a, HILOCK_FOREVER);
     TELLS_AFTER(s, 1, "a:OK");
     SAME(s, asked(s, "mutex_acquire"), 2);
-    asks(p, "b", "other", NULL);
+    asking(p, "b", "other", NULL);
     TELLS_AFTER(s, 1, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), 3);
 }
@@ -243,7 +243,7 @@ WITH_CLIENT(LATE_once_teaches_the_time_and_is_asked_again)
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
-    struct handle *a = asks(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     TELLS_AFTER(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
@@ -262,7 +262,7 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
 }
 
-IN_FIXTURE(a_refused_script_or_TIME_does_not_stop_the_node)
+A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
 {
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
@@ -272,7 +272,7 @@ IN_FIXTURE(a_refused_script_or_TIME_does_not_stop_the_node)
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-IN_FIXTURE(a_nonsense_TIME_is_no_time)
+A_PLAY(a_nonsense_TIME_is_no_time)
 {
     PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
     struct client *p = fixture_connect(s, NULL);
@@ -280,7 +280,7 @@ IN_FIXTURE(a_nonsense_TIME_is_no_time)
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }
 
-IN_FIXTURE(a_silent_handshake_is_given_up)
+A_PLAY(a_silent_handshake_is_given_up)
 {
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_ANSWER);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));

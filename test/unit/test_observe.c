@@ -237,7 +237,7 @@ static unsigned count_of(const char *text, const char *word)
 }
 
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
-IN_FIXTURE(what_is_wrong_from_the_begin_is_warned_of_once)
+A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
 {
     s->place->mood = NET_REFUSES;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);

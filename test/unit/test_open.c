@@ -82,7 +82,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.allocator = &half_an_allocator), HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none"},
 };
 
-IN_FIXTURE(bad_options_are_refused_in_words)
+A_PLAY(bad_options_are_refused_in_words)
 {
     struct { struct hilock_client_options known; char unknown[8]; } newer = {{.size = sizeof newer}, {1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -90,7 +90,7 @@ IN_FIXTURE(bad_options_are_refused_in_words)
     is_refused(s, &newer.known, HILOCK_INVALID, "options has unknown members set beyond byte");
 }
 
-IN_FIXTURE(a_bad_loop_is_refused)
+A_PLAY(a_bad_loop_is_refused)
 {
     struct attempt attempt;
     prepare(&attempt, s);
@@ -108,7 +108,7 @@ IN_FIXTURE(a_bad_loop_is_refused)
 static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
 
 /* No log, no events, the C library's memory, and a loop that needs no end. */
-IN_FIXTURE(a_client_works_whose_program_hears_nothing)
+A_PLAY(a_client_works_whose_program_hears_nothing)
 {
     struct attempt attempt;
     hilock_lock *lock = NULL;
@@ -132,9 +132,9 @@ IN_FIXTURE(a_client_works_whose_program_hears_nothing)
     SAME(s, s->net.links, 0);
 }
 
-IN_FIXTURE(the_version_is_that_of_the_header) { TEXT(s, hilock_version(), "0.1.0"); }
+A_PLAY(the_version_is_that_of_the_header) { TEXT(s, hilock_version(), "0.1.0"); }
 
-IN_FIXTURE(a_loss_that_is_ignored_is_not_looked_at)
+A_PLAY(a_loss_that_is_ignored_is_not_looked_at)
 {
     struct hilock_event event;
     memset(&event, 0xff, sizeof event);

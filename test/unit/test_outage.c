@@ -24,7 +24,7 @@ WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
     TELLS(s, "");
 }
 
-IN_FIXTURE(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms)
+A_PLAY(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600));
@@ -56,7 +56,7 @@ HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTION
 }
 
 /* What is held for long enough is no reason to hurry. */
-IN_FIXTURE(a_long_lease_leaves_the_pauses_long)
+A_PLAY(a_long_lease_leaves_the_pauses_long)
 {
     unsigned tried[2] = {0};
     for (int i = 0; i < 2; i++) {

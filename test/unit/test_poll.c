@@ -73,7 +73,7 @@ GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_
     HOLDS(s, store_left_ms(&s->store, "stock") > 2000);
 }
 
-IN_FIXTURE(what_the_second_command_took_unheard_is_adopted_too)
+A_PLAY(what_the_second_command_took_unheard_is_adopted_too)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     store_take_simple(&s->store, "stock", "another", 60000);
@@ -86,7 +86,7 @@ IN_FIXTURE(what_the_second_command_took_unheard_is_adopted_too)
     SAME(s, a->result.attempts, 2);
 }
 
-IN_FIXTURE(what_came_after_the_end_of_the_wait_is_undone)
+A_PLAY(what_came_after_the_end_of_the_wait_is_undone)
 {
     struct handle *a = simple(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), "a");
     PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
@@ -135,7 +135,7 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
 {
     uint64_t shortest_us = UINT64_MAX, longest_us = 0;
     store_take_simple(&s->store, "stock", "another", 600000);
-    asks(p, "a", "stock", SIMPLE(.poll_min_ms = 20, .poll_jitter_ms = 10));
+    asking(p, "a", "stock", SIMPLE(.poll_min_ms = 20, .poll_jitter_ms = 10));
     TELLS_AFTER(s, 2000, "a:WAITING");
     HOLDS(s, asked(s, "SET") >= 2000 / 31 && asked(s, "SET") <= 2000 / 20);
     for (int i = 1; i < (int)asked(s, "SET"); i++) {
@@ -173,7 +173,7 @@ WITH_CLIENT(a_key_without_an_expiry_is_polled_for)
 WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
 {
     store_take(&s->store, "stock", "another", 600000);
-    struct handle *a = asks(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
     run_ms(s, 1000);
     HOLDS(s, asked(s, "mutex_acquire") > 10 && asked(s, "mutex_acquire") <= 21);
     store_delete(&s->store, "stock"); /* said nowhere */
@@ -196,7 +196,7 @@ WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 
 /* ---- renewal and release ---- */
 
-IN_FIXTURE(a_server_that_has_them_is_told_by_native_commands)
+A_PLAY(a_server_that_has_them_is_told_by_native_commands)
 {
     static const struct { const char *learns, *release; } servers[] = {{"delifeq", "DELIFEQ"}, {"delex", "DELEX"}};
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
@@ -217,7 +217,7 @@ IN_FIXTURE(a_server_that_has_them_is_told_by_native_commands)
     }
 }
 
-IN_FIXTURE(a_native_no_is_a_loss)
+A_PLAY(a_native_no_is_a_loss)
 {
     sim_store_learn(s->store.core, "delifeq");
     struct client *p = fixture_connect(s, NULL);
@@ -230,12 +230,12 @@ IN_FIXTURE(a_native_no_is_a_loss)
 }
 
 /* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
-IN_FIXTURE(a_native_command_that_is_refused_is_not_needed)
+A_PLAY(a_native_command_that_is_refused_is_not_needed)
 {
     sim_store_learn(s->store.core, "delifeq");
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = waits(p, "a");
-    struct handle *b = asks(p, "b", "other", SIMPLE(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "other", SIMPLE(.lease_ms = 60000));
     run_ms(s, 500);
     PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "NOPERM User has no permissions to run the 'delifeq' command", .times = PLAN_ALWAYS);
     release(b);
@@ -247,7 +247,7 @@ IN_FIXTURE(a_native_command_that_is_refused_is_not_needed)
     TELLS_AFTER(s, 1, "a:released");
 }
 
-IN_FIXTURE(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
+A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
 {
     sim_store_learn(s->store.core, "delex");
     struct client *p = fixture_connect(s, NULL);
@@ -259,7 +259,7 @@ IN_FIXTURE(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
 
-IN_FIXTURE(a_native_command_refused_for_now_is_asked_again)
+A_PLAY(a_native_command_refused_for_now_is_asked_again)
 {
     sim_store_learn(s->store.core, "delifeq");
     struct client *p = fixture_connect(s, NULL);
@@ -272,7 +272,7 @@ IN_FIXTURE(a_native_command_refused_for_now_is_asked_again)
     SAME(s, asked(s, "simple_release"), 0);
 }
 
-IN_FIXTURE(a_refused_question_means_that_it_has_none)
+A_PLAY(a_refused_question_means_that_it_has_none)
 {
     sim_store_learn(s->store.core, "delifeq");
     PLAN(s, .on = "COMMAND", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'command|info' command");

@@ -5,7 +5,7 @@
 
 /* ---- granted ---- */
 
-IN_FIXTURE(all_are_asked_at_once_and_the_third_answer_decides)
+A_PLAY(all_are_asked_at_once_and_the_third_answer_decides)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
@@ -26,7 +26,7 @@ IN_FIXTURE(all_are_asked_at_once_and_the_third_answer_decides)
     SAME(s, asked_all(s, "mutex_acquire"), 5);
 }
 
-IN_FIXTURE(two_that_are_dead_cost_their_votes_alone)
+A_PLAY(two_that_are_dead_cost_their_votes_alone)
 {
     fixture_masters(s, 5);
     s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
@@ -43,7 +43,7 @@ IN_FIXTURE(two_that_are_dead_cost_their_votes_alone)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
+A_PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 1)->lane);
@@ -67,10 +67,10 @@ IN_FIXTURE(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answe
     SAME(s, a->result.attempts, 5);
 }
 
-IN_FIXTURE(quorum_needed_may_be_all_of_them)
+A_PLAY(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
-    struct handle *a = asks(p, "a", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 1, "a:OK");
     SAME(s, a->result.votes, 3);
     release(a);
@@ -87,7 +87,7 @@ GIVEN(SIMPLE_locks_too, quorum(s, 3))
 {
     struct client *q = quorum(s, 3);
     const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
-    struct handle *a = asks(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
+    struct handle *a = asking(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
     run_ms(s, 1);
     acquire(b, HILOCK_FOREVER);
     TELLS_AFTER(s, 500, "a:OK b:WAITING");
@@ -96,7 +96,7 @@ GIVEN(SIMPLE_locks_too, quorum(s, 3))
 }
 
 /* It is known by its run, where the user may ask for that, and told once for each pair. */
-IN_FIXTURE(two_addresses_of_one_server_are_told)
+A_PLAY(two_addresses_of_one_server_are_told)
 {
     fixture_masters(s, 3);
     sim_store_set_started(store_at(s, 2)->core, sim_store_started_us(store_at(s, 1)->core));
@@ -111,12 +111,12 @@ IN_FIXTURE(two_addresses_of_one_server_are_told)
     HOLDS(s, !strstr(p->log, "is the same server"));
 }
 
-IN_FIXTURE(before_the_first_connection_it_waits_for_enough)
+A_PLAY(before_the_first_connection_it_waits_for_enough)
 {
     struct hilock_client_options options = hilock_client_options_default();
     fixture_masters(s, 3);
     options.quorum_urls = urls_of(3);
-    asks(fixture_open(s, &options), "a", "stock", NULL);
+    asking(fixture_open(s, &options), "a", "stock", NULL);
     TELLS_AFTER(s, 5, "a:OK");
 }
 
@@ -137,7 +137,7 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
     SAME(s, kept(s, "stock"), 3);
 }
 
-IN_FIXTURE(a_try_returns_the_minority_that_it_got)
+A_PLAY(a_try_returns_the_minority_that_it_got)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 3, "another");
@@ -147,7 +147,7 @@ IN_FIXTURE(a_try_returns_the_minority_that_it_got)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
+A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
@@ -163,7 +163,7 @@ IN_FIXTURE(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(refused_for_good_by_a_majority)
+A_PLAY(refused_for_good_by_a_majority)
 {
     struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     store_set_string(store_at(s, 0), "stock", "text");
@@ -211,13 +211,13 @@ static void split(struct fixture *s, unsigned clients, unsigned masters)
     fixture_hush(s);
 }
 
-IN_FIXTURE(a_split_vote_of_two_resolves) { split(s, 2, 5); }
-IN_FIXTURE(a_split_vote_of_three_resolves) { split(s, 3, 5); }
-IN_FIXTURE(a_split_vote_of_five_resolves) { split(s, 5, 5); }
-IN_FIXTURE(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
+A_PLAY(a_split_vote_of_two_resolves) { split(s, 2, 5); }
+A_PLAY(a_split_vote_of_three_resolves) { split(s, 3, 5); }
+A_PLAY(a_split_vote_of_five_resolves) { split(s, 5, 5); }
+A_PLAY(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
 
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
-IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
+A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
     struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
@@ -229,7 +229,7 @@ IN_FIXTURE(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(a_vote_that_comes_after_the_end_is_undone)
+A_PLAY(a_vote_that_comes_after_the_end_is_undone)
 {
     struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
@@ -259,11 +259,11 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
 }
 
 static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-IN_FIXTURE(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
-IN_FIXTURE(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
+A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
+A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
 
 /* The third master's vote is on its way when the attempt is lost. */
-IN_FIXTURE(the_next_try_is_not_blocked_by_the_votes_of_the_last)
+A_PLAY(the_next_try_is_not_blocked_by_the_votes_of_the_last)
 {
     struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     run_ms(s, 1);
@@ -283,7 +283,7 @@ static void release_and_ask_again(struct handle *handle)
     acquire(handle, HILOCK_FOREVER);
 }
 
-IN_FIXTURE(of_three_who_want_it_all_the_time_each_has_his_turn)
+A_PLAY(of_three_who_want_it_all_the_time_each_has_his_turn)
 {
     struct handle *handles[3];
     for (int i = 0; i < 3; i++) {
@@ -313,7 +313,7 @@ GIVEN(siblings_stand_in_line, quorum(s, 3))
 
 /* ---- the rest ---- */
 
-IN_FIXTURE(without_memory_votes_are_returned_all_the_same)
+A_PLAY(without_memory_votes_are_returned_all_the_same)
 {
     struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
@@ -329,7 +329,7 @@ IN_FIXTURE(without_memory_votes_are_returned_all_the_same)
     fixture_hush(s);
 }
 
-IN_FIXTURE(what_a_quorum_has_not_is_UNSUPPORTED)
+A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
 {
     static const char *const names[] = {"a", "b", NULL};
     struct client *p = quorum(s, 3);
@@ -341,7 +341,7 @@ IN_FIXTURE(what_a_quorum_has_not_is_UNSUPPORTED)
     (void)a;
 }
 
-IN_FIXTURE(peek_tells_whom_most_masters_name)
+A_PLAY(peek_tells_whom_most_masters_name)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 2, "one:1");
@@ -364,7 +364,7 @@ IN_FIXTURE(peek_tells_whom_most_masters_name)
 }
 
 /* Each vote has an id of its own, and the label stands behind it: they are of one holder. */
-IN_FIXTURE(force_release_needs_a_majority)
+A_PLAY(force_release_needs_a_majority)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options),
                                                                         .label = "till@shop-7"});

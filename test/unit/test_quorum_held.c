@@ -3,7 +3,7 @@
 #include "played.h"
 #include "quorum_stage.h"
 
-IN_FIXTURE(renewed_by_a_majority)
+A_PLAY(renewed_by_a_majority)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     crash(s, 1);
@@ -24,7 +24,7 @@ GIVEN(without_a_majority_renewals_fail_and_it_expires, quorum(s, 3))
     TELLS_AFTER(s, 1300, "a:LOST EXPIRED");
 }
 
-IN_FIXTURE(without_a_majority_for_a_while_it_stands)
+A_PLAY(without_a_majority_for_a_while_it_stands)
 {
     struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     crash(s, 0);
@@ -36,7 +36,7 @@ IN_FIXTURE(without_a_majority_for_a_while_it_stands)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
 }
 
-IN_FIXTURE(a_member_that_restarted_empty_is_healed)
+A_PLAY(a_member_that_restarted_empty_is_healed)
 {
     struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ IN_FIXTURE(a_member_that_restarted_empty_is_healed)
     SAME(s, kept(s, "stock"), 0);
 }
 
-IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
+A_PLAY(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     take_at(s, 0, 2, "another");
@@ -63,7 +63,7 @@ IN_FIXTURE(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
     HOLDS(s, is_held(a));
 }
 
-IN_FIXTURE(taken_at_a_majority_it_is_lost_and_never_healed)
+A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
@@ -88,7 +88,7 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
-IN_FIXTURE(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
+A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
 {
     struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
@@ -150,7 +150,7 @@ static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard
     return b;
 }
 
-IN_FIXTURE(by_default_a_restarted_master_gives_no_vote_for_a_lease)
+A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
 {
     struct handle *b = restarted_under_a_holder(s, 0);
     HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
@@ -163,7 +163,7 @@ IN_FIXTURE(by_default_a_restarted_master_gives_no_vote_for_a_lease)
     fixture_hush(s);
 }
 
-IN_FIXTURE(without_the_guard_two_hold_at_a_time)
+A_PLAY(without_the_guard_two_hold_at_a_time)
 {
     struct handle *b = restarted_under_a_holder(s, HILOCK_GUARD_OFF);
     TELLS(s, "b:OK");
@@ -192,7 +192,7 @@ static void share(struct fixture *s, struct handle *const handles[2], unsigned g
 }
 
 /* A request to the master under its guard is answered by the client itself, and shows nothing of the network. */
-IN_FIXTURE(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
+A_PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
 {
     const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
     struct handle *handles[2] = {handle_new(quorum_with(s, 3, options), "a", "stock", NULL),

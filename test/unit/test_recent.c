@@ -14,7 +14,7 @@ static void release_and_go(struct fixture *s, struct handle *a, struct net_place
     run_ms(s, away_ms);
 }
 
-IN_FIXTURE(a_failover_that_takes_long_loses_no_release)
+A_PLAY(a_failover_that_takes_long_loses_no_release)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -27,7 +27,7 @@ IN_FIXTURE(a_failover_that_takes_long_loses_no_release)
 }
 
 /* Neither its lease nor its place in the queue would last until then. */
-IN_FIXTURE(what_is_over_is_not_repeated)
+A_PLAY(what_is_over_is_not_repeated)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -44,13 +44,13 @@ static struct handle *held_in_a_cluster(struct fixture *s, struct cluster_stage 
 {
     cluster_set(stage, s);
     struct client *p = cluster_connect(stage);
-    struct handle *a = asks(p, "a", cluster_name(1, 0), NULL);
+    struct handle *a = asking(p, "a", cluster_name(1, 0), NULL);
     run_ms(s, 10);
     store_copy(stage->stores[2], stage->stores[1]);
     return a;
 }
 
-IN_FIXTURE(a_failover_of_a_cluster_that_takes_long_loses_no_release)
+A_PLAY(a_failover_of_a_cluster_that_takes_long_loses_no_release)
 {
     struct cluster_stage stage;
     struct handle *a = held_in_a_cluster(s, &stage);
@@ -60,7 +60,7 @@ IN_FIXTURE(a_failover_of_a_cluster_that_takes_long_loses_no_release)
     TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
 }
 
-IN_FIXTURE(what_is_over_is_not_repeated_in_a_cluster)
+A_PLAY(what_is_over_is_not_repeated_in_a_cluster)
 {
     struct cluster_stage stage;
     struct handle *a = held_in_a_cluster(s, &stage);

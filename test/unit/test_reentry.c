@@ -79,7 +79,7 @@ HOLDING(a_thousand_deep_costs_no_command, HILOCK_LOCK_OPTIONS(.lease_ms = 60000,
 
 WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
 {
-    struct handle *a = asks(p, "a", "stock", &again);
+    struct handle *a = asking(p, "a", "stock", &again);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
     TELLS_AFTER(s, 1, "a:OK");
@@ -154,7 +154,7 @@ static void block_and_enter(struct handle *handle)
 
 static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struct handle *handle))
 {
-    struct handle *b = asks(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", meanwhile);
     run_ms(s, 1);
     run_ms(s, 10);
@@ -330,7 +330,7 @@ static void abandon_and_free(struct handle *handle)
     handle_free(handle);
 }
 
-IN_FIXTURE(everything_is_legal_inside)
+A_PLAY(everything_is_legal_inside)
 {
     static void (*const steps[])(struct handle *handle) = {free_it, drop_it, release_it, acquire_it, cancel_it, abandon, close_now, abandon_and_free};
     s->is_tampered = 1;

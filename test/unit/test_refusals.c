@@ -341,5 +341,5 @@ static void try_rows(struct fixture *s, const struct row *rows, size_t count)
     strike(&stage);
 }
 
-IN_FIXTURE(nothing_is_made) { try_rows(s, creates, sizeof creates / sizeof *creates); }
-IN_FIXTURE(nothing_is_done) { try_rows(s, calls, sizeof calls / sizeof *calls); }
+A_PLAY(nothing_is_made) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+A_PLAY(nothing_is_done) { try_rows(s, calls, sizeof calls / sizeof *calls); }

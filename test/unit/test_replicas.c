@@ -5,7 +5,7 @@
 
 /* ---- reports ---- */
 
-IN_FIXTURE(it_is_told_when_replicas_have_it)
+A_PLAY(it_is_told_when_replicas_have_it)
 {
     struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     TELLS_AFTER(s, 6, "a:OK");
@@ -20,7 +20,7 @@ IN_FIXTURE(it_is_told_when_replicas_have_it)
 }
 
 /* At the end of a try; of a wait, though its WAIT is still out; and of one that ends between two attempts. */
-IN_FIXTURE(too_few_are_told_in_time_and_leave_nothing)
+A_PLAY(too_few_are_told_in_time_and_leave_nothing)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
@@ -52,7 +52,7 @@ GIVEN(who_waits_is_told_when_they_are_back, shop(s))
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
-IN_FIXTURE(what_else_is_said_to_WAIT)
+A_PLAY(what_else_is_said_to_WAIT)
 {
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
         {{.act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
@@ -71,14 +71,14 @@ IN_FIXTURE(what_else_is_said_to_WAIT)
     }
 }
 
-IN_FIXTURE(a_WAIT_that_is_broken_off_is_tried_again)
+A_PLAY(a_WAIT_that_is_broken_off_is_tried_again)
 {
     static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                                          "ERR WAIT cannot be used with replica instances. Please also note that ..."};
     struct client *p = shop(s);
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
-    asks(p, "a", "stock", &confirmed);
+    asking(p, "a", "stock", &confirmed);
     TELLS_AFTER(s, 500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
 }
@@ -141,7 +141,7 @@ GIVEN(many_go_with_one_WAIT, shop(s))
     }
 }
 
-IN_FIXTURE(what_is_held_by_another_needs_no_WAIT)
+A_PLAY(what_is_held_by_another_needs_no_WAIT)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     store_take(&s->store, "stock", "another", 60000);
@@ -150,7 +150,7 @@ IN_FIXTURE(what_is_held_by_another_needs_no_WAIT)
     SAME(s, asked(s, "WAIT"), 0);
 }
 
-IN_FIXTURE(a_renewal_needs_no_WAIT)
+A_PLAY(a_renewal_needs_no_WAIT)
 {
     struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
@@ -201,7 +201,7 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 
 /* ---- faults ---- */
 
-IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
+A_PLAY(a_link_lost_in_WAIT_asks_again)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
@@ -213,7 +213,7 @@ IN_FIXTURE(a_link_lost_in_WAIT_asks_again)
     SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
 }
 
-IN_FIXTURE(a_WAIT_that_is_never_answered_ends_the_link)
+A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
@@ -261,7 +261,7 @@ GIVEN(an_abandon_in_WAIT_is_quiet, shop(s))
     TELLS_AFTER(s, 3000, "");
 }
 
-IN_FIXTURE(a_third_link_alone_that_is_away_is_told)
+A_PLAY(a_third_link_alone_that_is_away_is_told)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
@@ -273,7 +273,7 @@ IN_FIXTURE(a_third_link_alone_that_is_away_is_told)
     TELLS_AFTER(s, 5000, "a:OK");
 }
 
-IN_FIXTURE(a_forgotten_script_is_loaded_over_the_third_link)
+A_PLAY(a_forgotten_script_is_loaded_over_the_third_link)
 {
     struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     run_ms(s, 10);
@@ -285,7 +285,7 @@ IN_FIXTURE(a_forgotten_script_is_loaded_over_the_third_link)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-IN_FIXTURE(the_guard_stands_before_the_third_link_too)
+A_PLAY(the_guard_stands_before_the_third_link_too)
 {
     s->store.replicas = 1;
     store_restart(&s->store, 0);

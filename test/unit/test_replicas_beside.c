@@ -83,7 +83,7 @@ GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
 }
 
-IN_FIXTURE(all_parts_of_a_multi_are_confirmed)
+A_PLAY(all_parts_of_a_multi_are_confirmed)
 {
     static const char *const names[] = {"one", "two", "three", NULL};
     struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
@@ -105,7 +105,7 @@ IN_FIXTURE(all_parts_of_a_multi_are_confirmed)
 
 /* ---- deployments ---- */
 
-IN_FIXTURE(in_a_cluster_each_server_is_waited_at)
+A_PLAY(in_a_cluster_each_server_is_waited_at)
 {
     struct cluster_stage stage;
     char one[16], two[16];
@@ -124,7 +124,7 @@ IN_FIXTURE(in_a_cluster_each_server_is_waited_at)
     SAME(s, store_count(stage.stores[0], "WAIT"), 0);
 }
 
-IN_FIXTURE(a_slot_that_moved_is_waited_for_at_its_new_place)
+A_PLAY(a_slot_that_moved_is_waited_for_at_its_new_place)
 {
     struct cluster_stage stage;
     unsigned slot = cluster_slot(cluster_name(1, 0));
@@ -147,7 +147,7 @@ IN_FIXTURE(a_slot_that_moved_is_waited_for_at_its_new_place)
 }
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
-IN_FIXTURE(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
+A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -167,7 +167,7 @@ IN_FIXTURE(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_al
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
 
-IN_FIXTURE(links_that_nobody_needs_are_closed_in_a_cluster)
+A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -188,7 +188,7 @@ IN_FIXTURE(links_that_nobody_needs_are_closed_in_a_cluster)
     TELLS_AFTER(s, 100, "a:OK");
 }
 
-IN_FIXTURE(a_failover_in_WAIT_asks_the_new_master)
+A_PLAY(a_failover_in_WAIT_asks_the_new_master)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -203,7 +203,7 @@ IN_FIXTURE(a_failover_in_WAIT_asks_the_new_master)
     SAME(s, store_count(stage.other, "WAIT"), 1);
 }
 
-IN_FIXTURE(a_master_that_is_read_only_is_left_over_the_third_link)
+A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
 {
     struct stage stage;
     stage_set(&stage, s);

@@ -15,13 +15,13 @@ static void all_speak_tls(struct fixture *s)
 static void works(struct fixture *s, struct client *p)
 {
     store_take(&s->store, "taken", "another", 600000);
-    asks(p, "a", "stock", NULL);
-    asks(p, "b", "taken", NULL);
+    asking(p, "a", "stock", NULL);
+    asking(p, "b", "taken", NULL);
     TELLS_AFTER(s, 100, "a:OK b:WAITING");
     SAME(s, s->net.secured, 1);
 }
 
-IN_FIXTURE(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
+A_PLAY(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
 {
     static const struct { const char *url, *option, *name; } servers[] = {
         {"rediss://locks.example", NULL, "locks.example"},
@@ -42,7 +42,7 @@ IN_FIXTURE(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
     }
 }
 
-IN_FIXTURE(sentinels_and_the_master_have_their_own)
+A_PLAY(sentinels_and_the_master_have_their_own)
 {
     struct stage stage;
     stage_set(&stage, s);
@@ -56,21 +56,21 @@ IN_FIXTURE(sentinels_and_the_master_have_their_own)
     TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
 }
 
-IN_FIXTURE(servers_of_a_cluster_have_their_own)
+A_PLAY(servers_of_a_cluster_have_their_own)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
     all_speak_tls(s);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        asks(p, "a", cluster_name(i, 0), NULL);
+        asking(p, "a", cluster_name(i, 0), NULL);
     TELLS_AFTER(s, 100, "a:OK a:OK a:OK");
     TEXT(s, stage.places[0]->tls_host, "127.0.0.1");
     TEXT(s, stage.places[1]->tls_host, "10.0.0.2");
     TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
 }
 
-IN_FIXTURE(masters_of_a_quorum_speak_as_their_urls_say)
+A_PLAY(masters_of_a_quorum_speak_as_their_urls_say)
 {
     static const char *const urls[] = {"rediss://127.0.0.1", "redis://10.0.1.1", "rediss://10.0.1.2", NULL};
     fixture_server(s, "10.0.1.1:6379");
@@ -86,7 +86,7 @@ IN_FIXTURE(masters_of_a_quorum_speak_as_their_urls_say)
     TEXT(s, s->net.places[2].tls_host, "10.0.1.2");
 }
 
-IN_FIXTURE(silence_in_a_handshake_is_given_up)
+A_PLAY(silence_in_a_handshake_is_given_up)
 {
     uint64_t begun_us = fixture_us(s);
     all_speak_tls(s);
@@ -99,7 +99,7 @@ IN_FIXTURE(silence_in_a_handshake_is_given_up)
     HOLDS(s, strstr(p->event_detail, "no TLS connection within 700 ms"));
 }
 
-IN_FIXTURE(a_client_that_is_abandoned_gives_its_settings_back)
+A_PLAY(a_client_that_is_abandoned_gives_its_settings_back)
 {
     all_speak_tls(s);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));

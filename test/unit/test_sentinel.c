@@ -6,7 +6,7 @@
 /* stage: of the sentinels, the master and its replica; s: their fixture. */
 #define WITH_SENTINELS(name)                                                                                    \
     static void name##_with(struct fixture *s, struct stage *stage);                                            \
-    IN_FIXTURE(name)                                                                                            \
+    A_PLAY(name)                                                                                            \
     {                                                                                                           \
         struct stage stage;                                                                                     \
         stage_set(&stage, s);                                                                                   \
@@ -76,7 +76,7 @@ WITH_SENTINELS(what_the_new_master_does_not_know_is_lost)
 WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
 {
     store_take(&s->store, "stock", "another", 600000);
-    asks(stage_connect(stage), "b", "stock", NULL);
+    asking(stage_connect(stage), "b", "stock", NULL);
     run_ms(s, 100);
     stage_fail_over(stage, 3, 1, 0);
     TELLS_AFTER(s, 20, "b:WAITING b:OK");
@@ -167,7 +167,7 @@ WITH_SENTINELS(those_who_disagree_lead_to_and_fro_within_bounds)
     HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
 }
 
-IN_FIXTURE(a_master_that_nobody_knows_is_told)
+A_PLAY(a_master_that_nobody_knows_is_told)
 {
     struct stage stage;
     struct handle *a;
@@ -179,11 +179,11 @@ IN_FIXTURE(a_master_that_nobody_knows_is_told)
 }
 
 /* A wait without an end would never tell by its own end. */
-IN_FIXTURE(a_server_that_is_no_sentinel_is_reported_once)
+A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 20000, "down");
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));

@@ -14,7 +14,7 @@ GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILO
     SAME(s, asked(s, "SELECT"), 0);
 }
 
-IN_FIXTURE(a_user_and_a_database_are_said_first)
+A_PLAY(a_user_and_a_database_are_said_first)
 {
     sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1/7"));
@@ -24,33 +24,33 @@ IN_FIXTURE(a_user_and_a_database_are_said_first)
         HOLDS(s, !store_line(&s->store, "SCRIPT", i)->is_default && store_line(&s->store, "SCRIPT", i)->db == 7);
 }
 
-IN_FIXTURE(the_options_user_goes_before_the_urls)
+A_PLAY(the_options_user_goes_before_the_urls)
 {
     sim_store_set_user(s->store.core, "other", FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = FIXTURE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " FIXTURE_SECRET);
 }
 
-IN_FIXTURE(a_password_alone_is_the_default_users)
+A_PLAY(a_password_alone_is_the_default_users)
 {
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " FIXTURE_SECRET);
 }
 
-IN_FIXTURE(nothing_else_is_sent_before_AUTH_is_accepted)
+A_PLAY(nothing_else_is_sent_before_AUTH_is_accepted)
 {
     struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 100);
     SAME(s, s->net.requests, 2); /* AUTH of either link */
     plan_let_go(&s->plans, slow);
     TELLS_AFTER(s, 5, "a:OK");
 }
 
-IN_FIXTURE(a_refused_login_ends_the_link_and_the_wait)
+A_PLAY(a_refused_login_ends_the_link_and_the_wait)
 {
     static const struct { const char *on, *error, *told; } logins[] = {
         {"AUTH", "WRONGPASS", "a:DENIED"},
@@ -75,7 +75,7 @@ IN_FIXTURE(a_refused_login_ends_the_link_and_the_wait)
 }
 
 /* Old servers, proxies and renamed commands repeat what they do not know; some change or cut it. */
-IN_FIXTURE(a_refused_login_is_quoted_without_the_password)
+A_PLAY(a_refused_login_is_quoted_without_the_password)
 {
     static const struct { const char *url, *error, *told; } quotes[] = {
         {"redis://shop:hunter@127.0.0.1", "ERR unknown command 'AUTH', with args beginning with: 'shop' 'hunter' ",
@@ -100,7 +100,7 @@ IN_FIXTURE(a_refused_login_is_quoted_without_the_password)
 }
 
 /* All else that a server says. */
-IN_FIXTURE(a_password_is_in_no_other_quote_either)
+A_PLAY(a_password_is_in_no_other_quote_either)
 {
     static const char error[] = "ERR who is shop, and what is " FIXTURE_SECRET "?";
     struct client *p;
@@ -112,7 +112,7 @@ IN_FIXTURE(a_password_is_in_no_other_quote_either)
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
     struct handle *a = held(p, "a", "stock", NULL);
-    asks(p, "b", "stock", NULL);
+    asking(p, "b", "stock", NULL);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = error, .times = 2);
     run_ms(s, 15000);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
@@ -140,15 +140,15 @@ WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
     HOLDS(s, strstr(a->detail, told));
 }
 
-IN_FIXTURE(a_loading_server_is_waited_for)
+A_PLAY(a_loading_server_is_waited_for)
 {
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
     struct client *p = fixture_open(s, NULL);
-    asks(p, "a", "stock", NULL);
+    asking(p, "a", "stock", NULL);
     TELLS_AFTER(s, 5000, "a:OK");
 }
 
-IN_FIXTURE(the_connections_name_is_nice_to_have)
+A_PLAY(the_connections_name_is_nice_to_have)
 {
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
     struct client *p = fixture_connect(s, NULL);
@@ -156,7 +156,7 @@ IN_FIXTURE(the_connections_name_is_nice_to_have)
     HOLDS(s, strstr(p->log, "CLIENT SETNAME refused: NOPERM"));
 }
 
-IN_FIXTURE(pauses_double_with_a_random_half_up_to_retry_max)
+A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
 {
     uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
     unsigned tried = 0;
@@ -193,7 +193,7 @@ WITH_CLIENT(two_clients_do_not_come_back_in_step)
     HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
 }
 
-IN_FIXTURE(a_link_that_was_good_is_retried_at_once_again)
+A_PLAY(a_link_that_was_good_is_retried_at_once_again)
 {
     s->place->mood = NET_REFUSES;
     struct client *p = fixture_open(s, NULL);
@@ -215,7 +215,7 @@ WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
-IN_FIXTURE(silence_while_connecting_is_given_up_after_connect_timeout)
+A_PLAY(silence_while_connecting_is_given_up_after_connect_timeout)
 {
     uint64_t begun_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
@@ -227,7 +227,7 @@ IN_FIXTURE(silence_while_connecting_is_given_up_after_connect_timeout)
     HOLDS(s, strstr(p->event_detail, "no connection within 700 ms" "; next try in "));
 }
 
-IN_FIXTURE(silence_while_logging_in_is_given_up_after_connect_timeout)
+A_PLAY(silence_while_logging_in_is_given_up_after_connect_timeout)
 {
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
@@ -240,7 +240,7 @@ IN_FIXTURE(silence_while_logging_in_is_given_up_after_connect_timeout)
     TELLS_AFTER(s, 100, "up");
 }
 
-IN_FIXTURE(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
+A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
     net_listen(&s->net, "10.0.0.1:6380", &s->store)->mood = NET_REFUSES;
@@ -254,7 +254,7 @@ IN_FIXTURE(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 }
 
 /* Each once, the last one too, before any pause. */
-IN_FIXTURE(the_last_address_of_a_name_is_tried_without_a_pause)
+A_PLAY(the_last_address_of_a_name_is_tried_without_a_pause)
 {
     struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store);
     struct net_place *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -267,7 +267,7 @@ IN_FIXTURE(the_last_address_of_a_name_is_tried_without_a_pause)
 }
 
 /* The first swallows what it is sent. What was good is stayed with. */
-IN_FIXTURE(an_address_that_is_silent_hides_no_other)
+A_PLAY(an_address_that_is_silent_hides_no_other)
 {
     struct client *p;
     struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -306,7 +306,7 @@ GIVEN(more_addresses_than_fit_are_cut, fixture_open(s, HILOCK_CLIENT_OPTIONS(.ur
     TELLS_AFTER(s, 10, "down");
 }
 
-IN_FIXTURE(a_name_that_does_not_resolve_is_tried_again)
+A_PLAY(a_name_that_does_not_resolve_is_tried_again)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
@@ -316,7 +316,7 @@ IN_FIXTURE(a_name_that_does_not_resolve_is_tried_again)
     TELLS_AFTER(s, 100, "up");
 }
 
-IN_FIXTURE(a_query_without_an_answer_is_cancelled)
+A_PLAY(a_query_without_an_answer_is_cancelled)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example", .connect_timeout_ms = 300));
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
@@ -331,7 +331,7 @@ IN_FIXTURE(a_query_without_an_answer_is_cancelled)
     SAME(s, p->loop.queries, 0);
 }
 
-IN_FIXTURE(an_address_is_not_resolved)
+A_PLAY(an_address_is_not_resolved)
 {
     static const struct { const char *url, *where; } places[] = {
         {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
@@ -345,7 +345,7 @@ IN_FIXTURE(an_address_is_not_resolved)
     }
 }
 
-IN_FIXTURE(a_unix_socket_is_not_resolved)
+A_PLAY(a_unix_socket_is_not_resolved)
 {
     net_listen(&s->net, "/run/locks.sock", &s->store);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));

@@ -38,7 +38,7 @@ GIVEN(a_late_timer_tells_of_it, holding(s, NULL))
 }
 
 /* To the microsecond: not at the limit, but above it. */
-IN_FIXTURE(no_more_than_the_limit_is_no_stall)
+A_PLAY(no_more_than_the_limit_is_no_stall)
 {
     for (uint64_t more_us = 0; more_us < 2; more_us++) {
         struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));

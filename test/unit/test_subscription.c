@@ -8,7 +8,7 @@
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
     store_take(&p->fixture->store, name, "another", 600000);
-    struct handle *handle = asks(p, tag, name, NULL);
+    struct handle *handle = asking(p, tag, name, NULL);
     return handle;
 }
 
@@ -126,7 +126,7 @@ WITH_CLIENT(what_was_not_asked_for_yet_is_asked_for_on_the_new_link)
 }
 
 /* An answer may be slow as long as the link says something. */
-IN_FIXTURE(a_slow_answer_on_a_lively_link_is_waited_for)
+A_PLAY(a_slow_answer_on_a_lively_link_is_waited_for)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     waits(p, "a", "one");
@@ -170,7 +170,7 @@ static void breaks_the_stream(struct fixture *s, struct hl_reply *said)
     say_free(said);
 }
 
-IN_FIXTURE(a_stream_out_of_step_is_given_up)
+A_PLAY(a_stream_out_of_step_is_given_up)
 {
     breaks_the_stream(s, say_array(3, say_string("subscribe"), say_string(CHANNEL), say_integer(1)));
     breaks_the_stream(s, say_array(3, say_string("unsubscribe"), say_string(CHANNEL), say_integer(1)));
@@ -214,7 +214,7 @@ WITH_CLIENT(a_flood_of_messages_asks_no_faster_than_answers_come)
     HOLDS(s, asked(s, "mutex_acquire") <= 2 + 2);
 }
 
-IN_FIXTURE(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
+A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_LOSE_REQUEST);
@@ -226,7 +226,7 @@ IN_FIXTURE(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
     HOLDS(s, strstr(p->log, "a subscription was not answered in its time"));
 }
 
-IN_FIXTURE(a_dead_idle_stream_is_found_by_its_beat)
+A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_LOSE_REQUEST);
@@ -241,7 +241,7 @@ IN_FIXTURE(a_dead_idle_stream_is_found_by_its_beat)
     TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:beat");
 }
 
-IN_FIXTURE(a_refused_beat_keeps_nobody_from_living)
+A_PLAY(a_refused_beat_keeps_nobody_from_living)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);

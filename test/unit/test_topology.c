@@ -19,7 +19,7 @@ static void serve(struct cluster_stage *stage, unsigned slot, unsigned owner)
 }
 
 /* A user without the right to config-epochs is still served, and each server's refusal is reported once. */
-IN_FIXTURE(a_user_without_the_right_to_epochs_is_told_once)
+A_PLAY(a_user_without_the_right_to_epochs_is_told_once)
 {
     struct cluster_stage stage;
     unsigned askers = 0;
@@ -38,7 +38,7 @@ IN_FIXTURE(a_user_without_the_right_to_epochs_is_told_once)
 }
 
 /* What a busy server cannot tell for now is no answer without an age. */
-IN_FIXTURE(a_server_that_is_busy_is_asked_for_epochs_again)
+A_PLAY(a_server_that_is_busy_is_asked_for_epochs_again)
 {
     struct cluster_stage stage;
     struct plan *busy;
@@ -53,7 +53,7 @@ IN_FIXTURE(a_server_that_is_busy_is_asked_for_epochs_again)
 }
 
 /* The link is lost between the halves: one was answered, the other stands behind a release. The server stays away. */
-IN_FIXTURE(half_a_question_is_asked_of_another_when_its_server_is_lost)
+A_PLAY(half_a_question_is_asked_of_another_when_its_server_is_lost)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -74,7 +74,7 @@ IN_FIXTURE(half_a_question_is_asked_of_another_when_its_server_is_lost)
 }
 
 /* The same addresses, another cluster: its config-epochs begin at the start. */
-IN_FIXTURE(a_cluster_that_was_set_up_anew_is_followed)
+A_PLAY(a_cluster_that_was_set_up_anew_is_followed)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);

@@ -181,7 +181,7 @@ TEST(ten_in_a_row_may_fail)
 /* Release, close and free need no memory. A command that cannot be sent is another matter. */
 WITH_CLIENT(the_end_needs_no_memory)
 {
-    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *w = asks(p, "w", "one", NULL);
+    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *w = asking(p, "w", "one", NULL);
     run_ms(s, 5);
     s->memory.is_out = s->memory.spares_links = 1;
     release(a);

@@ -69,7 +69,7 @@ GIVEN(a_turn_is_told_from_its_call_to_its_release, traced(s))
     fixture_hush(s);
 }
 
-IN_FIXTURE(a_wait_is_told_with_its_places)
+A_PLAY(a_wait_is_told_with_its_places)
 {
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
     struct client *p = traced(s), *q = fixture_connect(s, NULL);
@@ -119,7 +119,7 @@ GIVEN(a_hand_off_is_told_of_the_next, traced(s))
     fixture_hush(s);
 }
 
-IN_FIXTURE(a_loss_and_failed_renewals_are_told)
+A_PLAY(a_loss_and_failed_renewals_are_told)
 {
     struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
@@ -133,7 +133,7 @@ IN_FIXTURE(a_loss_and_failed_renewals_are_told)
     fixture_hush(s);
 }
 
-IN_FIXTURE(of_a_multi_its_handle_is_told_and_names_have_none)
+A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
 {
     static const char *const names[] = {"one", "two", NULL};
     struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -184,7 +184,7 @@ static struct cost story(hilock_trace_fn *trace)
     return fixture_end(s) ? cost : (struct cost){0, 0, 0};
 }
 
-IN_FIXTURE(unset_it_costs_nothing)
+A_PLAY(unset_it_costs_nothing)
 {
     struct cost with = story(on_trace), without = story(NULL);
     HOLDS(s, with.steps > 20 && without.steps == 0);

@@ -104,7 +104,7 @@ static void end_by_extend(struct handle *a)
     run_ms(a->fixture, 2);
 }
 
-IN_FIXTURE(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
+A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
 {
     static void (*const ends[])(struct handle *a) = {end_by_release, end_by_free, end_by_drop, end_by_abandon, end_by_theft, end_by_deadline, end_by_close, end_by_extend};
     s->is_tampered = 1;
@@ -175,7 +175,7 @@ HOLDING(without_memory_it_is_refused, NULL)
     hilock_validity_unref(validity);
 }
 
-IN_FIXTURE(none_is_0_and_may_be_given_back)
+A_PLAY(none_is_0_and_may_be_given_back)
 {
     SAME(s, left(NULL), 0);
     HOLDS(s, !hilock_validity_ref(NULL));

@@ -83,7 +83,7 @@ HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
     TELLS_AFTER(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
 
-IN_FIXTURE(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
+A_PLAY(a_renewal_whose_answer_is_lost_is_repeated_on_a_new_link)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", &short_lease);
@@ -178,7 +178,7 @@ static void restart(struct fixture *s, int keeps_data, const char *told)
     struct client *p = fixture_connect(s, NULL);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
     store_take(&s->store, "other", "another", 60000);
-    asks(p, "w", "other", NULL);
+    asking(p, "w", "other", NULL);
     run_ms(s, 100);
     s->is_tampered = 1;
     server_goes(s);
@@ -188,8 +188,8 @@ static void restart(struct fixture *s, int keeps_data, const char *told)
     TELLS_AFTER(s, 2500, told);
 }
 
-IN_FIXTURE(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
-IN_FIXTURE(a_restart_that_keeps_data_costs_nobody_his_lock) { restart(s, 1, "w:WAITING"); }
+A_PLAY(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
+A_PLAY(a_restart_that_keeps_data_costs_nobody_his_lock) { restart(s, 1, "w:WAITING"); }
 
 /* The one thing no client can see in time; the token is what the resource has. */
 WITH_CLIENT(a_servers_clock_that_jumps_ahead_is_found_at_the_next_renewal)
@@ -229,7 +229,7 @@ GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inf
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
     for (int i = 0; i < 40; i++) {
         name[0] = (char)('A' + i), name[1] = '\0';
-        asks(p, name, name, NULL);
+        asking(p, name, name, NULL);
     }
     run_us(s, 1000);
     SAME(s, asked(s, "renew"), 1);

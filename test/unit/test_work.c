@@ -54,10 +54,10 @@ static void move_together(struct fixture *s, hilock_kind kind, uint64_t noticed_
 }
 
 /* Who was granted a free name listens to nothing: renewals of all that is held, after a third of the lease, come back with MOVED in one turn. */
-IN_FIXTURE(slots_that_move_together_are_looked_after_together) { move_together(s, HILOCK_MUTEX, 9000); }
+A_PLAY(slots_that_move_together_are_looked_after_together) { move_together(s, HILOCK_MUTEX, 9000); }
 
 /* Each slot's channel of grants is ended by the server that gives the slot away. */
-IN_FIXTURE(slots_whose_channels_end_together_are_looked_after_together) { move_together(s, HILOCK_FAIR, 0); }
+A_PLAY(slots_whose_channels_end_together_are_looked_after_together) { move_together(s, HILOCK_FAIR, 0); }
 
 static struct hl_reply *topology(unsigned span)
 {
@@ -71,7 +71,7 @@ static struct hl_reply *topology(unsigned span)
     return all;
 }
 
-IN_FIXTURE(a_long_topology_costs_few_compares)
+A_PLAY(a_long_topology_costs_few_compares)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
@@ -82,7 +82,7 @@ IN_FIXTURE(a_long_topology_costs_few_compares)
 }
 
 /* Each says that it has all slots: only that many slots are counted, no more. */
-IN_FIXTURE(ranges_that_overlap_without_end_are_passed_over)
+A_PLAY(ranges_that_overlap_without_end_are_passed_over)
 {
     struct cluster_stage stage;
     cluster_set(&stage, s);
