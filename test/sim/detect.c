@@ -41,6 +41,7 @@ static const struct { const char *names, *why; } for_units[] = {
     {"SLOTS_BACK_UNNOTICED", "needs the same in a cluster: not found in 6 000 seeds"},
     {"UNDATED_OWNER_OUSTED", "needs a slot that moves, a failover after it, and a client that heard of neither: seen once (TRACK_RECORD.md), too rare to hunt"},
     {"PLACE_OF_HOLD_LEFT", "needs late bytes of an old link that take a second place, and a hold that ends then: not found in 20 000 seeds"},
+    {"ORDER_OUTLIVES_LINK", "needs a release that is refused when it is repeated, and late bytes of it: not found in 3 000 seeds"},
     {"HAUNT_LEFT_BY_LOSS", "needs a hold that is taken while a lost acquire of its own may still run"},
     {"R4_UNDO_UNORDERED", "costs its client one more request, and breaks no visible promise"},
     {"R5_TAKEN_IGNORED", "belief is not extended, and still ends at its deadline"},
