@@ -47,7 +47,7 @@ static void give_up(struct hl_group *group, enum hl_group_state state)
 {
     hl_members_return(group);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
-    group->state = state;
+    group->state = (uint8_t)state;
 }
 
 uint64_t hl_group_least_us(const struct hl_group *group)

@@ -76,13 +76,20 @@ static int has_dead_poller(struct sim *sim, const struct sim_name *name)
     return 0;
 }
 
+/* The store lost its data since it asked last: it finds out at its next heartbeat. */
+static int may_be_forgotten(struct sim *sim, const struct sim_actor *actor, const struct hl_queue_place *place)
+{
+    uint64_t asked_us = world_clock_when_us(&actor->process->clock, place->acquire->hold->request.sent_us);
+    return sim_tainted_us(sim, &sim->names[actor->name]) >= asked_us;
+}
+
 static void begin(struct sim *sim, struct sim_actor *actor)
 {
     const struct hl_queue_place *place = sim_queue_wait(actor);
     uint64_t since_us = calm_us(sim, actor);
     if (!place || !place->ticket || !place->position || actor->bound_since_us || !since_us || sim->world.time.now_us <= since_us)
         return;
-    if (has_dead_poller(sim, &sim->names[actor->name]))
+    if (may_be_forgotten(sim, actor, place) || has_dead_poller(sim, &sim->names[actor->name]))
         return;
     actor->bound_since_us = sim->world.time.now_us;
     actor->bound_places = place->position;

@@ -247,6 +247,16 @@ unsigned shards_other(struct shards *set, unsigned master)
 
 /* ---- failovers ---- */
 
+/* WAIT waits for what its own connection wrote. */
+void shards_until_copied(struct shards *set, const char *name)
+{
+    struct redis *redis = redis_open(set->servers[shards_owner(set, shards_slot(set, name))]);
+    redis_do(redis, "SET copied:{%s} 0", name);
+    redis_do(redis, "DEL copied:{%s}", name);
+    CHECK(redis_integer(redis, "WAIT 1 60000") >= 1);
+    redis_close(redis);
+}
+
 static unsigned replica_of(struct shards *set, unsigned master)
 {
     for (unsigned i = 0; i < SHARDS_SERVERS; i++) {

@@ -34,4 +34,7 @@ void shards_begin_move(struct shards *set, unsigned slot, unsigned to); /* keys 
 void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to);
 void shards_end_move(struct shards *set, unsigned slot, unsigned from, unsigned to); /* keys that are still there go over */
 
+/* the replica of its master knows what that knew when this was called */
+void shards_until_copied(struct shards *set, const char *name);
+
 #endif
