@@ -52,7 +52,7 @@ int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *n
 /* ---- calls that are answered later ---- */
 
 void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops, struct hilock_lock *lock,
-                  hilock_result_fn *on_result, void *user)
+                      hilock_result_fn *on_result, void *user)
 {
     struct hl_call *call = hl_memory_new(&core->host.memory, size);
     if (!call)

@@ -26,7 +26,7 @@ struct hl_call { /* an object with one begins with it */
 
 /* An object of that size, zeroed but for its call. NULL: no memory */
 void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops, struct hilock_lock *lock,
-                  hilock_result_fn *on_result, void *user);
+                      hilock_result_fn *on_result, void *user);
 void hl_callback_free(struct hl_core *core, struct hl_call *call);
 /* Forgets the call, as its notice does, then calls the user. The texts of the result must outlive it. */
 void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hilock_result result);

@@ -8,10 +8,12 @@ import contextlib
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'examples'))
+import store
 
 HEAD = """# Failovers and slot moves under load
 
@@ -36,16 +38,6 @@ SECTIONS = {  # name: title, program, which of its tests (none: all)
 }
 
 
-def free_port():
-    """Whose bus port, 10000 above, is free too."""
-    while True:
-        with socket.socket() as port, socket.socket() as bus:
-            port.bind(('127.0.0.1', 0))
-            with contextlib.suppress(OSError, OverflowError):
-                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
-                return port.getsockname()[1]
-
-
 def cli(port, *words):
     return subprocess.run(['redis-cli', '-p', str(port), *words], stdout=subprocess.PIPE, text=True, check=True).stdout
 
@@ -55,7 +47,7 @@ def masters():
     """The port of the first of three masters."""
     server = os.environ.get('HILOCK_REDIS_SERVER', 'redis-server')
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        ports = [free_port() for _ in range(3)]
+        ports = [store.free_port() for _ in range(3)]
         for i, port in enumerate(ports):
             os.mkdir(os.path.join(folder, str(i)))
             started = subprocess.Popen([server, '--port', str(port), '--cluster-enabled', 'yes', '--save', '', '--dir', os.path.join(folder, str(i))],

@@ -38,8 +38,8 @@ static struct fixture fixture; /* of all plays */
 static struct { const char *name; uint64_t at; } now; /* for readers of a failure */
 
 /* The calls of a play. have: asked for, for ever, and granted. give: released, and answered so. has: it holds now.
- * answered: turns until it is, and it is that. told: turns until that event came, if it waits or holds. outcome_is: of
- * a call that is none of these, 1: it was answered, and as expected. */
+ * answered: turns until it is, and it is that. told: turns until that event came, if it waits or holds. outcome_is:
+ * any other call; 1 if it was answered as expected. */
 
 static void is_refused_well(const struct play *play, hilock_status status)
 {

@@ -4,7 +4,7 @@
 
 static int64_t holds(struct trial *trial, const char *id) { return RUN(trial, "HEXISTS", "N", id)->integer; }
 
-/* Somebody of ours waits, who is kept from it. */
+/* A waiter of ours stands in the queue, and the name is kept from it. */
 static void left_to_others(struct trial *trial)
 {
     held_and_awaited(trial);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls on a lock: which names it may have, what the getters say, who is visited. What is refused is in
- * test_refusals.c. */
+/* The calls on a lock: which names it may have, what the getters return, which handles a visit reaches.
+ * test_refusals.c has the refusals. */
 #include <stdio.h>
 #include <string.h>
 

@@ -358,7 +358,7 @@ WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
     HOLDS(s, has_all(s, abc));
 }
 
-/* Its release hands over: who comes with the name that is waited for in the queue has the others already. */
+/* A holder that hands over needs no pause: the multi keeps its other names while it waits in the queue for this one. */
 A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
 {
     struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
