@@ -362,20 +362,23 @@ int hl_place_confirms(struct hl_queue_place *place)
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_response said;
-    if (!answer->reply) {
-        if (answer->was_sent) {
-            hold->is_haunted = 1;
-            hl_ending_may_run(hold);
-        }
-        return;
+    const struct hl_response said = answer->reply ? hl_proof_said(hold, answer->reply)
+                                                  : (struct hl_response){.result = HL_FAULT};
+    int is_same = said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED);
+    if (!answer->reply && answer->was_sent) {
+        hold->is_haunted = 1;
+        hl_ending_may_run(hold);
     }
-    said = hl_proof_said(hold, answer->reply);
-    if (said.result == HL_YES && (said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED)))
-        hl_watchdog_confirmed(hold);
-    else if (said.result == HL_YES)
+    if (said.result == HL_YES && !is_same) {
         hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
                                                      released when the loss is reported */
-    else if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.result == HL_NO)
+        return;
+    }
+    if (HL_PLANTED(FAIR_OLD_NO_BELIEVED) && said.result == HL_NO) {
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
+        return;
+    }
+    if (said.result == HL_YES)
+        hl_watchdog_confirmed(hold);
+    hl_watchdog_crossed(hold);
 }

@@ -77,15 +77,14 @@ static void on_failed(struct hl_hold *hold, const char *why)
     retry(hold);
 }
 
-/* A heartbeat that a push overtook gets its answer first. */
+/* A heartbeat that a push overtook is still to be answered: a hold has one request. */
+static int is_crossed(const struct hl_hold *hold) { return !is_open(hold) && hl_request_is_busy(&hold->request); }
+
+/* If it is crossed, that answer asks (hl_watchdog_crossed). */
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (!is_open(hold) && hl_request_is_busy(&hold->request)) {
-        on_failed(hold, "an earlier request is not answered yet");
-        return;
-    }
-    if (!is_open(hold)) {
+    if (!hl_request_is_busy(&hold->request)) {
         hl_extend_round(hold);
         hold->is_overdue = 0;
         hold->ask = ASK_RENEW;
@@ -266,6 +265,12 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_fault(hold, &said);
 }
 
+void hl_watchdog_crossed(struct hl_hold *hold)
+{
+    if (!hl_belief_has_ended(hold))
+        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
+}
+
 void hl_watchdog_confirmed(struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
@@ -276,7 +281,6 @@ void hl_watchdog_confirmed(struct hl_hold *hold)
     hold->is_windowed = 0;
     hl_validity_follow(hold);
     sleep_on(hold);
-    ask_next(hold, hl_extend_is_pending(hold)); /* which found it under way */
 }
 
 /* ---- turns, alarms, extends ---- */
@@ -321,6 +325,11 @@ void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
 
 static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
 
+static int wants_renewal(const struct hl_hold *hold)
+{
+    return hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold);
+}
+
 void hl_watchdog_tick(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
@@ -330,10 +339,12 @@ void hl_watchdog_tick(struct hl_hold *hold)
         hl_belief_sleep_until(hold, hold->side->next_us);
     else if (is_open(hold))
         give_up_renewal(hold);
-    else if (hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold))
-        renew(hold, now_us);
-    else
+    else if (!wants_renewal(hold))
         sleep_on(hold);
+    else if (is_crossed(hold))
+        on_failed(hold, "an earlier request is not answered yet");
+    else
+        renew(hold, now_us);
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)

@@ -287,6 +287,18 @@ A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 
 /* ---- what crosses a push ---- */
 
+/* The hold's one request is taken until then: the answer says that it waits, and sets the extend free. */
+A_PLAY(an_extend_leaves_with_the_answer_that_the_push_overtook)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000, .after = 1);
+    b = waits(fixture_connect(s, NULL), "b");
+    release_quietly(a);
+    TELLS_IN(s, 1, "b:WAITING b:OK");
+    extend(b, 60000);
+    TELLS_IN(s, 25, "b:extended");
+}
+
 /* The server's clock was set back since the waiter's heartbeat. */
 A_PLAY(a_clock_that_steps_back_holds_up_nobody)
 {
