@@ -59,7 +59,7 @@ static void gather_anew(struct hl_group *group)
 static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
-    return left_us >= hl_group_least_us(group) && !hl_hold_is_adrift(hold);
+    return left_us >= hl_hold_least_us(hold, group->lock->terms) && !hl_hold_is_adrift(hold);
 }
 
 /* Fixed leases must end together: leases that were asked for one by one are asked for again. */

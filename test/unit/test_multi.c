@@ -371,6 +371,17 @@ A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
     HOLDS(s, has_all(s, abc));
 }
 
+/* A pushed window is as good as the lease. */
+A_PLAY(the_last_name_completes_it_without_a_renewal)
+{
+    struct handle *one = held(fixture_connect(s, NULL), "one", "c", NULL);
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 50, "m:WAITING");
+    release_quietly(one);
+    TELLS_AFTER(s, 1, "m:OK");
+    SAME(s, asked(s, "renew"), 0);
+}
+
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
 A_PLAY(its_pauses_are_64_round_trips_at_most)
 {
