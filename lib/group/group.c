@@ -61,8 +61,8 @@ enum { IDS = 1 << HL_GROUP_ID_BITS };
 void hl_group_take_ids(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
-    group->id_last = (core->id_last | (IDS - 1)) + 1;
-    core->id_last = group->id_last + IDS - 1;
+    group->attempt.id_last = (core->id_last | (IDS - 1)) + 1;
+    core->id_last = group->attempt.id_last + IDS - 1;
 }
 
 static void on_extended(const struct hilock_result *result, void *user)
@@ -92,9 +92,9 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
     struct hl_group *group = member->group;
     struct hl_core *core = hl_group_core(group);
     uint64_t try_us = hl_group_now_us(group) + (uint64_t)core->limits.command_timeout_ms * 1000;
-    if (group->id_last % IDS > IDS / 2) /* it was healed very often */
+    if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_group_take_ids(group);
-    member->lock->ids = group->ways->is_voted ? &group->id_last : NULL;
+    member->lock->attempt = &group->attempt;
     return hl_acquire_begin(core, member->lock, is_try, is_try && try_us < group->ends_us ? try_us : group->ends_us,
                             hl_news_acquired, member);
 }
@@ -220,6 +220,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_ms * 1000;
     group->report_us = 0;
     group->attempts = 0;
+    group->attempt.ticket = 0;
     group->refusal = HILOCK_UNREACHABLE;
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;

@@ -69,8 +69,7 @@ struct hl_group {
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */
-    uint64_t id_last;                /* of a block reserved for the holds of one attempt, and for later ones of the same
-                                        grant; 0: none */
+    struct hl_attempt attempt;       /* its ids: of a quorum, also for later holds of the same grant */
     struct hl_last_words words;      /* of the last refusal */
     hilock_status refusal;           /* the same */
     uint32_t attempts;

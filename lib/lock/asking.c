@@ -104,7 +104,8 @@ void hl_asking_counts(struct hl_hold *hold)
 
 uint64_t hl_asking_id(const struct hilock_lock *lock)
 {
-    return ++*(lock->ids ? lock->ids : &lock->terms->cell->core->id_last);
+    struct hl_attempt *attempt = lock->attempt;
+    return ++*(attempt && attempt->id_last ? &attempt->id_last : &lock->terms->cell->core->id_last);
 }
 
 void hl_asking_begin(struct hl_hold *hold)

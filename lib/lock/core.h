@@ -59,6 +59,12 @@ struct hl_name { /* a lock's name while it is in use: found by its bytes (name.c
     char bytes[];         /* a terminator, and the master: the key of the table */
 };
 
+struct hl_attempt { /* what the handles of a group share while they acquire */
+    uint64_t id_last;           /* of a block of ids; 0: they take the client's */
+    uint64_t ticket;            /* their age: of the first place of a multi, and where its next ones stand; 0: none */
+    const struct hl_node *node; /* whose clock that is */
+};
+
 struct hilock_lock {
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
@@ -68,7 +74,7 @@ struct hilock_lock {
     struct hl_name *name;
     struct hl_acquire *acquire; /* WAITING */
     struct hl_hold *hold;       /* HELD */
-    uint64_t *ids;              /* the last id of its block, shared with other handles; NULL: the client's */
+    struct hl_attempt *attempt; /* of its group; NULL: none */
 };
 
 /* ---- holds (hold.c) ---- */

@@ -7,12 +7,14 @@
 #include "lock/place.h"
 #include "lock/wait.h"
 
+static int is_vote(const struct hilock_lock *lock) { return lock->attempt && lock->attempt->id_last; }
+
 /* Not for grants that replicas confirm, which use another link, and not for votes, whose attempts begin elsewhere. */
 static int fits(const struct hl_hold *hold, const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     return terms->kind == hold->terms->kind && terms->kind->has_queue && !terms->kind->place_each &&
-           !terms->replicas && !acquire->lock->ids && hl_place_is_wanted(acquire);
+           !terms->replicas && !is_vote(acquire->lock) && hl_place_is_wanted(acquire);
 }
 
 void hl_next_take(struct hl_core *core, const struct hl_hold *hold)

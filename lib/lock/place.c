@@ -112,11 +112,28 @@ static uint32_t next_number(const struct hl_queue_place *place)
     return HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
 }
 
+/* Among all who wait for a name a multi is as old as its acquire: else the younger ones at each of its names go first,
+ * while it keeps the names before. Only that server's clock can say so. */
+static uint64_t age_of(const struct hl_queue_place *place)
+{
+    const struct hl_attempt *attempt = place->acquire->lock->attempt;
+    return attempt && attempt->node == place->node ? attempt->ticket : 0;
+}
+
 /* An earlier request has no answer: it may be in the queue already. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
 {
-    uint64_t none = place->number > 1 ? HL_TICKET_UNKNOWN : 0;
-    return place->ticket && !HL_PLANTED(FAIR_TAIL) ? place->ticket : none;
+    uint64_t none = place->number > 1 ? HL_TICKET_UNKNOWN : 0, has = place->ticket ? place->ticket : age_of(place);
+    return has && !HL_PLANTED(FAIR_TAIL) ? has : none;
+}
+
+static void keep_age(const struct hl_queue_place *place)
+{
+    struct hl_attempt *attempt = place->acquire->lock->attempt;
+    if (!attempt || attempt->id_last || attempt->ticket)
+        return;
+    attempt->ticket = place->ticket;
+    attempt->node = place->node;
 }
 
 /* A heartbeat that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
@@ -172,6 +189,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_acquire_resul
     place->confirms = 0;
     place->ticket = asked->ticket;
     place->acquire->hold->token = asked->ticket;
+    keep_age(place);
     if (is_new && place->acquire->stands == STANDS_QUEUED)
         hl_gate_place(place->acquire);
     if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))

@@ -382,6 +382,22 @@ A_PLAY(the_last_name_completes_it_without_a_renewal)
     SAME(s, asked(s, "renew"), 0);
 }
 
+/* At each name it is as old as its acquire: the single came to "b" before it, but asked later. */
+A_PLAY(who_asked_first_is_next_at_every_name)
+{
+    struct handle *a = held(fixture_connect(s, NULL), "a", "a", NULL), *b = held(fixture_connect(s, NULL), "b", "b", NULL), *m;
+    m = acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 5);
+    acquiring(handle_new(fixture_connect(s, NULL), "one", "b", NULL), HILOCK_FOREVER);
+    TELLS_AFTER(s, 5, "m:WAITING one:WAITING");
+    release_quietly(a);
+    run_ms(s, 5);
+    release_quietly(b);
+    TELLS_AFTER(s, 5, "m:OK");
+    release(m);
+    TELLS_AFTER(s, 5, "one:OK m:released");
+}
+
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
 A_PLAY(its_pauses_are_64_round_trips_at_most)
 {
