@@ -173,11 +173,13 @@ static void begin_round(struct hl_group *group)
     check(group);
 }
 
+/* Without a queue at the store, votes of others are not waited for: until the next poll would find one free, the votes
+ * that it has would keep everybody else waiting. */
 static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
     hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group) / 2 + below(group, limit_us(group) / 2));
-    ask_others(group, 0);
+    ask_others(group, !group->waits->kind->has_queue);
     check(group);
 }
 
@@ -194,12 +196,21 @@ static unsigned held_elsewhere(const struct hl_group *group)
     return 0;
 }
 
+/* A kind that polls comes back at its next poll: another may have the missing votes for long. */
+static uint64_t race_pause_us(const struct hl_group *group)
+{
+    const struct hl_terms *terms = group->waits;
+    if (terms->kind->has_queue)
+        return below(group, RACE_TRIPS * trip_us(group));
+    return (uint64_t)terms->poll_min_ms * 1000 + below(group, (uint64_t)terms->poll_jitter_ms * 1000 + 1);
+}
+
 static void lose_race(struct hl_group *group)
 {
     hl_verdict_learn(group, 1);
     group->has_waited = group->is_contended = 1;
     group->at = held_elsewhere(group);
-    pause_for(group, below(group, RACE_TRIPS * trip_us(group)));
+    pause_for(group, race_pause_us(group));
 }
 
 /* is_over: it took too long. */
@@ -328,11 +339,12 @@ static void waits(struct hl_member *member)
 
 static void lost(struct hl_group *group) { check(group); }
 
-/* If a client has the arbiter's vote and needs it no more, all would wait in vain: try the others now and then. */
+/* If a client has the arbiter's vote and needs it no more, all would wait in vain: try the others now and then. An
+ * arbiter that has not said yet who holds the name is no worse than others: a sibling may have released it just now. */
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    if (!is_able(group, group->at) || (!hl_known_is_held(acquire->lock->name) && group->open)) {
+    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_of(hl_group_core(group), acquire).status)) {
         change(group);
         return;
     }

@@ -5,7 +5,7 @@
  *     | held by others, or too few: what was got goes back, but the place at the arbiter
  * STANDING it waits at the arbiter alone; now and then it tries the others, in case no client needs the arbiter's vote
  *     | granted there
- *   ASKING     the arbiter is ours; it waits at the others, for a moment
+ *   ASKING     the arbiter is ours; it waits at the others, for a moment, or tries them if it has to poll
  *     | not enough by then: all goes back
  *   PAUSED     it has nothing; masters that can be asked are too few, or it lost a race. Then STANDING, or ROUND
  *   held       late votes join; masters that were away, or have lost it, are asked again, until it ends (heals)

@@ -73,7 +73,7 @@ static unsigned count(const struct hl_group *group, int (*is)(hilock_status stat
 static int is_yes(hilock_status status) { return status == HILOCK_OK; }
 static int is_held(hilock_status status) { return status == HILOCK_TIMED_OUT; }
 
-static int is_fault(hilock_status status)
+int hl_verdict_is_fault(hilock_status status)
 {
     return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
 }
@@ -98,7 +98,7 @@ static hilock_status verdict(const struct hl_group *group)
         return first(group, hl_verdict_is_lasting);
     if (count(group, is_yes) + held >= group->needed && (held || group->has_waited))
         return HILOCK_TIMED_OUT;
-    return first(group, is_fault);
+    return first(group, hl_verdict_is_fault);
 }
 
 /* ---- words ---- */
@@ -181,11 +181,11 @@ hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_la
     member = speaker(group, status);
     if (status == HILOCK_UNREACHABLE)
         outvoted(group, &text);
-    else if (member && is_fault(status) && !hl_verdict_is_lasting(status))
+    else if (member && hl_verdict_is_fault(status) && !hl_verdict_is_lasting(status))
         hl_message_of_refusal(core, member->lock->name, member->lock->terms->kind, status, "", &text);
     else
         hl_text_set(&text, "%s", member && member->words.detail ? member->words.detail : hilock_status_text(status));
-    if (member && is_fault(status) && member->words.detail && member->refusal == status)
+    if (member && hl_verdict_is_fault(status) && member->words.detail && member->refusal == status)
         hl_text_set(&text, "%s", member->words.detail);
     add_missing(group, 0, &text);
     speaker_is_heard = member && is_held(status);

@@ -7,6 +7,7 @@
 #include "group/group.h"
 
 int hl_verdict_is_lasting(hilock_status refusal); /* asking again would fail again */
+int hl_verdict_is_fault(hilock_status status); /* neither a yes, nor "held", nor silence */
 void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result); /* its acquire was answered */
 void hl_verdict_learn(struct hl_group *group, int is_over); /* for pending ones: what is known, as if refused; is_over:
                                                                also silence */

@@ -84,21 +84,11 @@ void sim_pass(struct sim *sim, uint64_t until_us)
     }
 }
 
-/* Votes that are polled for have no order: which of a client's handles gets them is chance. That the client does is not. */
-static int is_served(const struct sim *sim, const struct sim_actor *actor)
-{
-    int is_chance = sim->deployment == SIM_QUORUM && actor->kind == HILOCK_SIMPLE;
-    for (unsigned i = 0; i < sim->actors_count && is_chance; i++)
-        if (sim->actors[i].process == actor->process && sim->actors[i].kind == HILOCK_SIMPLE && sim->actors[i].served)
-            return 1;
-    return actor->served;
-}
-
 static unsigned unserved(const struct sim *sim)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sim->actors_count; i++)
-        count += !is_served(sim, &sim->actors[i]);
+        count += !sim->actors[i].served;
     return count;
 }
 
@@ -120,7 +110,7 @@ static void demand_progress(struct sim *sim)
            !sim->world.is_broken)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     for (unsigned i = 0; i < sim->actors_count && !sim->world.is_broken; i++)
-        if (!is_served(sim, &sim->actors[i]))
+        if (!sim->actors[i].served)
             sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal: p%u.%u, kind %d, of %u names", unserved(sim),
                         sim->actors[i].process->index, sim->actors[i].index, sim->actors[i].kind, sim->actors[i].names_count);
 }

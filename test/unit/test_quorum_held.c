@@ -206,3 +206,50 @@ A_PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
     HOLDS(s, 4 * (grants[0] + grants[1]) > 3 * (before[0] + before[1]));
     HOLDS(s, 5 * grants[0] > grants[0] + grants[1] && 5 * grants[1] > grants[0] + grants[1]);
 }
+
+/* It asks again when it polls. */
+A_PLAY(a_poller_gives_back_at_once_the_votes_that_are_too_few)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .quorum_needed = 3};
+    struct handle *a = handle_new(quorum_with(s, 3, options), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    store_set_string(store_at(s, 1), "stock", "another");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    SAME(s, store_left_ms(store_at(s, 0), "stock"), -2);
+    SAME(s, store_left_ms(store_at(s, 2), "stock"), -2);
+    run_ms(s, 500);
+    HOLDS(s, store_count(store_at(s, 1), "SET") < 12);
+    store_delete(store_at(s, 1), "stock");
+    TELLS_AFTER(s, 200, "a:OK");
+}
+
+enum { CLIENTS = 6, EACH = 6 };
+
+/* All masters must agree, and a message takes longer than a hold: who has a vote and lacks another keeps the others from having any. */
+static void crowd(struct fixture *s, hilock_kind kind)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .quorum_needed = 3, .turns_max = 1};
+    struct handle *handles[CLIENTS * EACH];
+    unsigned grants = 0, is_served[CLIENTS * EACH] = {0}, served = 0;
+    s->is_untold = 1;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct client *client = quorum_with(s, 3, options);
+        for (unsigned j = 0; j < EACH; j++)
+            handles[i * EACH + j] = handle_new(client, "h", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
+    }
+    s->net.there_us = s->net.back_us = 10000;
+    for (unsigned ms = 0; ms < 5000; ms++) {
+        for (unsigned i = 0; i < CLIENTS * EACH; i++) {
+            unsigned had_it = take_turn(handles[i]);
+            grants += had_it;
+            served += had_it && !is_served[i];
+            is_served[i] |= had_it;
+        }
+        run_ms(s, 1);
+    }
+    HOLDS(s, grants >= 60);
+    SAME(s, served, CLIENTS * EACH);
+}
+
+A_PLAY(many_share_a_queue_when_all_masters_must_agree) { crowd(s, HILOCK_MUTEX); }
+A_PLAY(many_that_poll_share_a_name_when_all_masters_must_agree) { crowd(s, HILOCK_SIMPLE); }
