@@ -81,43 +81,6 @@ WITH_CLIENT(whoever_holds_is_peeked_at_first)
     SAME(s, a->result.attempts, 2);
 }
 
-/* Seen, and gone when the release comes: the newcomer stays. */
-WITH_CLIENT(a_hold_that_began_meanwhile_is_spared)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "old:1", 60000);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    force(a, NULL);
-    run_ms(s, 2);
-    store_take(&s->store, "stock", "new:1", 60000);
-    TELLS_AFTER(s, 10, "a:force LOST");
-    TEXT(s, store_holder(&s->store, "stock"), "new:1");
-    TEXT(s, a->result.holder, "old:1");
-}
-
-WITH_CLIENT(any_state_of_the_handle_and_many_at_once)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    acquire(b, 1000);
-    TELLS_AFTER(s, 5, "b:WAITING");
-    s->is_untold = 1;
-    for (int i = 0; i < 500; i++) {
-        SAME(s, peek(a), HILOCK_OK);
-        SAME(s, peek(b), HILOCK_OK);
-    }
-    run_ms(s, 20);
-    SAME(s, a->calls, 501); /* with its grant */
-    SAME(s, b->calls, 501); /* with WAITING */
-    SAME(s, b->result.state, HILOCK_STATE_WAITING);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
-    run_ms(s, 1000);
-    SAME(s, b->calls, 502);
-    SAME(s, b->result.status, HILOCK_TIMED_OUT);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
-}
-
 GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
@@ -132,19 +95,6 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
-}
-
-A_PLAY(what_never_left_is_UNREACHABLE)
-{
-    s->place->mood = NET_REFUSES;
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    force(a, "holder");
-    peek(a);
-    TELLS_AFTER(s, 499, "");
-    TELLS_AFTER(s, 1, "a:force UNREACHABLE a:peek UNREACHABLE");
-    SAME(s, a->result.attempts, 0);
-    SAME(s, asked(s, "mutex_force"), 0);
 }
 
 WITH_CLIENT(what_was_lost_is_asked_again)
@@ -284,7 +234,7 @@ static void abandon(struct handle *handle) { client_abandon(handle->client); }
 
 A_PLAY(every_call_is_legal_in_its_callback)
 {
-    static void (*const thens[])(struct handle *) = {free_it, close_now, abandon};
+    static void (*const thens[])(struct handle *) = {ask_once_more, free_it, close_now, abandon};
     for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
         struct client *p = fixture_connect(s, NULL);
         struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -295,28 +245,6 @@ A_PLAY(every_call_is_legal_in_its_callback)
         run_ms(s, 10);
         fixture_hush(s);
     }
-}
-
-A_PLAY(it_may_be_asked_again_in_its_callback)
-{
-    struct handle *a = lone(s);
-    when(a, "peek OK", ask_once_more);
-    peek(a);
-    TELLS_AFTER(s, 2, "a:peek OK a:peek OK");
-}
-
-/* Answered before it is gone, either by the store or by the end of its time. */
-WITH_CLIENT(close_waits_for_the_answers)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    peek(a);
-    run_us(s, 10);
-    client_close(p, 0);
-    SAME(s, peek(a), HILOCK_CLOSED);
-    SAME(s, force(a, NULL), HILOCK_CLOSED);
-    TELLS_AFTER(s, 300, "");
-    TELLS_AFTER(s, 200, "a:peek OK closed");
 }
 
 GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))

@@ -2,24 +2,6 @@
 /* Names that look alike are different locks, one client may wait for any of them at once, and no name is a key that another lock keeps. */
 #include "played.h"
 
-static struct handle *fair(struct client *p, const char *tag, const char *name)
-{
-    struct handle *handle = asking(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    run_ms(p->fixture, 2);
-    return handle;
-}
-
-A_PLAY(a_release_grants_no_other_name)
-{
-    struct handle *a = fair(fixture_connect(s, NULL), "a", "a");
-    fair(fixture_connect(s, NULL), "braces", "{a}");
-    fair(fixture_connect(s, NULL), "waits", "{a}");
-    TELLS(s, "a:OK braces:OK waits:WAITING");
-    release_quietly(a);
-    TELLS_AFTER(s, 10, "");
-    HOLDS(s, is_ours(s, "{a}") && !is_ours(s, "a"));
-}
-
 /* Both are notified on Redisson's channel of {a}. */
 WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
 {
@@ -42,29 +24,6 @@ WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
     handle_free(a);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
-}
-
-static void free_the_other(struct handle *handle)
-{
-    struct handle *other;
-    TAILQ_FOREACH(other, &handle->fixture->handles, entry)
-        if (other != handle)
-            handle_free(other);
-}
-
-WITH_CLIENT(one_of_two_waits_may_end_while_both_are_told)
-{
-    s->is_tampered = 1;
-    store_take(&s->store, "a", "another", 600000);
-    store_take(&s->store, "{a}", "another", 600000);
-    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    when(a, "OK", free_the_other);
-    store_free_name(&s->store, "a");
-    run_ms(s, 10);
-    net_reset(&s->net, NULL, NET_STREAMS);
-    TELLS_AFTER(s, 3000, "a:WAITING b:WAITING a:OK");
 }
 
 static void is_refused(struct fixture *s, struct client *p, const char *name, const char *full)

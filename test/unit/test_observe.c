@@ -145,30 +145,6 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
 }
 
-/* A round trip is often far below a millisecond: nothing of it is cut off. Here one takes 200 us, and longer as planned. */
-WITH_CLIENT(microseconds_are_kept)
-{
-    static const uint64_t longer_us[] = {0, 50, 51, 300, 301, 800}; /* and as many releases, which are not longer */
-    static const uint64_t are[] = {0, 6 + 2, 2, 2};
-    struct hilock_histogram before, after;
-    handle_free(held(p, "first", "one", NULL)); /* the first one asks more */
-    run_ms(s, 10);
-    before = stats_of(p).command;
-    for (size_t i = 0; i < sizeof longer_us / sizeof *longer_us; i++) {
-        struct handle *a = handle_new(p, "a", "one", NULL);
-        PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = longer_us[i]);
-        acquire(a, HILOCK_FOREVER);
-        run_ms(s, 10);
-        handle_free(a);
-        run_ms(s, 10);
-    }
-    after = stats_of(p).command;
-    fixture_hush(s);
-    for (size_t i = 0; i < sizeof are / sizeof *are; i++)
-        SAME(s, after.buckets[i] - before.buckets[i], are[i]);
-    SAME(s, after.sum_us - before.sum_us, 12 * 200 + 50 + 51 + 300 + 301 + 800);
-}
-
 GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *c = held(p, "c", "three", NULL), *d = held(p, "d", "four", NULL);

@@ -184,14 +184,6 @@ TEST(a_lock_may_be_as_much_as_it_may)
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);
 }
 
-TEST(a_lease_may_not_outlast_the_restart_guard)
-{
-    assert_true(hl_options_void_guard(60000, 30000, &why));
-    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
-    assert_false(hl_options_void_guard(30000, 30000, &why));
-    assert_false(hl_options_void_guard(60000, 0, &why));
-}
-
 TEST(an_older_program_gets_the_defaults)
 {
     /* exactly as long as it says: reading behind it is found by the sanitizers */

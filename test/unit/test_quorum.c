@@ -43,30 +43,6 @@ A_PLAY(two_that_are_dead_cost_their_votes_alone)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
-{
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
-    world_freeze(&store_at(s, 1)->lane);
-    world_freeze(&store_at(s, 2)->lane);
-    for (int i = 0; i < 5; i++) {
-        acquire(a, HILOCK_TRY);
-        run_us(s, 250);
-        TELLS(s, "a:OK");
-        SAME(s, a->result.votes, 3);
-        SAME(s, a->result.attempts, i < 1 ? 5 : 3);
-        release(a);
-        TELLS_AFTER(s, 200, "a:released");
-    }
-    world_thaw(&s->world, &store_at(s, 1)->lane);
-    world_thaw(&s->world, &store_at(s, 2)->lane);
-    run_ms(s, 500);
-    SAME(s, kept(s, "stock"), 0);
-    acquire(a, HILOCK_TRY);
-    run_us(s, 250);
-    TELLS(s, "a:OK");
-    SAME(s, a->result.attempts, 5);
-}
-
 A_PLAY(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
@@ -81,18 +57,6 @@ A_PLAY(quorum_needed_may_be_all_of_them)
     TELLS_AFTER(s, 600, "a:released a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "no answer from 3 of 3 masters") && strstr(a->detail, "away: 127.0.0.1:6381"));
     SAME(s, kept(s, "stock"), 0);
-}
-
-GIVEN(SIMPLE_locks_too, quorum(s, 3))
-{
-    struct client *q = quorum(s, 3);
-    const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
-    struct handle *a = asking(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
-    run_ms(s, 1);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "a:OK b:WAITING");
-    release(a);
-    TELLS_AFTER(s, 200, "a:released b:OK");
 }
 
 /* It is known by its run, where the user may ask for that, and told once for each pair. */
@@ -137,16 +101,6 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
     SAME(s, kept(s, "stock"), 3);
 }
 
-A_PLAY(a_try_returns_the_minority_that_it_got)
-{
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
-    take_at(s, 0, 3, "another");
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 2, "a:TIMED_OUT");
-    TEXT(s, a->holder, "another");
-    SAME(s, kept(s, "stock"), 0);
-}
-
 A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
@@ -177,45 +131,6 @@ A_PLAY(refused_for_good_by_a_majority)
     SAME(s, kept(s, "stock"), 0);
 }
 
-/* The masters are reached by each of the others first. */
-static void split(struct fixture *s, unsigned clients, unsigned masters)
-{
-    struct client *client[5];
-    struct handle *handles[5];
-    unsigned served = 0, is_served[5] = {0};
-    char tag[4];
-    for (unsigned i = 0; i < clients; i++) {
-        snprintf(tag, sizeof tag, "h%u", i);
-        client[i] = quorum(s, masters);
-        handles[i] = handle_new(client[i], tag, "stock", NULL);
-    }
-    for (unsigned i = 0; i < clients; i++) {
-        for (unsigned m = 0; m < masters; m++)
-            PLAN(s, .on = "mutex_acquire", .at = store_at(s, m), .act = PLAN_DELAY_REQUEST, .us = 20 * ((m + i) % clients));
-        acquire(handles[i], HILOCK_FOREVER);
-        run_us(s, 1);
-    }
-    for (int step = 0; step < 20000 && served < clients; step++) {
-        for (unsigned i = 0; i < clients; i++) {
-            if (is_served[i] || hilock_lock_state(handles[i]->lock) != HILOCK_STATE_HELD)
-                continue;
-            is_served[i] = 1;
-            served++;
-            release_quietly(handles[i]);
-        }
-        run_us(s, 100);
-    }
-    SAME(s, served, clients);
-    run_ms(s, 50);
-    SAME(s, kept(s, "stock"), 0);
-    fixture_hush(s);
-}
-
-A_PLAY(a_split_vote_of_two_resolves) { split(s, 2, 5); }
-A_PLAY(a_split_vote_of_three_resolves) { split(s, 3, 5); }
-A_PLAY(a_split_vote_of_five_resolves) { split(s, 5, 5); }
-A_PLAY(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
-
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
@@ -229,52 +144,20 @@ A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(a_vote_that_comes_after_the_end_is_undone)
+GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    take_at(s, 0, 2, "another");
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_REQUEST, .us = 700000);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 150, "a:TIMED_OUT");
-    run_ms(s, 1000);
-    SAME(s, kept(s, "stock"), 0);
-    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
-}
-
-static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *handle), const char *told)
-{
-    struct client *p = quorum(s, 3);
     for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
         struct handle *a = handle_new(p, "a", "stock", NULL);
         take_at(s, 0, 2, "another");
         acquire(a, HILOCK_FOREVER);
         run_us(s, at_us);
         fixture_hush(s);
-        end(a);
-        TELLS_AFTER(s, 10, told);
+        SAME(s, cancel(a), HILOCK_OK);
+        TELLS_AFTER(s, 10, "a:CANCELLED");
         SAME(s, kept(s, "stock"), 0);
         store_delete(store_at(s, 0), "stock");
         store_delete(store_at(s, 1), "stock");
     }
-}
-
-static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
-A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
-
-/* The third master's vote is on its way when the attempt is lost. */
-A_PLAY(the_next_try_is_not_blocked_by_the_votes_of_the_last)
-{
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    run_ms(s, 1);
-    store_take(store_at(s, 0), "stock", "another", 60000);
-    store_take(store_at(s, 1), "stock", "another", 60000);
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_ANSWER, .us = 1000);
-    acquire(a, HILOCK_TRY);
-    run_us(s, 250);
-    store_delete(store_at(s, 1), "stock");
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "a:TIMED_OUT a:OK");
 }
 
 static void release_and_ask_again(struct handle *handle)
@@ -312,22 +195,6 @@ GIVEN(siblings_stand_in_line, quorum(s, 3))
 }
 
 /* ---- the rest ---- */
-
-A_PLAY(without_memory_votes_are_returned_all_the_same)
-{
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    take_at(s, 0, 2, "another");
-    acquire(a, HILOCK_FOREVER);
-    s->memory.is_out = s->memory.spares_links = 1;
-    run_ms(s, 20);
-    SAME(s, kept(s, "stock"), 0);
-    s->memory.is_out = 0;
-    store_free_name(store_at(s, 0), "stock");
-    store_free_name(store_at(s, 1), "stock");
-    run_ms(s, 6000);
-    SAME(s, kept(s, "stock"), 3);
-    fixture_hush(s);
-}
 
 A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
 {

@@ -39,37 +39,3 @@ A_PLAY(what_is_over_is_not_repeated)
     run_ms(s, 100);
     SAME(s, store_count(stage.other, "mutex_release"), 0);
 }
-
-static struct handle *held_in_a_cluster(struct fixture *s, struct cluster_stage *stage)
-{
-    cluster_set(stage, s);
-    struct client *p = cluster_connect(stage);
-    struct handle *a = asking(p, "a", cluster_name(1, 0), NULL);
-    run_ms(s, 10);
-    store_copy(stage->stores[2], stage->stores[1]);
-    return a;
-}
-
-A_PLAY(a_failover_of_a_cluster_that_takes_long_loses_no_release)
-{
-    struct cluster_stage stage;
-    struct handle *a = held_in_a_cluster(s, &stage);
-    release_and_go(s, a, stage.places[1], 8000);
-    cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 4000);
-    TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
-}
-
-A_PLAY(what_is_over_is_not_repeated_in_a_cluster)
-{
-    struct cluster_stage stage;
-    struct handle *a = held_in_a_cluster(s, &stage);
-    release_and_go(s, a, stage.places[1], 100);
-    stage.places[1]->mood = NET_LISTENS;
-    run_ms(s, 70000);
-    stage.places[1]->mood = NET_REFUSES;
-    net_reset_at(&s->net, stage.places[1]);
-    cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 4000);
-    SAME(s, store_count(stage.stores[2], "mutex_release"), 0);
-}

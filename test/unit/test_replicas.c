@@ -100,22 +100,6 @@ GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
     TELLS(s, "c:OK d:OK");
 }
 
-GIVEN(a_blocked_WAIT_delays_nobody_else, shop(s))
-{
-    struct handle *b = held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 900)), *c;
-    s->store.replicas_away = 1;
-    asking(p, "a", "stock", &confirmed);
-    run_ms(s, 10);
-    SAME(s, asked(s, "WAIT"), 1);
-    c = handle_new(p, "c", "third", NULL);
-    acquire(c, HILOCK_TRY);
-    TELLS_AFTER(s, 1, "c:OK");
-    run_ms(s, 400);
-    SAME(s, asked(s, "renew"), 1);
-    release(b);
-    TELLS_AFTER(s, 1, "b:released");
-}
-
 enum { MANY = 12 };
 
 GIVEN(many_go_with_one_WAIT, shop(s))
@@ -139,15 +123,6 @@ GIVEN(many_go_with_one_WAIT, shop(s))
         snprintf(name, sizeof name, "stock:%d", i);
         HOLDS(s, is_ours(s, name));
     }
-}
-
-A_PLAY(what_is_held_by_another_needs_no_WAIT)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:TIMED_OUT");
-    SAME(s, asked(s, "WAIT"), 0);
 }
 
 A_PLAY(a_renewal_needs_no_WAIT)
@@ -201,18 +176,6 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 
 /* ---- faults ---- */
 
-A_PLAY(a_link_lost_in_WAIT_asks_again)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_RESET_AFTER);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 200, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, asked(s, "WAIT"), 2);
-    BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 1) + 30000000 - 307000);
-    SAME(s, store_line(&s->store, "WAIT", 1)->peer, store_line(&s->store, "mutex_acquire", 1)->peer);
-}
-
 A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
@@ -252,15 +215,6 @@ GIVEN(a_close_in_WAIT_leaves_nothing, shop(s))
     TEXT(s, holder_of(s, "other"), "");
 }
 
-GIVEN(an_abandon_in_WAIT_is_quiet, shop(s))
-{
-    asking(p, "a", "stock", &confirmed);
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    client_abandon(p);
-    TELLS_AFTER(s, 3000, "");
-}
-
 A_PLAY(a_third_link_alone_that_is_away_is_told)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
@@ -271,18 +225,6 @@ A_PLAY(a_third_link_alone_that_is_away_is_told)
     s->place->mood = NET_LISTENS;
     acquire(a, 5000);
     TELLS_AFTER(s, 5000, "a:OK");
-}
-
-A_PLAY(a_forgotten_script_is_loaded_over_the_third_link)
-{
-    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
-    run_ms(s, 10);
-    release(a);
-    run_ms(s, 10);
-    sim_store_flush_scripts(s->store.core);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:OK a:released a:OK");
-    SAME(s, asked(s, "WAIT"), 2);
 }
 
 A_PLAY(the_guard_stands_before_the_third_link_too)

@@ -9,19 +9,6 @@ static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HIL
 
 /* ---- kinds, lines, hand-overs ---- */
 
-GIVEN(a_SIMPLE_lock_is_confirmed, shop(s))
-{
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:OK");
-    release(a);
-    run_ms(s, 10);
-    s->store.replicas_away = 1;
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 110, "a:released a:NOT_REPLICATED");
-    TEXT(s, holder_of(s, "stock"), "");
-}
-
 GIVEN(a_pushed_grant_is_written_by_who_gets_it, shop(s))
 {
     struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), *b;
@@ -63,15 +50,6 @@ GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-GIVEN(who_asks_for_less_is_not_kept_behind, shop(s))
-{
-    asking(p, "a", "stock", &confirmed);
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    asking(p, "b", "stock", NULL);
-    TELLS_AFTER(s, 1100, "b:OK");
-}
-
 GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
 {
     struct handle *b = handle_new(p, "b", "stock", NULL);
@@ -104,25 +82,6 @@ A_PLAY(all_parts_of_a_multi_are_confirmed)
 }
 
 /* ---- deployments ---- */
-
-A_PLAY(in_a_cluster_each_server_is_waited_at)
-{
-    struct cluster_stage stage;
-    char one[16], two[16];
-    cluster_set(&stage, s);
-    struct client *p = cluster_connect(&stage);
-    snprintf(one, sizeof one, "%s", cluster_name(1, 0));
-    snprintf(two, sizeof two, "%s", cluster_name(2, 0));
-    stage.stores[1]->replicas = stage.stores[2]->replicas = 1;
-    stage.stores[2]->replicas_away = 1;
-    asking(p, "a", one, &confirmed);
-    asking(p, "b", two, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
-    TELLS_AFTER(s, 100, "a:OK");
-    SAME(s, store_count(stage.stores[1], "WAIT"), 1);
-    stage.stores[2]->replicas_away = 0;
-    TELLS_AFTER(s, 1000, "b:OK");
-    SAME(s, store_count(stage.stores[0], "WAIT"), 0);
-}
 
 A_PLAY(a_slot_that_moved_is_waited_for_at_its_new_place)
 {

@@ -65,14 +65,6 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_SENTINELS(what_the_new_master_does_not_know_is_lost)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
-    stage_fail_over(stage, 3, 1, 0);
-    TELLS_AFTER(s, 10, "a:LOST TAKEN");
-    HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
-}
-
 WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
 {
     store_take(&s->store, "stock", "another", 600000);
@@ -106,16 +98,6 @@ WITH_SENTINELS(a_promotion_is_asked_after)
     run_ms(s, 10);
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-WITH_SENTINELS(a_lost_master_is_sought)
-{
-    struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
-    server_goes(s);
-    run_ms(s, 2000);
-    acquire(a, HILOCK_FOREVER);
-    stage_fail_over(stage, 3, 0, 0);
-    TELLS_AFTER(s, 1000, "a:OK");
 }
 
 WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
@@ -191,15 +173,6 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
 }
 
 static const char unknown[] = "ERR No such master with that name";
-
-/* While another sentinel knows better nobody is alarmed. */
-WITH_SENTINELS(one_sentinel_that_knows_nothing_is_no_news)
-{
-    PLAN(s, .on = "SENTINEL", .at = stage->sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    p->tells = 1;
-    TELLS_AFTER(s, 5000, "up");
-}
 
 WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {

@@ -38,18 +38,6 @@ A_PLAY(a_password_alone_is_the_default_users)
     TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " FIXTURE_SECRET);
 }
 
-A_PLAY(nothing_else_is_sent_before_AUTH_is_accepted)
-{
-    struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 100);
-    SAME(s, s->net.requests, 2); /* AUTH of either link */
-    plan_let_go(&s->plans, slow);
-    TELLS_AFTER(s, 5, "a:OK");
-}
-
 A_PLAY(a_refused_login_ends_the_link_and_the_wait)
 {
     static const struct { const char *on, *error, *told; } logins[] = {
@@ -182,17 +170,6 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-WITH_CLIENT(two_clients_do_not_come_back_in_step)
-{
-    struct client *q = fixture_connect(s, NULL);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_us(s, 150);
-    p->tells = q->tells = 1;
-    run_ms(s, 200);
-    HOLDS(s, p->event.kind == HILOCK_EVENT_CONNECTED && q->event.kind == HILOCK_EVENT_CONNECTED);
-    HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
-}
-
 A_PLAY(a_link_that_was_good_is_retried_at_once_again)
 {
     s->place->mood = NET_REFUSES;
@@ -295,15 +272,6 @@ GIVEN(addresses_that_cannot_be_used_are_none, fixture_open(s, HILOCK_CLIENT_OPTI
     p->tells = 1;
     TELLS_AFTER(s, 6, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
-}
-
-GIVEN(more_addresses_than_fit_are_cut, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example")))
-{
-    p->loop.name = (struct world_name){.takes_us = 1000};
-    for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
-        p->loop.name.addresses[i] = "10.9.9.9";
-    p->tells = 1;
-    TELLS_AFTER(s, 10, "down");
 }
 
 A_PLAY(a_name_that_does_not_resolve_is_tried_again)

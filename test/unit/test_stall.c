@@ -68,19 +68,6 @@ GIVEN(many_late_timers_are_one_stall, holding(s, NULL))
     SAME(s, stalls(p), 2);
 }
 
-static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2500000); }
-
-GIVEN(a_callback_that_takes_long_is_one, holding(s, NULL))
-{
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    run_ms(s, 1500);
-    acquire(b, HILOCK_FOREVER);
-    when(b, "OK", block);
-    run_ms(s, 10);
-    TELLS_AFTER(s, 10, "b:OK STALLED");
-    SAME(s, stalls(p), 1);
-}
-
 /* Nothing of ours was due: nothing was late. */
 GIVEN(a_stall_that_delays_nothing_is_not_told, holding(s, NULL))
 {

@@ -12,37 +12,6 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
     return handle;
 }
 
-WITH_CLIENT(at_most_256_answers_are_outstanding)
-{
-    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    char name[16];
-    s->is_untold = 1;
-    for (int i = 0; i < 600; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        waits(p, name, name);
-    }
-    run_ms(s, 10);
-    SAME(s, asked(s, "SUBSCRIBE"), 256);
-    plan_let_go(&s->plans, slow);
-    run_ms(s, 10);
-    SAME(s, asked_for(s, TO_OTHERS), 600);
-    HOLDS(s, asked(s, "mutex_acquire") >= 1200 && asked(s, "mutex_acquire") < 1300);
-}
-
-WITH_CLIENT(everything_wanted_is_subscribed_again_after_a_loss)
-{
-    waits(p, "a", "one");
-    waits(p, "b", "two");
-    waits(p, "c", "three");
-    run_ms(s, 10);
-    SAME(s, asked_for(s, TO_OTHERS), 3);
-    net_reset(&s->net, NULL, NET_STREAMS);
-    run_ms(s, 100);
-    SAME(s, asked_for(s, TO_OTHERS), 6);
-    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 9);
-}
-
 WITH_CLIENT(what_lingers_is_not_subscribed_again)
 {
     struct handle *a = waits(p, "a", "stock");
@@ -139,18 +108,6 @@ A_PLAY(a_slow_answer_on_a_lively_link_is_waited_for)
     }
     SAME(s, s->place->tried, 2);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
-}
-
-/* Every error, also one that is about another command, is the answer to the oldest; the link lives on. */
-WITH_CLIENT(a_refusal_does_not_cost_the_other_channels)
-{
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel");
-    waits(p, "a", "one");
-    waits(p, "b", "two");
-    run_ms(s, 10);
-    store_free_name(&s->store, "two");
-    TELLS_AFTER(s, 10, "a:WAITING b:WAITING b:OK");
-    SAME(s, s->place->tried, 2);
 }
 
 static void breaks_the_stream(struct fixture *s, struct hl_reply *said)

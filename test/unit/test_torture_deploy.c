@@ -165,40 +165,6 @@ static struct client *queue_day(struct fixture *s)
     return p;
 }
 
-static struct client *queue_in_a_cluster_day(struct fixture *s)
-{
-    struct cluster_stage stage;
-    char name[16], token[64];
-    cluster_set(&stage, s);
-    snprintf(name, sizeof name, "%s", cluster_name(1, 0));
-    snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
-    if (p->status != HILOCK_OK)
-        return p;
-    run_ms(s, 3000);
-    struct handle *a = queues(p, "a", name, HILOCK_FOREVER);
-    struct handle *b = queues(p, "b", name, HILOCK_FOREVER);
-    struct handle *c = queues(p, "c", name, HILOCK_FOREVER);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    cluster_move_key(&stage, token, 1, 2);
-    stop(c);
-    run_ms(s, 300);
-    cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 2);
-    run_ms(s, 1500);
-    let_go(a);
-    run_ms(s, 3500);
-    ask(a, HILOCK_FOREVER);
-    run_ms(s, 20);
-    store_copy(stage.stores[0], stage.stores[2]);
-    cluster_take_over(&stage, 2, 0, 1);
-    run_ms(s, 5000);
-    let_go(b);
-    run_ms(s, 3500);
-    let_go(a);
-    return p;
-}
-
 static struct handle *competes(struct client *p, const char *tag, unsigned masters)
 {
     static const char *const names[] = {"stock", "b", "c", NULL};
@@ -296,7 +262,5 @@ TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1, 1); }
 TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10, 1); }
 TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1, 1); }
 TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10, 1); }
-TEST(in_a_queue_in_a_cluster_each_may_fail) { play_days(queue_in_a_cluster_day, 1, 1); }
-TEST(in_a_queue_in_a_cluster_ten_may_fail) { play_days(queue_in_a_cluster_day, 10, 1); }
 TEST(of_a_multi_five_may_fail) { play_days(multi_day, 5, 3); }
 TEST(of_a_quorum_five_may_fail) { play_days(quorum_day, 5, 3); }
