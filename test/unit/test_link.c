@@ -20,18 +20,6 @@ TRIAL(all_types)
     tells(trial, "up :-5 +OK -ERR no $a\\x0d\\x0a nil nil [:1 [$ nil] []]");
 }
 
-TRIAL(byte_by_byte)
-{
-    static const char bytes[] = "*2\r\n$2\r\nab\r\n*1\r\n+x\r\n:7\r\n";
-    link_trial_ask(trial), link_trial_ask(trial);
-    link_trial_hear(trial, "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n");
-    for (size_t i = 0; i + 1 < sizeof bytes; i++) {
-        link_trial_say(trial, bytes + i, 1);
-        link_trial_turns(trial, 1);
-    }
-    tells(trial, "up [$ab [+x]] :7");
-}
-
 UNOPENED_TRIAL(long_arrays_are_seen_whole)
 {
     char bytes[1000] = "*100\r\n";
@@ -72,16 +60,6 @@ TRIAL(stream_from_inside_the_last_reply)
     link_trial_hear(trial, "*2\r\n$11\r\nUNSUBSCRIBE\r\n$1\r\nc\r\n");
     link_trial_hang_up(trial);
     link_trial_until(trial, "down(Server closed the connection)");
-}
-
-TRIAL(stream_closed_inside_a_message)
-{
-    trial->factory.stream(trial->link);
-    trial->at_reply = link_trial_close_it;
-    link_trial_answer(trial, "+long enough to be seen freed\r\n:2\r\n:3\r\n");
-    link_trial_until(trial, "freed");
-    link_trial_turns(trial, 3);
-    assert_string_equal(trial->told, "up +long enough to be seen freed");
 }
 
 /* ---- the descriptor ---- */

@@ -113,18 +113,6 @@ WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
     TELLS_AFTER(s, 5, "one:released m:OK");
 }
 
-WITH_CLIENT(siblings_wait_for_a_name_of_a_multi)
-{
-    struct handle *m = held_all(p, "m", abc, NULL), *one = handle_new(p, "one", "c", NULL), *t = handle_new(p, "t", "b", NULL);
-    acquire(one, HILOCK_FOREVER);
-    acquire(t, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "one:WAITING t:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-    release(m);
-    TELLS_AFTER(s, 5, "one:OK m:released");
-    SAME(s, asked(s, "mutex_acquire"), 3); /* handed on */
-}
-
 WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
 {
     struct handle *one = handle_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
@@ -307,19 +295,4 @@ A_PLAY(its_pauses_are_64_round_trips_at_most)
         release_quietly(m);
         run_ms(s, 100);
     }
-}
-
-WITH_CLIENT(it_wanders_to_the_next_busy_name)
-{
-    store_take(&s->store, "c", "another", 60000);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    run_ms(s, 20);
-    while (is_ours(s, "a"))
-        run_us(s, 200);
-    store_take(&s->store, "a", "a third", 60000);
-    store_free_name(&s->store, "c");
-    run_ms(s, 200);
-    HOLDS(s, has_none(s, abc));
-    store_free_name(&s->store, "a");
-    TELLS_AFTER(s, 100, "m:WAITING m:OK");
 }

@@ -204,14 +204,6 @@ WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
     SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
 }
 
-static unsigned count_of(const char *text, const char *word)
-{
-    unsigned count = 0;
-    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
-        count++;
-    return count;
-}
-
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
 A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
 {
@@ -219,16 +211,16 @@ A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .log_level = HILOCK_LOG_WARN));
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "Connection refused"), 1);
+    SAME(s, client_lines(p, "Connection refused"), 1);
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
     server_is_back(s);
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "AUTH refused"), 1);
+    SAME(s, client_lines(p, "AUTH refused"), 1);
     HOLDS(s, hilock_client_is_connected(p->client));
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "AUTH refused"), 2);
+    SAME(s, client_lines(p, "AUTH refused"), 2);
 }
 
 HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))

@@ -61,20 +61,6 @@ GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_
     HOLDS(s, store_left_ms(&s->store, "stock") > 2000);
 }
 
-/* It has no time after which it is refused: its bytes make a hold that nobody knows of, until the second release of its id. */
-GIVEN(a_ghost_goes_with_the_second_release, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
-{
-    PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
-    acquiring(handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000)), 50);
-    TELLS_AFTER(s, 100, "a:UNREACHABLE");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 300);
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 1000);
-    SAME(s, asked(s, "simple_release"), 2);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
 {
     PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
@@ -190,19 +176,6 @@ A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
     TELLS_AFTER(s, 600, "a:OK");
     SAME(s, asked(s, "simple_renew"), 1);
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
-A_PLAY(a_native_command_refused_for_now_is_asked_again)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = waits(p, "a");
-    run_ms(s, 1);
-    PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "READONLY You can't write");
-    release(a);
-    TELLS_AFTER(s, 500, "a:OK a:released");
-    SAME(s, asked(s, "DELIFEQ"), 1);
-    SAME(s, asked(s, "simple_release"), 0);
 }
 
 A_PLAY(a_refused_question_means_that_it_has_none)

@@ -160,28 +160,6 @@ GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
     }
 }
 
-static void release_and_ask_again(struct handle *handle)
-{
-    release_quietly(handle);
-    acquire(handle, HILOCK_FOREVER);
-}
-
-A_PLAY(of_three_who_want_it_all_the_time_each_has_his_turn)
-{
-    struct handle *handles[3];
-    for (int i = 0; i < 3; i++) {
-        handles[i] = handle_new(quorum(s, 3), (const char *[]){"a", "b", "c"}[i], "stock", NULL);
-        acquire(handles[i], HILOCK_FOREVER);
-        run_ms(s, 20);
-    }
-    fixture_hush(s);
-    for (int turn = 0; turn < 6; turn++) {
-        release_and_ask_again(handles[turn % 3]);
-        run_ms(s, 20);
-    }
-    TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
-}
-
 GIVEN(siblings_stand_in_line, quorum(s, 3))
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);

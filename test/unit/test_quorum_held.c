@@ -27,18 +27,6 @@ A_PLAY(without_a_majority_for_a_while_it_stands)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
 }
 
-A_PLAY(taken_at_a_minority_it_stands_and_is_healed_when_that_is_free)
-{
-    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    take_at(s, 0, 2, "another");
-    TELLS_AFTER(s, 3000, "");
-    store_free_name(store_at(s, 0), "stock");
-    store_free_name(store_at(s, 1), "stock");
-    run_ms(s, 2000);
-    SAME(s, kept(s, "stock"), 5);
-    HOLDS(s, is_held(a));
-}
-
 A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
 {
     struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));

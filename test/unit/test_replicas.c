@@ -202,19 +202,6 @@ GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
     HOLDS(s, b->result.fencing_token > 0);
 }
 
-GIVEN(a_close_in_WAIT_leaves_nothing, shop(s))
-{
-    asking(p, "a", "stock", &confirmed);
-    asking(p, "b", "other", &confirmed);
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    client_close(p, HILOCK_FOREVER);
-    TELLS_AFTER(s, 2, "a:CLOSED b:CLOSED closed");
-    HOLDS(s, p->is_closed);
-    TEXT(s, holder_of(s, "stock"), "");
-    TEXT(s, holder_of(s, "other"), "");
-}
-
 A_PLAY(a_third_link_alone_that_is_away_is_told)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);

@@ -75,20 +75,6 @@ WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
     SAME(s, store_count(stage->other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
 }
 
-/* Its answer is on the way while the switch is heard: it extends nothing. */
-WITH_SENTINELS(nothing_that_the_old_master_still_says_is_read)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    struct plan *slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
-    run_ms(s, 1100);
-    SAME(s, slow->met, 1);
-    stage_fail_over(stage, 3, 1, 0);
-    run_ms(s, 10);
-    plan_let_go(&s->plans, slow);
-    TELLS_AFTER(s, 10, "a:LOST TAKEN");
-    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-}
-
 WITH_SENTINELS(a_promotion_is_asked_after)
 {
     struct client *p = stage_connect(stage);
@@ -136,17 +122,6 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     p->tells = 1;
     TELLS_AFTER(s, 60000, "");
     HOLDS(s, is_ours(s, "stock"));
-}
-
-/* Neither of the two that they name answers. */
-WITH_SENTINELS(those_who_disagree_lead_to_and_fro_within_bounds)
-{
-    s->place->mood = NET_REFUSES;
-    store_knows(stage->sentinels[1], STAGE_OTHER, 6379, 1);
-    s->net.places[1].mood = NET_REFUSES;
-    fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    run_ms(s, 10000);
-    HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
 }
 
 A_PLAY(a_master_that_nobody_knows_is_told)
@@ -260,4 +235,38 @@ WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
     HOLDS(s, store_count(stage->other, "mutex_release") > 20);
     HOLDS(s, store_count(stage->other, "renew") >= 2);
     TELLS(s, "");
+}
+
+/* ---- what was released shortly before ---- */
+
+/* The master goes for so long, five seconds after the release. */
+static void release_and_go(struct fixture *s, struct handle *a, struct net_place *place, unsigned away_ms)
+{
+    release(a);
+    run_ms(s, 5000);
+    place->mood = NET_REFUSES;
+    net_reset_at(&s->net, place);
+    run_ms(s, away_ms);
+}
+
+WITH_SENTINELS(a_failover_that_takes_long_loses_no_release)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    store_copy(stage->other, &s->store);
+    release_and_go(s, a, s->place, 8000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    TEXT(s, store_holder(stage->other, "stock"), "");
+}
+
+/* Neither its lease nor its place in the queue would last until then. */
+WITH_SENTINELS(what_is_over_is_not_repeated)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    release_and_go(s, a, s->place, 100);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 70000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    SAME(s, store_count(stage->other, "mutex_release"), 0);
 }

@@ -146,15 +146,6 @@ A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
     fixture_hush(s);
 }
 
-GIVEN(an_outage_is_told, traced(s))
-{
-    forget(NULL);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 3000);
-    HOLDS(s, strncmp(told, "disconnect", 10) == 0 && strstr(told, "connect") && p->client);
-    fixture_hush(s);
-}
-
 /* ---- what it costs ---- */
 
 struct cost { uint64_t looks, asked, steps; };

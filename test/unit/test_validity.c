@@ -113,18 +113,6 @@ A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
     }
 }
 
-HOLDING(it_outlives_lock_and_client, NULL)
-{
-    hilock_validity *validity = validity_of(a);
-    handle_free(a);
-    client_close(p, 0);
-    TELLS_AFTER(s, 100, "closed");
-    SAME(s, left(validity), 0);
-    HOLDS(s, s->memory.blocks > 0);
-    hilock_validity_unref(validity);
-    SAME(s, s->memory.blocks, 0);
-}
-
 HOLDING(in_a_forked_child_it_is_0, NULL)
 {
     hilock_validity *validity = validity_of(a);
