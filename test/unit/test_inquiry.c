@@ -116,62 +116,54 @@ WITH_CLIENT(what_was_lost_is_asked_again)
     TELLS_AFTER(s, 300, "a:force UNKNOWN");
 }
 
-A_PLAY(errors_are_answers)
+#define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
+#define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
+
+/* Errors are answers; what Redisson's readers hold, and a map of another program, are told; what is hostile is none. */
+A_PLAY(whatever_is_said_to_a_peek_is_told)
 {
-    static const struct { const char *error, *told; } errors[] = {
-        {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
-        {"LOADING Redis is loading the dataset in memory", "a:peek UNWRITABLE"},
-        {"ERR something else", "a:peek SERVER"},
+    const struct { struct plan plan; const char *story, *detail; } answers[] = {
+        {{.act = PLAN_REFUSE, .error = "NOPERM this user"}, "a:peek DENIED", "NOPERM this user"},
+        {{.act = PLAN_REFUSE, .error = "LOADING Redis is"}, "a:peek UNWRITABLE", "LOADING Redis is"},
+        {{.act = PLAN_REFUSE, .error = "ERR something else"}, "a:peek SERVER", "ERR something else"},
+        {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("read"))), "a:peek OK",
+         "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms"},
+        {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock"))), "a:peek OK",
+         "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms"},
+        {SAYS(say_array(3, say_integer(-1), say_string(""), say_string("other"))), "a:peek WRONG_KIND", NO_LOCK},
+        {SAYS(say_integer(1)), "a:peek PROTOCOL", ""},
+        {SAYS(say_string("x")), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(0)), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(1, say_integer(5))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer(-3), say_string("x"))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer((int64_t)1 << 60), say_string("x"))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer(5), say_integer(5))), "a:peek PROTOCOL", ""},
+        {SAYS(say_nil()), "a:peek PROTOCOL", ""},
     };
     struct handle *a = lone(s);
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = errors[i].error);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct plan *plan = plan_add(&s->plans, answers[i].plan);
+        plan->on = "mutex_peek";
         peek(a);
-        TELLS_AFTER(s, 1, errors[i].told);
-        HOLDS(s, strstr(a->detail, errors[i].error));
+        TELLS_AFTER(s, 1, answers[i].story);
+        HOLDS(s, strstr(a->detail, answers[i].detail));
     }
+}
+
+A_PLAY(what_is_no_lock_is_not_ended)
+{
+    struct handle *a = lone(s);
     store_set_string(&s->store, "stock", "7");
     peek(a);
     force(a, "x");
     force(a, NULL);
     TELLS_AFTER(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
-                       "for readers and writers)");
-}
-
-/* What Redisson's readers hold, and a map of another program. */
-A_PLAY(what_is_no_lock_is_told_and_not_ended)
-{
-    struct handle *a = lone(s);
-    s->is_tampered = 1;
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("read")));
-    peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK");
-    TEXT(s, a->detail, "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms");
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock")));
-    peek(a);
-    run_ms(s, 1);
-    TEXT(s, a->detail, "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms");
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(-1), say_string(""), say_string("other")));
-    peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK a:peek WRONG_KIND");
-    HOLDS(s, strstr(a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock"));
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
+    TEXT(s, a->detail, NO_LOCK " (SIMPLE, or Redisson's for readers and writers)");
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER,
+         .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
     force(a, NULL);
     TELLS_AFTER(s, 2, "a:force WRONG_KIND");
-    SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
-}
-
-A_PLAY(hostile_answers_are_no_answers)
-{
-    struct handle *a = lone(s);
-    struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
-                                  say_array(2, say_integer((int64_t)1 << 60), say_string("x")), say_array(2, say_integer(5), say_integer(5)), say_nil()};
-    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
-        PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = replies[i]);
-        peek(a);
-        TELLS_AFTER(s, 1, "a:peek PROTOCOL");
-    }
+    SAME(s, asked(s, "mutex_force"), 1); /* seen before it is said */
 }
 
 A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)

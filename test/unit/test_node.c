@@ -106,6 +106,18 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
     SAME(s, inflight(p), 0);
 }
 
+/* Every timer is late: the server has had its moments after the first few. */
+A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    p->tells = 1;
+    p->loop.late_us = 200000;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    asking(p, "a", "stock", NULL);
+    HOLDS(s, run_until_told(s, 2500));
+    TELLS(s, "down");
+}
+
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));

@@ -103,34 +103,6 @@ WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
     SAME(s, stats_of(p).command.buckets[1], 6); /* 100 to 250 us */
 }
 
-/* What stands now, and what the histograms are of. */
-WITH_CLIENT(what_waits_holds_and_flies_is_told_as_it_is)
-{
-    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
-    acquire(b, HILOCK_FOREVER);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 70000);
-    acquire(c, HILOCK_FOREVER);
-    run_ms(s, 60);
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.waiting, 2);
-    SAME(s, stats.held, 1);
-    SAME(s, stats.inflight, 1);
-    run_ms(s, 40);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
-    run_ms(s, 2000);
-    handle_drop(b);
-    release(a);
-    server_goes(s);
-    run_ms(s, 10);
-    stats = stats_of(p);
-    SAME(s, stats.renewals_failed, 2);
-    SAME(s, stats.waiting + stats.inflight + stats.nodes_up, 0);
-    SAME(s, stats.disconnects, 1);
-    SAME(s, stats.wait.sum_us / 1000, 0 + 70 + 2100); /* a, c, and b until it was dropped */
-    SAME(s, stats.hold.sum_us / 1000, (uint64_t)2100);
-    SAME(s, stats.command.buckets[9], 1); /* 50 to 100 ms */
-}
-
 WITH_CLIENT(buckets_have_the_bounds_of_the_header)
 {
     static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};

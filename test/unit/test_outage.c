@@ -24,6 +24,21 @@ WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
     TELLS(s, "");
 }
 
+A_PLAY(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600));
+    p->tells = 1;
+    world_freeze(&s->store.lane);
+    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0) + 200000;
+    run_to(s, sent_us + 999999);
+    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    TELLS_AFTER(s, 1, "down");
+    HOLDS(s, strstr(p->event_detail, "a command was not answered in its time"));
+    world_thaw(&s->world, &s->store.lane);
+    run_ms(s, 5000);
+}
+
 enum { OUTAGES = 20 };
 
 /* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */

@@ -49,18 +49,6 @@ WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
     TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
 }
 
-GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
-{
-    PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
-    struct handle *a = waits(p, "a");
-    TELLS_AFTER(s, 1000, "a:OK");
-    SAME(s, asked(s, "SET"), 2);
-    SAME(s, asked(s, "simple_acquire"), 1);
-    SAME(s, a->result.attempts, 2);
-    BELIEVES(s, a, sent_at_us(s, "simple_acquire", 0) + 3000000 - 37000); /* which made the lease whole again */
-    HOLDS(s, store_left_ms(&s->store, "stock") > 2000);
-}
-
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
 {
     PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);

@@ -64,24 +64,6 @@ HOLDING(no_count_overflows, &again)
 
 /* ---- the hold ends ---- */
 
-WITH_CLIENT(drop_and_free_end_all_counts)
-{
-    struct handle *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
-    acquire(a, HILOCK_TRY);
-    acquire(b, HILOCK_TRY);
-    TELLS_AFTER(s, 1, "a:OK b:OK");
-    acquire(a, HILOCK_TRY);
-    acquire(b, HILOCK_TRY);
-    handle_drop(a);
-    handle_free(b);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "");
-    HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    SAME(s, a->result.hold_count, 1);
-}
-
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
 static void block_and_enter(struct handle *handle)

@@ -65,16 +65,6 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
-{
-    store_take(&s->store, "stock", "another", 600000);
-    asking(stage_connect(stage), "b", "stock", NULL);
-    run_ms(s, 100);
-    stage_fail_over(stage, 3, 1, 0);
-    TELLS_AFTER(s, 20, "b:WAITING b:OK");
-    SAME(s, store_count(stage->other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
-}
-
 WITH_SENTINELS(a_promotion_is_asked_after)
 {
     struct client *p = stage_connect(stage);
