@@ -3,11 +3,7 @@
 #include "played.h"
 #include "wire/scripts.h"
 
-static uint32_t inflight(const struct client *p)
-{
-    struct hilock_stats stats = stats_of(p);
-    return stats.inflight;
-}
+static uint32_t inflight(const struct client *p) { return stats_of(p).inflight; }
 
 static unsigned scripts(void)
 {

@@ -7,11 +7,7 @@
 
 static struct handle *simple(struct client *p, const char *tag) { return handle_new(p, tag, "stock", SIMPLE(.lease_ms = 3000)); }
 
-static struct handle *waits(struct client *p, const char *tag)
-{
-    struct handle *handle = acquiring(simple(p, tag), HILOCK_FOREVER);
-    return handle;
-}
+static struct handle *waits(struct client *p, const char *tag) { return acquiring(simple(p, tag), HILOCK_FOREVER); }
 
 /* ---- acquire ---- */
 

@@ -241,9 +241,8 @@ GIVEN(connected_means_that_enough_are, quorum(s, 3))
     crash(s, 1);
     run_ms(s, 1);
     HOLDS(s, !hilock_client_is_connected(p->client));
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.nodes, 3);
-    SAME(s, stats.nodes_up, 1);
+    SAME(s, stats_of(p).nodes, 3);
+    SAME(s, stats_of(p).nodes_up, 1);
 }
 
 /* ---- held ---- */

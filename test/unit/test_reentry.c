@@ -90,9 +90,8 @@ HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.fencing_token, 0);
     TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.reentered, 0);
-    SAME(s, stats.failed, 1);
+    SAME(s, stats_of(p).reentered, 0);
+    SAME(s, stats_of(p).failed, 1);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
