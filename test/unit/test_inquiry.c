@@ -119,7 +119,7 @@ WITH_CLIENT(what_was_lost_is_asked_again)
 #define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
 #define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
 
-/* Errors are answers; what Redisson's readers hold, and a map of another program, are told; what is hostile is none. */
+/* Errors are answers; what Redisson's readers hold, and a map of another program, are reported; what is hostile is none. */
 A_PLAY(whatever_is_said_to_a_peek_is_told)
 {
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
