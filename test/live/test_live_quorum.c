@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Votes of real servers: a minority that is dead or hangs costs nothing but its votes, a vote that comes too late is
- * given back, and a member that restarted empty is healed. Split votes, and all else: unit/quorum, quorum_held. */
+ * given back, and a member that restarted empty is healed. Split votes: the simulator; all else: unit/quorum. */
 #include <string.h>
 
 #include "support/check.h"

@@ -52,7 +52,4 @@ void link_trial_hang_up(struct link_trial *trial);
 void link_trial_until(struct link_trial *trial, const char *told); /* turns until it is reported, and fails if it never is */
 void link_trial_turns(struct link_trial *trial, int count);        /* without waiting */
 
-#define LINK_TEST(name) static void test_##name(void **state) { (void)state; link_trial_on("unix", name); link_trial_on("tcp", name); }
-#define LINK_TEST_TCP(name) static void test_##name(void **state) { (void)state; link_trial_on("tcp", name); }
-
 #endif

@@ -81,43 +81,6 @@ WITH_CLIENT(whoever_holds_is_peeked_at_first)
     SAME(s, a->result.attempts, 2);
 }
 
-/* Seen, and gone when the release comes: the newcomer stays. */
-WITH_CLIENT(a_hold_that_began_meanwhile_is_spared)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "old:1", 60000);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    force(a, NULL);
-    run_ms(s, 2);
-    store_take(&s->store, "stock", "new:1", 60000);
-    TELLS_AFTER(s, 10, "a:force LOST");
-    TEXT(s, store_holder(&s->store, "stock"), "new:1");
-    TEXT(s, a->result.holder, "old:1");
-}
-
-WITH_CLIENT(any_state_of_the_handle_and_many_at_once)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    acquire(b, 1000);
-    TELLS_AFTER(s, 5, "b:WAITING");
-    s->is_untold = 1;
-    for (int i = 0; i < 500; i++) {
-        SAME(s, peek(a), HILOCK_OK);
-        SAME(s, peek(b), HILOCK_OK);
-    }
-    run_ms(s, 20);
-    SAME(s, a->calls, 501); /* with its grant */
-    SAME(s, b->calls, 501); /* with WAITING */
-    SAME(s, b->result.state, HILOCK_STATE_WAITING);
-    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_WAITING);
-    run_ms(s, 1000);
-    SAME(s, b->calls, 502);
-    SAME(s, b->result.status, HILOCK_TIMED_OUT);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
-}
-
 GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
@@ -132,19 +95,6 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
-}
-
-A_PLAY(what_never_left_is_UNREACHABLE)
-{
-    s->place->mood = NET_REFUSES;
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    force(a, "holder");
-    peek(a);
-    TELLS_AFTER(s, 499, "");
-    TELLS_AFTER(s, 1, "a:force UNREACHABLE a:peek UNREACHABLE");
-    SAME(s, a->result.attempts, 0);
-    SAME(s, asked(s, "mutex_force"), 0);
 }
 
 WITH_CLIENT(what_was_lost_is_asked_again)
@@ -166,62 +116,54 @@ WITH_CLIENT(what_was_lost_is_asked_again)
     TELLS_AFTER(s, 300, "a:force UNKNOWN");
 }
 
-A_PLAY(errors_are_answers)
+#define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
+#define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
+
+/* Errors are answers; what Redisson's readers hold, and a map of another program, are reported; what is hostile is none. */
+A_PLAY(whatever_is_said_to_a_peek_is_told)
 {
-    static const struct { const char *error, *told; } errors[] = {
-        {"NOPERM this user has no permissions to run the 'evalsha' command", "a:peek DENIED"},
-        {"LOADING Redis is loading the dataset in memory", "a:peek UNWRITABLE"},
-        {"ERR something else", "a:peek SERVER"},
+    const struct { struct plan plan; const char *story, *detail; } answers[] = {
+        {{.act = PLAN_REFUSE, .error = "NOPERM this user"}, "a:peek DENIED", "NOPERM this user"},
+        {{.act = PLAN_REFUSE, .error = "LOADING Redis is"}, "a:peek UNWRITABLE", "LOADING Redis is"},
+        {{.act = PLAN_REFUSE, .error = "ERR something else"}, "a:peek SERVER", "ERR something else"},
+        {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("read"))), "a:peek OK",
+         "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms"},
+        {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock"))), "a:peek OK",
+         "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms"},
+        {SAYS(say_array(3, say_integer(-1), say_string(""), say_string("other"))), "a:peek WRONG_KIND", NO_LOCK},
+        {SAYS(say_integer(1)), "a:peek PROTOCOL", ""},
+        {SAYS(say_string("x")), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(0)), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(1, say_integer(5))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer(-3), say_string("x"))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer((int64_t)1 << 60), say_string("x"))), "a:peek PROTOCOL", ""},
+        {SAYS(say_array(2, say_integer(5), say_integer(5))), "a:peek PROTOCOL", ""},
+        {SAYS(say_nil()), "a:peek PROTOCOL", ""},
     };
     struct handle *a = lone(s);
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = errors[i].error);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct plan *plan = plan_add(&s->plans, answers[i].plan);
+        plan->on = "mutex_peek";
         peek(a);
-        TELLS_AFTER(s, 1, errors[i].told);
-        HOLDS(s, strstr(a->detail, errors[i].error));
+        TELLS_AFTER(s, 1, answers[i].story);
+        HOLDS(s, strstr(a->detail, answers[i].detail));
     }
+}
+
+A_PLAY(what_is_no_lock_is_not_ended)
+{
+    struct handle *a = lone(s);
     store_set_string(&s->store, "stock", "7");
     peek(a);
     force(a, "x");
     force(a, NULL);
     TELLS_AFTER(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's "
-                       "for readers and writers)");
-}
-
-/* What Redisson's readers hold, and a map of another program. */
-A_PLAY(what_is_no_lock_is_told_and_not_ended)
-{
-    struct handle *a = lone(s);
-    s->is_tampered = 1;
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("read")));
-    peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK");
-    TEXT(s, a->detail, "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms");
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock")));
-    peek(a);
-    run_ms(s, 1);
-    TEXT(s, a->detail, "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms");
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(-1), say_string(""), say_string("other")));
-    peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK a:peek WRONG_KIND");
-    HOLDS(s, strstr(a->detail, "\"stock\" is not a lock hash: another program's key, or another kind of lock"));
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
+    TEXT(s, a->detail, NO_LOCK " (SIMPLE, or Redisson's for readers and writers)");
+    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER,
+         .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
     force(a, NULL);
     TELLS_AFTER(s, 2, "a:force WRONG_KIND");
-    SAME(s, asked(s, "mutex_force"), 0); /* seen before it is said */
-}
-
-A_PLAY(hostile_answers_are_no_answers)
-{
-    struct handle *a = lone(s);
-    struct hl_reply *replies[] = {say_integer(1), say_string("x"), say_array(0), say_array(1, say_integer(5)), say_array(2, say_integer(-3), say_string("x")),
-                                  say_array(2, say_integer((int64_t)1 << 60), say_string("x")), say_array(2, say_integer(5), say_integer(5)), say_nil()};
-    for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
-        PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER, .reply = replies[i]);
-        peek(a);
-        TELLS_AFTER(s, 1, "a:peek PROTOCOL");
-    }
+    SAME(s, asked(s, "mutex_force"), 1); /* seen before it is said */
 }
 
 A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)
@@ -284,7 +226,7 @@ static void abandon(struct handle *handle) { client_abandon(handle->client); }
 
 A_PLAY(every_call_is_legal_in_its_callback)
 {
-    static void (*const thens[])(struct handle *) = {free_it, close_now, abandon};
+    static void (*const thens[])(struct handle *) = {ask_once_more, free_it, close_now, abandon};
     for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
         struct client *p = fixture_connect(s, NULL);
         struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -295,28 +237,6 @@ A_PLAY(every_call_is_legal_in_its_callback)
         run_ms(s, 10);
         fixture_hush(s);
     }
-}
-
-A_PLAY(it_may_be_asked_again_in_its_callback)
-{
-    struct handle *a = lone(s);
-    when(a, "peek OK", ask_once_more);
-    peek(a);
-    TELLS_AFTER(s, 2, "a:peek OK a:peek OK");
-}
-
-/* Answered before it is gone, either by the store or by the end of its time. */
-WITH_CLIENT(close_waits_for_the_answers)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    peek(a);
-    run_us(s, 10);
-    client_close(p, 0);
-    SAME(s, peek(a), HILOCK_CLOSED);
-    SAME(s, force(a, NULL), HILOCK_CLOSED);
-    TELLS_AFTER(s, 300, "");
-    TELLS_AFTER(s, 200, "a:peek OK closed");
 }
 
 GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))

@@ -23,14 +23,10 @@ static const char *channel(const char *name)
     return text;
 }
 
-TEST(a_name_without_a_tag_becomes_the_tag)
+TEST(a_name_without_a_tag_becomes_the_tag_and_one_with_a_tag_keeps_it)
 {
     assert_string_equal(token_key("stock:7"), "hilock:token:{stock:7}");
     assert_string_equal(channel("stock:7"), "redisson_lock__channel:{stock:7}");
-}
-
-TEST(a_name_with_a_tag_keeps_it)
-{
     assert_string_equal(token_key("a{b}c"), "hilock:token=a{b}c");
     assert_string_equal(channel("{b}{c}"), "redisson_lock__channel:{b}{c}");
 }
@@ -94,18 +90,13 @@ TEST(the_longest_name_fits)
 #define LABEL_20 "0123456789abcdefghij"
 #define LABEL_64 LABEL_20 LABEL_20 LABEL_20 "0123"
 
-TEST(a_holder_is_uuid_and_number)
+TEST(a_holder_says_who_it_is)
 {
     char to[HL_HOLDER_MAX];
     size_t length = hl_holder_write(to, UUID, UINT64_MAX, "");
     assert_memory_equal(to, UUID ":18446744073709551615", length);
     assert_int_equal(hl_holder_write(to, UUID, 1, NULL), 38);
-}
-
-TEST(a_holder_says_who_it_is)
-{
-    char to[HL_HOLDER_MAX];
-    size_t length = hl_holder_write(to, UUID, UINT64_MAX, LABEL_64);
+    length = hl_holder_write(to, UUID, UINT64_MAX, LABEL_64);
     assert_int_equal(length, HL_HOLDER_MAX);
     assert_memory_equal(to, UUID ":18446744073709551615:" LABEL_64, length);
     assert_string_equal(hl_holder_label(UUID ":18446744073709551615:" LABEL_64), LABEL_64);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic of leases: R1 in numbers, and its behaviour at the ends of the range. */
+#include "base/random.h"
 #include "lock/lease.h"
 #include "suite.h"
 
@@ -68,4 +69,30 @@ TEST(spans_are_rounded_down_and_cut_below_forever)
     assert_int_equal(hl_left_us(5, 5), 0);
     assert_int_equal(hl_left_us(5, 6), 0);
     assert_int_equal(hl_left_us(6, 5), 1);
+}
+
+/* ---- chance, which retries are drawn from: the same row for the same seed ---- */
+
+TEST(chance_is_splitmix64_as_published)
+{
+    static const uint64_t row[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
+                                   16408922859458223821u};
+    struct hl_random random = {1234567};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        assert_int_equal(hl_random_next(&random), row[i]);
+}
+
+TEST(a_number_below_a_bound_is_any_of_them)
+{
+    struct hl_random random = {42};
+    unsigned seen[10] = {0};
+    for (int i = 0; i < 10000; i++)
+        seen[hl_random_below(&random, 10)]++;
+    for (int i = 0; i < 10; i++)
+        assert_in_range(seen[i], 800, 1200);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(hl_random_below(&random, 1), 0);
+        assert_int_equal(hl_random_below(&random, 0), 0);
+        assert_true(hl_random_below(&random, UINT64_MAX) < UINT64_MAX);
+    }
 }

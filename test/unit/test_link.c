@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link between two honest ends, on a unix socket and on TCP: replies, streams, its descriptor, and what can run out. */
+/* A link on a unix socket and on TCP: replies, streams, its descriptor, and what can run out; and how it ends: by
+ * refusal, by the peer, and by its close, which is legal anywhere and silences it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,18 +20,6 @@ TRIAL(all_types)
         link_trial_ask(trial);
     link_trial_answer(trial, ":-5\r\n+OK\r\n-ERR no\r\n$3\r\na\r\n\r\n$-1\r\n*-1\r\n*3\r\n:1\r\n*2\r\n$0\r\n\r\n$-1\r\n*0\r\n");
     tells(trial, "up :-5 +OK -ERR no $a\\x0d\\x0a nil nil [:1 [$ nil] []]");
-}
-
-TRIAL(byte_by_byte)
-{
-    static const char bytes[] = "*2\r\n$2\r\nab\r\n*1\r\n+x\r\n:7\r\n";
-    link_trial_ask(trial), link_trial_ask(trial);
-    link_trial_hear(trial, "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n");
-    for (size_t i = 0; i + 1 < sizeof bytes; i++) {
-        link_trial_say(trial, bytes + i, 1);
-        link_trial_turns(trial, 1);
-    }
-    tells(trial, "up [$ab [+x]] :7");
 }
 
 UNOPENED_TRIAL(long_arrays_are_seen_whole)
@@ -72,16 +62,6 @@ TRIAL(stream_from_inside_the_last_reply)
     link_trial_hear(trial, "*2\r\n$11\r\nUNSUBSCRIBE\r\n$1\r\nc\r\n");
     link_trial_hang_up(trial);
     link_trial_until(trial, "down(Server closed the connection)");
-}
-
-TRIAL(stream_closed_inside_a_message)
-{
-    trial->factory.stream(trial->link);
-    trial->at_reply = link_trial_close_it;
-    link_trial_answer(trial, "+long enough to be seen freed\r\n:2\r\n:3\r\n");
-    link_trial_until(trial, "freed");
-    link_trial_turns(trial, 3);
-    assert_string_equal(trial->told, "up +long enough to be seen freed");
 }
 
 /* ---- the descriptor ---- */
@@ -155,4 +135,114 @@ UNOPENED_TRIAL(every_allocation_fails_once)
     }
     trial->blocks_fail = -1;
     assert_int_equal(failures, 3); /* the link, the items; and none */
+}
+
+/* ---- the end ---- */
+
+UNOPENED_TRIAL(refused)
+{
+    close(trial->listener);
+    trial->listener = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    assert_int_equal(link_trial_open(trial), 0);
+    assert_string_equal(trial->told, "");
+    tells(trial, "down(Connection refused)");
+    assert_int_equal(link_trial_send(trial, "PING"), -1);
+    assert_int_equal(trial->factory.backlog(trial->link), 0);
+}
+
+UNOPENED_TRIAL(cannot_even_try)
+{
+    static const struct hl_link_events none = {NULL, NULL, NULL};
+    const struct hl_link_target nowhere = {"/nonexistent/hilock", NULL, 0, NULL};
+    char path[sizeof trial->path];
+    struct hl_link *link = trial->factory.open(NULL, &trial->host, &nowhere, &none, NULL);
+    assert_non_null(link);
+    trial->factory.close(link, 1); /* before it could tell */
+    strcpy(path, trial->path);
+    strcpy(trial->path, "/nonexistent/hilock");
+    assert_int_equal(link_trial_open(trial), 0);
+    strcpy(trial->path, path);
+    tells(trial, "down(No such file or directory)");
+}
+
+TRIAL(accepted_and_closed)
+{
+    link_trial_hang_up(trial);
+    tells(trial, "up down(Server closed the connection)");
+}
+
+TRIAL(closed_within_a_reply)
+{
+    link_trial_ask(trial), link_trial_ask(trial);
+    link_trial_hear(trial, "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n");
+    link_trial_answer(trial, ":1\r\n*2\r\n:2\r\n$5\r\nab");
+    link_trial_hang_up(trial);
+    tells(trial, "up :1 down(Server closed the connection)");
+}
+
+UNOPENED_TRIAL(close_while_connecting)
+{
+    assert_int_equal(link_trial_open(trial), 0);
+    link_trial_close(trial, 0);
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "");
+}
+
+UNOPENED_TRIAL(close_inside_up)
+{
+    trial->at_up = link_trial_close_it;
+    assert_int_equal(link_trial_open(trial), 0);
+    link_trial_until(trial, "up");
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up");
+}
+
+TRIAL(close_inside_reply)
+{
+    trial->at_reply = link_trial_close_it;
+    link_trial_ask(trial), link_trial_ask(trial), link_trial_ask(trial);
+    link_trial_answer(trial, "+long enough to be seen freed\r\n:2\r\n:3\r\n");
+    link_trial_until(trial, "freed");
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up +long enough to be seen freed");
+}
+
+TRIAL(close_inside_down)
+{
+    trial->at_down = link_trial_close_it;
+    link_trial_ask(trial);
+    link_trial_hang_up(trial);
+    link_trial_until(trial, "down");
+    assert_null(trial->link);
+}
+
+static void close_at_leave(struct link_trial *trial)
+{
+    trial->at_leave = NULL;
+    if (trial->link)
+        link_trial_close(trial, 1);
+}
+
+TRIAL(close_inside_leave)
+{
+    link_trial_ask(trial), link_trial_ask(trial);
+    trial->at_leave = close_at_leave;
+    link_trial_answer(trial, ":1\r\n:2\r\n");
+    link_trial_turns(trial, 3);
+    assert_null(trial->link);
+}
+
+TRIAL_ON_TCP(reset_is_seen_by_the_peer)
+{
+    char byte;
+    link_trial_close(trial, 1);
+    assert_int_equal(recv(trial->peer, &byte, 1, 0), -1);
+    assert_int_equal(errno, ECONNRESET);
+}
+
+TRIAL(plain_close_is_an_end)
+{
+    char byte;
+    link_trial_close(trial, 0);
+    assert_int_equal(recv(trial->peer, &byte, 1, 0), 0);
 }

@@ -54,29 +54,6 @@ static size_t drain(struct link_trial *trial)
     return got > 0 ? (size_t)got : 0;
 }
 
-UNOPENED_TRIAL(ten_thousand_in_few_writes)
-{
-    const size_t length = MANY * strlen("*1\r\n$4\r\nPING\r\n");
-    size_t got = 0;
-    char reply[32];
-    sends = 0;
-    trial->at_up = ask_many;
-    link_trial_connect(trial);
-    while (got < length) {
-        got += drain(trial);
-        link_trial_turns(trial, 1);
-    }
-    assert_int_equal(got, length);
-    assert_true(sends < 20);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(reply, sizeof reply, ":%d\r\n", i);
-        link_trial_answer(trial, reply);
-    }
-    while (trial->replies < MANY)
-        link_trial_turns(trial, 1);
-    assert_false(trial->is_down);
-}
-
 /* Until the peer, which does not read, has no room left. */
 static size_t fill(struct link_trial *trial)
 {

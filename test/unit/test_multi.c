@@ -77,28 +77,6 @@ WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
     HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
 }
 
-WITH_CLIENT(SIMPLE_names_too)
-{
-    struct handle *m = acquiring(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE)), HILOCK_TRY);
-    TELLS_AFTER(s, 1, "m:OK");
-    HOLDS(s, has_all(s, abc));
-    SAME(s, hilock_multi_token(m->lock, 0), 0);
-}
-
-WITH_CLIENT(a_fixed_lease_ends_for_all_names_at_once)
-{
-    struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
-    acquire(m, HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "m:OK");
-    int64_t left_ms = store_left_ms(&s->store, "a");
-    SAME(s, store_left_ms(&s->store, "b"), left_ms);
-    SAME(s, store_left_ms(&s->store, "c"), left_ms);
-    SAME(s, asked(s, "renew"), 3);
-    TELLS_AFTER(s, 4000, "m:LOST EXPIRED");
-}
-
 /* ---- refused ---- */
 
 WITH_CLIENT(who_has_which_name_is_told_at_the_end)
@@ -122,14 +100,6 @@ WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
     HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
-WITH_CLIENT(a_store_that_will_not_write_is_asked_again)
-{
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "m:OK");
-    HOLDS(s, has_all(s, abc));
-}
-
 /* ---- siblings ---- */
 
 WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
@@ -141,18 +111,6 @@ WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
     SAME(s, asked(s, "mutex_acquire"), 1 + 1); /* for "a" */
     release(one);
     TELLS_AFTER(s, 5, "one:released m:OK");
-}
-
-WITH_CLIENT(siblings_wait_for_a_name_of_a_multi)
-{
-    struct handle *m = held_all(p, "m", abc, NULL), *one = handle_new(p, "one", "c", NULL), *t = handle_new(p, "t", "b", NULL);
-    acquire(one, HILOCK_FOREVER);
-    acquire(t, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "one:WAITING t:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-    release(m);
-    TELLS_AFTER(s, 5, "one:OK m:released");
-    SAME(s, asked(s, "mutex_acquire"), 3); /* handed on */
 }
 
 WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
@@ -169,37 +127,7 @@ WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
     TELLS_AFTER(s, 5, "one:released m:OK");
 }
 
-WITH_CLIENT(multis_of_two_clients_in_opposite_orders)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *m = multi_new(p, "m", abc, NULL), *w = multi_new(q, "w", cba, NULL);
-    unsigned served = 0;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 30, .after = 1, .times = 2); /* each gets one first */
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 30, .after = 1, .times = 2);
-    acquire(m, HILOCK_FOREVER);
-    acquire(w, HILOCK_FOREVER);
-    for (int i = 0; i < 1000 && served < 2; i++) {
-        struct handle *winner = is_held(m) ? m : is_held(w) ? w : NULL;
-        if (winner) {
-            release_quietly(winner);
-            served++;
-        }
-        run_us(s, 500);
-    }
-    SAME(s, served, 2);
-    fixture_hush(s);
-}
-
 /* ---- faults ---- */
-
-WITH_CLIENT(an_unanswered_grant_is_adopted)
-{
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER, .after = 1);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "m:OK");
-    HOLDS(s, has_all(s, abc));
-    SAME(s, asked(s, "mutex_release"), 0);
-}
 
 WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
 {
@@ -232,15 +160,6 @@ WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
     TELLS_AFTER(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
     release(m);
     TELLS_AFTER(s, 5, "m:released");
-}
-
-WITH_CLIENT(expired_for_all_when_nothing_gets_through)
-{
-    held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .times = PLAN_ALWAYS);
-    TELLS_AFTER(s, 3000, "m:RENEWAL_FAILED m:LOST EXPIRED");
-    run_ms(s, 10);
-    HOLDS(s, has_none(s, abc));
 }
 
 /* The one that came too late is asked for again, and the others are extended before it is granted. */
@@ -290,14 +209,6 @@ WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
     fixture_hush(s);
 }
 
-WITH_CLIENT(closing_releases_every_name)
-{
-    held_all(p, "m", abc, NULL);
-    client_close(p, 100);
-    TELLS_AFTER(s, 200, "m:LOST CLOSING closed");
-    HOLDS(s, has_none(s, abc));
-}
-
 WITH_CLIENT(a_handle_that_outlives_its_client)
 {
     struct handle *m = held_all(p, "m", abc, NULL);
@@ -341,21 +252,6 @@ static unsigned kept_for_ms(struct fixture *s, const char *name, unsigned span_m
         longest = run > longest ? run : longest;
     }
     return longest;
-}
-
-WITH_CLIENT(behind_another_program_nothing_is_kept_for_long)
-{
-    store_take(&s->store, "b", "another", 60000);
-    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "m:WAITING");
-    TEXT(s, m->holder, "another");
-    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{b}"), 1);
-    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
-    unsigned longest_ms = kept_for_ms(s, "a", 4000);
-    HOLDS(s, longest_ms > 0 && longest_ms < 3 * KEPT_MS); /* pauses may be shorter than a millisecond */
-    store_free_name(&s->store, "b");
-    TELLS_AFTER(s, 100, "m:OK");
-    HOLDS(s, has_all(s, abc));
 }
 
 /* A holder that hands over needs no pause: the multi keeps its other names while it waits in the queue for this one. */
@@ -415,19 +311,4 @@ A_PLAY(its_pauses_are_64_round_trips_at_most)
         release_quietly(m);
         run_ms(s, 100);
     }
-}
-
-WITH_CLIENT(it_wanders_to_the_next_busy_name)
-{
-    store_take(&s->store, "c", "another", 60000);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    run_ms(s, 20);
-    while (is_ours(s, "a"))
-        run_us(s, 200);
-    store_take(&s->store, "a", "a third", 60000);
-    store_free_name(&s->store, "c");
-    run_ms(s, 200);
-    HOLDS(s, has_none(s, abc));
-    store_free_name(&s->store, "a");
-    TELLS_AFTER(s, 100, "m:WAITING m:OK");
 }

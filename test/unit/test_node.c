@@ -3,11 +3,7 @@
 #include "played.h"
 #include "wire/scripts.h"
 
-static uint32_t inflight(const struct client *p)
-{
-    struct hilock_stats stats = stats_of(p);
-    return stats.inflight;
-}
+static uint32_t inflight(const struct client *p) { return stats_of(p).inflight; }
 
 static unsigned scripts(void)
 {
@@ -36,24 +32,6 @@ GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_ope
     SAME(s, asked(s, "TIME"), 1);
     HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
-}
-
-WITH_CLIENT(a_forgotten_script_is_loaded_and_asked_again)
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "other", NULL);
-    sim_store_flush_scripts(s->store.core);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_AFTER(s, 1, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-    SAME(s, asked(s, "SCRIPT"), scripts() + 1);
-    SAME(s, b->result.attempts, 2);
-    sim_store_flush_scripts(s->store.core);
-    run_ms(s, 1500);
-    SAME(s, asked(s, "renew"), 2);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2000);
-    sim_store_flush_scripts(s->store.core);
-    release(a);
-    TELLS_AFTER(s, 1, "a:released");
 }
 
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
@@ -107,16 +85,6 @@ WITH_CLIENT(several_scripts_are_loaded_once_each)
         SAME(s, hilock_lock_state(a[i]->lock), HILOCK_STATE_IDLE);
         SAME(s, hilock_lock_state(b[i]->lock), HILOCK_STATE_HELD);
     }
-}
-
-/* What was under way when a link was lost is under way no more. */
-WITH_CLIENT(a_load_that_was_lost_with_its_link_is_sent_again)
-{
-    sim_store_flush_scripts(s->store.core);
-    PLAN(s, .on = "SCRIPT", .act = PLAN_RESET_BEFORE);
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "BUSY", .times = (int)scripts());
-    asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 1000, "a:OK");
 }
 
 GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8)))
@@ -191,15 +159,6 @@ A_PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
     TELLS_AFTER(s, 200, "STALLED down up a:OK");
 }
 
-A_PLAY(an_idle_link_is_probed)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
-    handle_new(p, "x", "x", NULL); /* begins its subscription link */
-    run_ms(s, 10500);
-    SAME(s, asked(s, "TIME"), 1 + 5);
-    SAME(s, asked(s, "UNSUBSCRIBE"), 5);
-}
-
 A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
@@ -226,18 +185,6 @@ GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTI
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
     sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
     SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
-}
-
-WITH_CLIENT(LATE_once_teaches_the_time_and_is_asked_again)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    world_clock_step(&s->store.clock, 3600000000); /* the server's clock jumped: our sample is an hour old */
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 1, "a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    asking(p, "b", "other", NULL);
-    TELLS_AFTER(s, 1, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 3);
 }
 
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
@@ -270,22 +217,4 @@ A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
     HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
-}
-
-A_PLAY(a_nonsense_TIME_is_no_time)
-{
-    PLAN(s, .on = "TIME", .act = PLAN_ANSWER, .reply = say_array(2, say_string("soon"), say_string("9999999999999999999999")));
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
-}
-
-A_PLAY(a_silent_handshake_is_given_up)
-{
-    PLAN(s, .on = "TIME", .act = PLAN_LOSE_ANSWER);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    run_ms(s, 400);
-    HOLDS(s, !hilock_client_is_connected(p->client));
-    run_ms(s, 300);
-    HOLDS(s, hilock_client_is_connected(p->client));
 }

@@ -103,34 +103,6 @@ WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
     SAME(s, stats_of(p).command.buckets[1], 6); /* 100 to 250 us */
 }
 
-/* What stands now, and what the histograms are of. */
-WITH_CLIENT(what_waits_holds_and_flies_is_told_as_it_is)
-{
-    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
-    acquire(b, HILOCK_FOREVER);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 70000);
-    acquire(c, HILOCK_FOREVER);
-    run_ms(s, 60);
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.waiting, 2);
-    SAME(s, stats.held, 1);
-    SAME(s, stats.inflight, 1);
-    run_ms(s, 40);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
-    run_ms(s, 2000);
-    handle_drop(b);
-    release(a);
-    server_goes(s);
-    run_ms(s, 10);
-    stats = stats_of(p);
-    SAME(s, stats.renewals_failed, 2);
-    SAME(s, stats.waiting + stats.inflight + stats.nodes_up, 0);
-    SAME(s, stats.disconnects, 1);
-    SAME(s, stats.wait.sum_us / 1000, 0 + 70 + 2100); /* a, c, and b until it was dropped */
-    SAME(s, stats.hold.sum_us / 1000, (uint64_t)2100);
-    SAME(s, stats.command.buckets[9], 1); /* 50 to 100 ms */
-}
-
 WITH_CLIENT(buckets_have_the_bounds_of_the_header)
 {
     static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};
@@ -143,30 +115,6 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
         SAME(s, stats.wait.buckets[i], 1);
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
-}
-
-/* A round trip is often far below a millisecond: nothing of it is cut off. Here one takes 200 us, and longer as planned. */
-WITH_CLIENT(microseconds_are_kept)
-{
-    static const uint64_t longer_us[] = {0, 50, 51, 300, 301, 800}; /* and as many releases, which are not longer */
-    static const uint64_t are[] = {0, 6 + 2, 2, 2};
-    struct hilock_histogram before, after;
-    handle_free(held(p, "first", "one", NULL)); /* the first one asks more */
-    run_ms(s, 10);
-    before = stats_of(p).command;
-    for (size_t i = 0; i < sizeof longer_us / sizeof *longer_us; i++) {
-        struct handle *a = handle_new(p, "a", "one", NULL);
-        PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = longer_us[i]);
-        acquire(a, HILOCK_FOREVER);
-        run_ms(s, 10);
-        handle_free(a);
-        run_ms(s, 10);
-    }
-    after = stats_of(p).command;
-    fixture_hush(s);
-    for (size_t i = 0; i < sizeof are / sizeof *are; i++)
-        SAME(s, after.buckets[i] - before.buckets[i], are[i]);
-    SAME(s, after.sum_us - before.sum_us, 12 * 200 + 50 + 51 + 300 + 301 + 800);
 }
 
 GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
@@ -228,14 +176,6 @@ WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
     SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
 }
 
-static unsigned count_of(const char *text, const char *word)
-{
-    unsigned count = 0;
-    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
-        count++;
-    return count;
-}
-
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
 A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
 {
@@ -243,16 +183,16 @@ A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .log_level = HILOCK_LOG_WARN));
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "Connection refused"), 1);
+    SAME(s, client_lines(p, "Connection refused"), 1);
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
     server_is_back(s);
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "AUTH refused"), 1);
+    SAME(s, client_lines(p, "AUTH refused"), 1);
     HOLDS(s, hilock_client_is_connected(p->client));
     PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 5000);
-    SAME(s, count_of(p->log, "AUTH refused"), 2);
+    SAME(s, client_lines(p, "AUTH refused"), 2);
 }
 
 HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))

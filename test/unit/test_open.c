@@ -132,8 +132,6 @@ A_PLAY(a_client_works_whose_program_hears_nothing)
     SAME(s, s->net.links, 0);
 }
 
-A_PLAY(the_version_is_that_of_the_header) { TEXT(s, hilock_version(), "0.1.0"); }
-
 A_PLAY(a_loss_that_is_ignored_is_not_looked_at)
 {
     struct hilock_event event;

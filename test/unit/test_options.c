@@ -114,7 +114,7 @@ TEST(a_FAIR_lock_has_no_least_validity_of_its_own)
     assert_int_equal(lock.min_validity_ms, 17);
 }
 
-TEST(polls_have_defaults_and_a_ceiling)
+TEST(polls_have_defaults)
 {
     struct hilock_lock_options lock;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost)), HILOCK_OK);
@@ -125,35 +125,19 @@ TEST(polls_have_defaults_and_a_ceiling)
     assert_int_equal(lock.wake, HILOCK_WAKE_POLL);
     assert_int_equal(lock.poll_min_ms, 7);
     assert_int_equal(lock.poll_jitter_ms, 3);
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_min_ms = 0x80000000)), HILOCK_INVALID);
-    assert_string_equal(why.bytes, "poll_min_ms 2147483648: a negative number by mistake? at most 2147483647");
-    assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .poll_jitter_ms = UINT32_MAX)), HILOCK_INVALID);
-    assert_string_equal(why.bytes, "poll_jitter_ms 4294967295: a negative number by mistake? at most 2147483647");
-}
-
-TEST(a_SIMPLE_lock_always_polls)
-{
-    struct hilock_lock_options lock;
     assert_int_equal(read_lock(&lock, HILOCK_LOCK_OPTIONS(.on_lost = lost, .kind = HILOCK_SIMPLE)), HILOCK_OK);
-    assert_int_equal(lock.wake, HILOCK_WAKE_POLL);
+    assert_int_equal(lock.wake, HILOCK_WAKE_POLL); /* it has nothing to subscribe to */
 }
 
 TEST(mistakes_are_named)
 {
-    static const struct hilock_allocator half = {.allocate = NULL};
     struct hilock_client_options to;
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_key_file = "x")), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "tls_key_file is set, but tls_cert_file is not"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_server_name = "")), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "bad tls_server_name"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.url = "rediss://x", .tls_cert_file = "x", .tls_server_name = "y")), HILOCK_OK);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.allocator = &half)), HILOCK_INVALID);
-    assert_non_null(strstr(why.bytes, "allocator lacks a function"));
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.log_level = (hilock_log_level)9)), HILOCK_INVALID);
-    assert_non_null(strstr(why.bytes, "bad log_level 9"));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "")), HILOCK_INVALID);
-    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "two words")), HILOCK_INVALID);
-    assert_non_null(strstr(why.bytes, "bad label \"two words\""));
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "0123456789012345678901234567890123456789012345678901234567890123x")), HILOCK_INVALID);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "host-1.example:7")), HILOCK_INVALID);
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.label = "a.B_9-+@/=,")), HILOCK_OK);
@@ -174,22 +158,12 @@ TEST(a_prefix_must_leave_room_for_a_name)
 TEST(a_lock_may_be_as_much_as_it_may)
 {
     struct hilock_lock_options to;
-    assert_int_equal(read_lock(&to, NULL), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .min_validity_ms = 29694)), HILOCK_INVALID);
-    assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 99)), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 93)),
                      HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .min_validity_ms = 92)), HILOCK_OK);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .hold_max_ms = 29999)), HILOCK_INVALID);
     assert_int_equal(read_lock(&to, HILOCK_LOCK_OPTIONS(.on_lost = lost, .lease_ms = 100, .hold_max_ms = 100)), HILOCK_OK);
-}
-
-TEST(a_lease_may_not_outlast_the_restart_guard)
-{
-    assert_true(hl_options_void_guard(60000, 30000, &why));
-    assert_string_equal(why.bytes, "lease_ms 60000 is longer than restart_guard_ms 30000: a restarted store could grant the lock to others too early; raise the guard or lower the lease");
-    assert_false(hl_options_void_guard(30000, 30000, &why));
-    assert_false(hl_options_void_guard(60000, 0, &why));
 }
 
 TEST(an_older_program_gets_the_defaults)
@@ -218,7 +192,4 @@ TEST(a_newer_program_may_only_say_what_is_known)
     newer.unknown[31] = 1;
     assert_int_equal(read_client(&to, &newer.known), HILOCK_INVALID);
     assert_non_null(strstr(why.bytes, "the program was built for a newer one"));
-    newer.known.size = 3;
-    assert_int_equal(read_client(&to, &newer.known), HILOCK_INVALID);
-    assert_non_null(strstr(why.bytes, "options.size is 3: use HILOCK_CLIENT_OPTIONS(...)"));
 }

@@ -7,11 +7,7 @@
 
 static struct handle *simple(struct client *p, const char *tag) { return handle_new(p, tag, "stock", SIMPLE(.lease_ms = 3000)); }
 
-static struct handle *waits(struct client *p, const char *tag)
-{
-    struct handle *handle = acquiring(simple(p, tag), HILOCK_FOREVER);
-    return handle;
-}
+static struct handle *waits(struct client *p, const char *tag) { return acquiring(simple(p, tag), HILOCK_FOREVER); }
 
 /* ---- acquire ---- */
 
@@ -47,78 +43,6 @@ WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
     SAME(s, a->result.attempts, 1);
     TEXT(s, a->holder, "another");
     TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
-}
-
-WITH_CLIENT(freed_between_the_two_commands_it_is_taken_by_the_second)
-{
-    store_take_simple(&s->store, "stock", "another", 60000);
-    struct handle *a = acquiring(simple(p, "a"), HILOCK_TRY);
-    run_us(s, 250);
-    SAME(s, asked(s, "SET"), 1);
-    store_delete(&s->store, "stock");
-    TELLS_AFTER(s, 1, "a:OK");
-    BELIEVES(s, a, sent_at_us(s, "simple_acquire", 0) + 3000000 - 37000);
-    SAME(s, a->result.attempts, 1);
-}
-
-GIVEN(a_lost_answer_is_adopted_by_the_same_id, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
-{
-    PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
-    struct handle *a = waits(p, "a");
-    TELLS_AFTER(s, 1000, "a:OK");
-    SAME(s, asked(s, "SET"), 2);
-    SAME(s, asked(s, "simple_acquire"), 1);
-    SAME(s, a->result.attempts, 2);
-    BELIEVES(s, a, sent_at_us(s, "simple_acquire", 0) + 3000000 - 37000); /* which made the lease whole again */
-    HOLDS(s, store_left_ms(&s->store, "stock") > 2000);
-}
-
-A_PLAY(what_the_second_command_took_unheard_is_adopted_too)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
-    store_take_simple(&s->store, "stock", "another", 60000);
-    PLAN(s, .on = "simple_acquire", .act = PLAN_LOSE_ANSWER);
-    struct handle *a = waits(p, "a");
-    run_us(s, 250);
-    store_delete(&s->store, "stock");
-    TELLS_AFTER(s, 1000, "a:OK");
-    SAME(s, asked(s, "simple_acquire"), 2);
-    SAME(s, a->result.attempts, 2);
-}
-
-A_PLAY(what_came_after_the_end_of_the_wait_is_undone)
-{
-    struct handle *a = simple(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)), "a");
-    PLAN(s, .on = "SET", .act = PLAN_LOSE_ANSWER);
-    acquire(a, 100);
-    TELLS_AFTER(s, 150, "a:UNREACHABLE");
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 2000);
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "simple_release"), 1);
-}
-
-/* It has no time after which it is refused: its bytes make a hold that nobody knows of, until the second release of its id. */
-GIVEN(a_ghost_goes_with_the_second_release, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
-{
-    PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 300000);
-    acquiring(handle_new(p, "a", "stock", SIMPLE(.lease_ms = 60000)), 50);
-    TELLS_AFTER(s, 100, "a:UNREACHABLE");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 300);
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 1000);
-    SAME(s, asked(s, "simple_release"), 2);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-WITH_CLIENT(another_type_at_the_key_is_WRONG_KIND)
-{
-    store_take(&s->store, "stock", "another", 60000);
-    struct handle *a = acquiring(simple(p, "a"), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:WRONG_KIND");
-    TEXT(s, a->detail, "\"stock\" is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name");
-    SAME(s, asked(s, "simple_release"), 0);
 }
 
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
@@ -159,15 +83,6 @@ WITH_CLIENT(only_the_head_of_the_line_polls)
     release(a);
     TELLS_AFTER(s, 1, "a:released b:OK"); /* at once: a sibling need not poll */
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
-}
-
-WITH_CLIENT(a_key_without_an_expiry_is_polled_for)
-{
-    store_take_simple(&s->store, "stock", "another", 0);
-    waits(p, "a");
-    TELLS_AFTER(s, 1000, "a:WAITING");
-    store_delete(&s->store, "stock");
-    TELLS_AFTER(s, 101, "a:OK");
 }
 
 WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
@@ -217,18 +132,6 @@ A_PLAY(a_server_that_has_them_is_told_by_native_commands)
     }
 }
 
-A_PLAY(a_native_no_is_a_loss)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    struct client *p = fixture_connect(s, NULL);
-    waits(p, "a");
-    run_ms(s, 500);
-    s->is_tampered = 1;
-    store_take_simple(&s->store, "stock", "another", 60000);
-    TELLS_AFTER(s, 1000, "a:OK a:LOST TAKEN");
-    TEXT(s, store_holder(&s->store, "stock"), "another");
-}
-
 /* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
 A_PLAY(a_native_command_that_is_refused_is_not_needed)
 {
@@ -257,19 +160,6 @@ A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
     TELLS_AFTER(s, 600, "a:OK");
     SAME(s, asked(s, "simple_renew"), 1);
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
-A_PLAY(a_native_command_refused_for_now_is_asked_again)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = waits(p, "a");
-    run_ms(s, 1);
-    PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "READONLY You can't write");
-    release(a);
-    TELLS_AFTER(s, 500, "a:OK a:released");
-    SAME(s, asked(s, "DELIFEQ"), 1);
-    SAME(s, asked(s, "simple_release"), 0);
 }
 
 A_PLAY(a_refused_question_means_that_it_has_none)

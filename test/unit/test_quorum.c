@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks decided by the votes of independent masters: from the question to the grant, or the way back. */
+/* Locks decided by the votes of independent masters: from the question to the grant, or the way back; and the hold:
+ * renewed, healed, extended, lost, released; and what the restart guard is for. */
 #include "played.h"
 #include "quorum_stage.h"
 
@@ -43,30 +44,6 @@ A_PLAY(two_that_are_dead_cost_their_votes_alone)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(two_that_hang_cost_their_votes_alone_and_are_skipped_until_they_answer)
-{
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
-    world_freeze(&store_at(s, 1)->lane);
-    world_freeze(&store_at(s, 2)->lane);
-    for (int i = 0; i < 5; i++) {
-        acquire(a, HILOCK_TRY);
-        run_us(s, 250);
-        TELLS(s, "a:OK");
-        SAME(s, a->result.votes, 3);
-        SAME(s, a->result.attempts, i < 1 ? 5 : 3);
-        release(a);
-        TELLS_AFTER(s, 200, "a:released");
-    }
-    world_thaw(&s->world, &store_at(s, 1)->lane);
-    world_thaw(&s->world, &store_at(s, 2)->lane);
-    run_ms(s, 500);
-    SAME(s, kept(s, "stock"), 0);
-    acquire(a, HILOCK_TRY);
-    run_us(s, 250);
-    TELLS(s, "a:OK");
-    SAME(s, a->result.attempts, 5);
-}
-
 A_PLAY(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
@@ -81,18 +58,6 @@ A_PLAY(quorum_needed_may_be_all_of_them)
     TELLS_AFTER(s, 600, "a:released a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "no answer from 3 of 3 masters") && strstr(a->detail, "away: 127.0.0.1:6381"));
     SAME(s, kept(s, "stock"), 0);
-}
-
-GIVEN(SIMPLE_locks_too, quorum(s, 3))
-{
-    struct client *q = quorum(s, 3);
-    const struct hilock_lock_options options = {.size = sizeof options, .kind = HILOCK_SIMPLE};
-    struct handle *a = asking(p, "a", "stock", &options), *b = handle_new(q, "b", "stock", &options);
-    run_ms(s, 1);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "a:OK b:WAITING");
-    release(a);
-    TELLS_AFTER(s, 200, "a:released b:OK");
 }
 
 /* It is known by its run, where the user may ask for that, and told once for each pair. */
@@ -137,16 +102,6 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
     SAME(s, kept(s, "stock"), 3);
 }
 
-A_PLAY(a_try_returns_the_minority_that_it_got)
-{
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
-    take_at(s, 0, 3, "another");
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 2, "a:TIMED_OUT");
-    TEXT(s, a->holder, "another");
-    SAME(s, kept(s, "stock"), 0);
-}
-
 A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
@@ -177,45 +132,6 @@ A_PLAY(refused_for_good_by_a_majority)
     SAME(s, kept(s, "stock"), 0);
 }
 
-/* The masters are reached by each of the others first. */
-static void split(struct fixture *s, unsigned clients, unsigned masters)
-{
-    struct client *client[5];
-    struct handle *handles[5];
-    unsigned served = 0, is_served[5] = {0};
-    char tag[4];
-    for (unsigned i = 0; i < clients; i++) {
-        snprintf(tag, sizeof tag, "h%u", i);
-        client[i] = quorum(s, masters);
-        handles[i] = handle_new(client[i], tag, "stock", NULL);
-    }
-    for (unsigned i = 0; i < clients; i++) {
-        for (unsigned m = 0; m < masters; m++)
-            PLAN(s, .on = "mutex_acquire", .at = store_at(s, m), .act = PLAN_DELAY_REQUEST, .us = 20 * ((m + i) % clients));
-        acquire(handles[i], HILOCK_FOREVER);
-        run_us(s, 1);
-    }
-    for (int step = 0; step < 20000 && served < clients; step++) {
-        for (unsigned i = 0; i < clients; i++) {
-            if (is_served[i] || hilock_lock_state(handles[i]->lock) != HILOCK_STATE_HELD)
-                continue;
-            is_served[i] = 1;
-            served++;
-            release_quietly(handles[i]);
-        }
-        run_us(s, 100);
-    }
-    SAME(s, served, clients);
-    run_ms(s, 50);
-    SAME(s, kept(s, "stock"), 0);
-    fixture_hush(s);
-}
-
-A_PLAY(a_split_vote_of_two_resolves) { split(s, 2, 5); }
-A_PLAY(a_split_vote_of_three_resolves) { split(s, 3, 5); }
-A_PLAY(a_split_vote_of_five_resolves) { split(s, 5, 5); }
-A_PLAY(a_split_vote_over_four_masters_resolves) { split(s, 2, 4); }
-
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
 A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
 {
@@ -229,74 +145,20 @@ A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(a_vote_that_comes_after_the_end_is_undone)
+GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    take_at(s, 0, 2, "another");
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_REQUEST, .us = 700000);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 150, "a:TIMED_OUT");
-    run_ms(s, 1000);
-    SAME(s, kept(s, "stock"), 0);
-    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
-}
-
-static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *handle), const char *told)
-{
-    struct client *p = quorum(s, 3);
     for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
         struct handle *a = handle_new(p, "a", "stock", NULL);
         take_at(s, 0, 2, "another");
         acquire(a, HILOCK_FOREVER);
         run_us(s, at_us);
         fixture_hush(s);
-        end(a);
-        TELLS_AFTER(s, 10, told);
+        SAME(s, cancel(a), HILOCK_OK);
+        TELLS_AFTER(s, 10, "a:CANCELLED");
         SAME(s, kept(s, "stock"), 0);
         store_delete(store_at(s, 0), "stock");
         store_delete(store_at(s, 1), "stock");
     }
-}
-
-static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(handle), HILOCK_OK); }
-A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "a:CANCELLED"); }
-A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
-
-/* The third master's vote is on its way when the attempt is lost. */
-A_PLAY(the_next_try_is_not_blocked_by_the_votes_of_the_last)
-{
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    run_ms(s, 1);
-    store_take(store_at(s, 0), "stock", "another", 60000);
-    store_take(store_at(s, 1), "stock", "another", 60000);
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_ANSWER, .us = 1000);
-    acquire(a, HILOCK_TRY);
-    run_us(s, 250);
-    store_delete(store_at(s, 1), "stock");
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "a:TIMED_OUT a:OK");
-}
-
-static void release_and_ask_again(struct handle *handle)
-{
-    release_quietly(handle);
-    acquire(handle, HILOCK_FOREVER);
-}
-
-A_PLAY(of_three_who_want_it_all_the_time_each_has_his_turn)
-{
-    struct handle *handles[3];
-    for (int i = 0; i < 3; i++) {
-        handles[i] = handle_new(quorum(s, 3), (const char *[]){"a", "b", "c"}[i], "stock", NULL);
-        acquire(handles[i], HILOCK_FOREVER);
-        run_ms(s, 20);
-    }
-    fixture_hush(s);
-    for (int turn = 0; turn < 6; turn++) {
-        release_and_ask_again(handles[turn % 3]);
-        run_ms(s, 20);
-    }
-    TELLS(s, "b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING b:OK a:WAITING c:OK b:WAITING a:OK c:WAITING");
 }
 
 GIVEN(siblings_stand_in_line, quorum(s, 3))
@@ -312,22 +174,6 @@ GIVEN(siblings_stand_in_line, quorum(s, 3))
 }
 
 /* ---- the rest ---- */
-
-A_PLAY(without_memory_votes_are_returned_all_the_same)
-{
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
-    take_at(s, 0, 2, "another");
-    acquire(a, HILOCK_FOREVER);
-    s->memory.is_out = s->memory.spares_links = 1;
-    run_ms(s, 20);
-    SAME(s, kept(s, "stock"), 0);
-    s->memory.is_out = 0;
-    store_free_name(store_at(s, 0), "stock");
-    store_free_name(store_at(s, 1), "stock");
-    run_ms(s, 6000);
-    SAME(s, kept(s, "stock"), 3);
-    fixture_hush(s);
-}
 
 A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
 {
@@ -395,7 +241,223 @@ GIVEN(connected_means_that_enough_are, quorum(s, 3))
     crash(s, 1);
     run_ms(s, 1);
     HOLDS(s, !hilock_client_is_connected(p->client));
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.nodes, 3);
-    SAME(s, stats.nodes_up, 1);
+    SAME(s, stats_of(p).nodes, 3);
+    SAME(s, stats_of(p).nodes_up, 1);
 }
+
+/* ---- held ---- */
+
+A_PLAY(renewed_by_a_majority)
+{
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    crash(s, 1);
+    world_freeze(&store_at(s, 4)->lane);
+    TELLS_AFTER(s, 20000, "");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
+    release(a);
+    TELLS_AFTER(s, 5, "a:released");
+    SAME(s, a->result.votes, 3);
+}
+
+A_PLAY(without_a_majority_for_a_while_it_stands)
+{
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    crash(s, 0);
+    crash(s, 1);
+    run_ms(s, 8200);
+    s->net.places[0].mood = s->net.places[1].mood = NET_LISTENS;
+    TELLS_AFTER(s, 10000, "a:RENEWAL_FAILED a:RENEWED");
+    SAME(s, kept(s, "stock"), 3);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
+}
+
+A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
+{
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    for (unsigned i = 0; i < 3; i++)
+        store_delete(store_at(s, i), "stock");
+    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
+    run_ms(s, 4000);
+    SAME(s, kept(s, "stock"), 0);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+}
+
+GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
+    world_freeze(&store_at(s, 0)->lane);
+    extend(a, 30000);
+    run_us(s, 250);
+    TELLS(s, "a:extended");
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed");
+    extend(a, 30000);
+    TELLS_AFTER(s, 4000, "a:extend UNWRITABLE");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+}
+
+A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
+{
+    struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
+    world_freeze(&store_at(s, 0)->lane);
+    world_freeze(&store_at(s, 1)->lane);
+    release(a);
+    TELLS_AFTER(s, 2900, "");
+    TELLS_AFTER(s, 200, "a:release UNKNOWN");
+    world_thaw(&s->world, &store_at(s, 0)->lane);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
+    TELLS_AFTER(s, 5000, "a:SETTLED");
+    SAME(s, kept(s, "stock"), 0);
+}
+
+/* A request to heal is lost with its link and still runs, behind a refusal. */
+GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
+{
+    run_ms(s, 1);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
+    store_restart(store_at(s, 2), 0);
+    net_reset_at(&s->net, &s->net.places[2]);
+    for (int i = 0; i < 4000 && !stray->met; i++)
+        run_ms(s, 1);
+    store_take(store_at(s, 2), "stock", "another", 60000);
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 400);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 2);
+    store_delete(store_at(s, 2), "stock");
+    run_ms(s, 200);
+    HOLDS(s, strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
+    release(a);
+    TELLS_AFTER(s, 5, "a:released");
+    run_ms(s, 4000); /* until that request can run no more */
+    TEXT(s, store_holder(store_at(s, 2), "stock"), "");
+}
+
+/* ---- the restart guard ---- */
+
+/* a holds by the first two of three, the second restarts empty, which a cannot learn, and b asks the last two. */
+static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard_ms)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .restart_guard_ms = guard_ms, .lease_ms = 10000};
+    struct client *p = quorum_with(s, 3, options), *q = quorum_with(s, 3, options);
+    struct handle *a, *b = handle_new(q, "b", "stock", NULL);
+    s->is_tampered = 1;
+    s->net.places[2].mood = NET_REFUSES;
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 5);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.renew = HILOCK_RENEW_NEVER));
+    s->net.places[0].mood = NET_REFUSES;
+    net_reset_at(&s->net, &s->net.places[0]);
+    s->net.places[2].mood = NET_LISTENS;
+    PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    restart_empty(s, 1);
+    run_ms(s, 3000);
+    acquire(b, 2000);
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    return b;
+}
+
+A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
+{
+    struct handle *b = restarted_under_a_holder(s, 0);
+    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
+    TELLS_AFTER(s, 1500, "b:UNWRITABLE");
+    HOLDS(s, strstr(b->detail, "127.0.0.1:6380 started "));
+    run_ms(s, 5000);
+    acquire(b, 5000);
+    run_ms(s, 5000);
+    HOLDS(s, is_held(b));
+    fixture_hush(s);
+}
+
+A_PLAY(without_the_guard_two_hold_at_a_time)
+{
+    struct handle *b = restarted_under_a_holder(s, HILOCK_GUARD_OFF);
+    TELLS(s, "b:OK");
+    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
+}
+
+/* Holds for a millisecond whenever it can. */
+static unsigned take_turn(struct handle *handle)
+{
+    unsigned had_it = (unsigned)is_held(handle);
+    if (had_it)
+        release_quietly(handle);
+    if (hilock_lock_state(handle->lock) == HILOCK_STATE_IDLE)
+        acquire(handle, HILOCK_FOREVER);
+    return had_it;
+}
+
+static void share(struct fixture *s, struct handle *const handles[2], unsigned grants[2])
+{
+    grants[0] = grants[1] = 0;
+    for (unsigned ms = 0; ms < 5000; ms++) {
+        for (unsigned i = 0; i < 2; i++)
+            grants[i] += take_turn(handles[i]);
+        run_ms(s, 1);
+    }
+}
+
+/* A request to the master under its guard is answered by the client itself, and shows nothing of the network. */
+A_PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
+    struct handle *handles[2] = {handle_new(quorum_with(s, 3, options), "a", "stock", NULL),
+                             handle_new(quorum_with(s, 3, options), "b", "stock", NULL)};
+    unsigned before[2], grants[2];
+    s->is_untold = 1;
+    share(s, handles, before);
+    restart_empty(s, 2);
+    share(s, handles, grants); /* enough to be misled */
+    share(s, handles, grants);
+    HOLDS(s, 4 * (grants[0] + grants[1]) > 3 * (before[0] + before[1]));
+    HOLDS(s, 5 * grants[0] > grants[0] + grants[1] && 5 * grants[1] > grants[0] + grants[1]);
+}
+
+/* It asks again when it polls. */
+A_PLAY(a_poller_gives_back_at_once_the_votes_that_are_too_few)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .quorum_needed = 3};
+    struct handle *a = handle_new(quorum_with(s, 3, options), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    store_set_string(store_at(s, 1), "stock", "another");
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    SAME(s, store_left_ms(store_at(s, 0), "stock"), -2);
+    SAME(s, store_left_ms(store_at(s, 2), "stock"), -2);
+    run_ms(s, 500);
+    HOLDS(s, store_count(store_at(s, 1), "SET") < 12);
+    store_delete(store_at(s, 1), "stock");
+    TELLS_AFTER(s, 200, "a:OK");
+}
+
+enum { CLIENTS = 6, EACH = 6 };
+
+/* All masters must agree, and a message takes longer than a hold: who has a vote and lacks another keeps the others from having any. */
+static void crowd(struct fixture *s, hilock_kind kind)
+{
+    const struct hilock_client_options options = {.size = sizeof options, .quorum_needed = 3, .turns_max = 1};
+    struct handle *handles[CLIENTS * EACH];
+    unsigned grants = 0, is_served[CLIENTS * EACH] = {0}, served = 0;
+    s->is_untold = 1;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct client *client = quorum_with(s, 3, options);
+        for (unsigned j = 0; j < EACH; j++)
+            handles[i * EACH + j] = handle_new(client, "h", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
+    }
+    s->net.there_us = s->net.back_us = 10000;
+    for (unsigned ms = 0; ms < 5000; ms++) {
+        for (unsigned i = 0; i < CLIENTS * EACH; i++) {
+            unsigned had_it = take_turn(handles[i]);
+            grants += had_it;
+            served += had_it && !is_served[i];
+            is_served[i] |= had_it;
+        }
+        run_ms(s, 1);
+    }
+    HOLDS(s, grants >= 60);
+    SAME(s, served, CLIENTS * EACH);
+}
+
+A_PLAY(many_share_a_queue_when_all_masters_must_agree) { crowd(s, HILOCK_MUTEX); }
+A_PLAY(many_that_poll_share_a_name_when_all_masters_must_agree) { crowd(s, HILOCK_SIMPLE); }

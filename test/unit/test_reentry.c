@@ -31,6 +31,7 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, a->result.hold_count, 1);
     SAME(s, a->result.fencing_token, token);
     HOLDS(s, a->result.remaining_ms > 0);
+    SAME(s, stats_of(p).reentered, 1);
     SAME(s, asked(s, NULL), asked_before);
     HOLDS(s, is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_OK);
@@ -38,43 +39,6 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, a->result.hold_count, 0);
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_NOT_HELD);
-}
-
-enum { DEEP = 1000 };
-
-HOLDING(a_thousand_deep_costs_no_command, HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .reentrant = 1))
-{
-    size_t asked_before = asked(s, NULL), blocks;
-    for (int i = 2; i <= DEEP / 2; i++) {
-        SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-        run_us(s, 1);
-        SAME(s, a->result.hold_count, i);
-    }
-    for (int i = DEEP / 2; i < DEEP; i++) /* all in one turn */
-        SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    run_ms(s, 5);
-    SAME(s, a->result.hold_count, DEEP);
-    SAME(s, a->calls, DEEP);
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.reentered, DEEP - 1);
-    SAME(s, stats.granted, 1);
-    SAME(s, stats.acquires, DEEP);
-    for (int i = DEEP; i > 1; i--) {
-        SAME(s, i % 3 ? release_quietly(a) : release(a), HILOCK_OK);
-        HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
-    }
-    run_ms(s, 5);
-    SAME(s, asked(s, NULL), asked_before);
-    blocks = s->memory.blocks;
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 1);
-    release_quietly(a);
-    run_ms(s, 1);
-    SAME(s, s->memory.blocks, blocks); /* nothing stays behind */
-    HOLDS(s, is_ours(s, "stock"));
-    release_quietly(a);
-    run_ms(s, 1);
-    HOLDS(s, !is_ours(s, "stock"));
 }
 
 WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
@@ -98,50 +62,7 @@ HOLDING(no_count_overflows, &again)
     TELLS(s, "a:OK");
 }
 
-WITH_CLIENT(other_handles_of_the_name_wait_until_the_last_release)
-{
-    struct handle *a = held(p, "a", "stock", &again), *b = handle_new(p, "b", "stock", &again);
-    acquire(a, HILOCK_TRY);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "a:OK b:WAITING");
-    release_quietly(a);
-    TELLS_AFTER(s, 500, "");
-    release_quietly(a);
-    TELLS_AFTER(s, 5, "b:OK");
-}
-
 /* ---- the hold ends ---- */
-
-WITH_CLIENT(drop_and_free_end_all_counts)
-{
-    struct handle *a = held(p, "a", "one", &again), *b = held(p, "b", "two", &again);
-    acquire(a, HILOCK_TRY);
-    acquire(b, HILOCK_TRY);
-    TELLS_AFTER(s, 1, "a:OK b:OK");
-    acquire(a, HILOCK_TRY);
-    acquire(b, HILOCK_TRY);
-    handle_drop(a);
-    handle_free(b);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "");
-    HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    SAME(s, a->result.hold_count, 1);
-}
-
-HOLDING(a_loss_ends_all_counts, &again)
-{
-    acquire(a, HILOCK_TRY);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 1, "a:OK a:OK");
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    TELLS_AFTER(s, 1100, "a:LOST TAKEN");
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
-    TELLS_AFTER(s, 1, "a:TIMED_OUT");
-}
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
@@ -169,9 +90,8 @@ HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.fencing_token, 0);
     TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
-    struct hilock_stats stats = stats_of(p);
-    SAME(s, stats.reentered, 0);
-    SAME(s, stats.failed, 1);
+    SAME(s, stats_of(p).reentered, 0);
+    SAME(s, stats_of(p).failed, 1);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -179,12 +99,6 @@ static void enter_and_block(struct handle *handle)
 {
     SAME(handle->fixture, acquire(TAILQ_FIRST(&handle->fixture->handles), HILOCK_FOREVER), HILOCK_OK);
     block_for_five_seconds(handle);
-}
-
-HOLDING(one_that_aged_in_the_queue_is_LOST_too, &again)
-{
-    pending(s, p, enter_and_block);
-    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
 }
 
 static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
@@ -300,19 +214,6 @@ HOLDING(releases_need_no_memory, &again)
     release(a);
     TELLS_AFTER(s, 5, "a:OK a:OK a:released a:released a:released");
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-HOLDING(an_abandoned_client_answers_nothing, &again)
-{
-    acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    acquire(a, HILOCK_TRY);
-    acquire(a, HILOCK_TRY);
-    cancel(a);
-    release(a);
-    client_abandon(p);
-    TELLS_AFTER(s, 5, "a:OK");
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
 /* ---- inside its callback ---- */

@@ -5,6 +5,7 @@
 #include "played.h"
 
 #define ON_LOST .on_lost = hilock_lost_ignored
+#define OPTIONS(...) {.size = sizeof(struct hilock_lock_options), __VA_ARGS__}
 #define NEGATIVE ((uint32_t)-1000)
 #define NEGATIVE_WORDS "4294966296: a negative number by mistake? at most 2147483647"
 
@@ -24,7 +25,9 @@ struct stage {
 
 struct row {
     const char *what;
-    hilock_status (*call)(struct stage *stage);
+    const char *names[4]; /* of what is to be made, if that is all */
+    struct hilock_lock_options options;
+    hilock_status (*call)(struct stage *stage, const struct row *row);
     hilock_status status;
     const char *wrong, *mend; /* in the sentence; NULL: there is no client to ask for one */
     int whose;                /* sentence: the client's, the closing one's, the guarded one's */
@@ -39,41 +42,19 @@ static void never(const struct hilock_result *result, void *user)
 
 static void never_closed(void *user) { fixture_claim(user, 0, "a refused close closes nothing", __FILE__, __LINE__); }
 
-#define CREATE(function, name, ...) \
-    static hilock_status function(struct stage *t) { return hilock_lock_create(&t->made, t->client, name, HILOCK_LOCK_OPTIONS(__VA_ARGS__)); }
+#define LOCK(name, ...) .names = {name}, .options = OPTIONS(__VA_ARGS__), .call = lock
+#define NAMES(...) .names = {__VA_ARGS__, NULL}
+#define MULTI(...) .options = OPTIONS(__VA_ARGS__), .call = multi
 #define CALL(function, expression) \
-    static hilock_status function(struct stage *t) { return (void)t, expression; }
+    static hilock_status function(struct stage *t, const struct row *row) { return (void)t, (void)row, expression; }
+
+CALL(lock, hilock_lock_create(&t->made, t->client, row->names[0], &row->options))
+CALL(multi, hilock_multi_create(&t->made, t->client, row->names, &row->options))
 
 /* ---- create ---- */
 
-CREATE(create_deaf, "x", .lease_ms = 5000)
-CREATE(create_brief, "x", ON_LOST, .lease_ms = 50)
-CREATE(create_long, "x", ON_LOST, .lease_ms = 86400001)
-CREATE(create_backward, "x", ON_LOST, .lease_ms = NEGATIVE)
-CREATE(create_short_hold, "x", ON_LOST, .lease_ms = 5000, .hold_max_ms = 3000)
-CREATE(create_backward_hold, "x", ON_LOST, .hold_max_ms = NEGATIVE)
-CREATE(create_backward_validity, "x", ON_LOST, .min_validity_ms = NEGATIVE)
-CREATE(create_never_valid, "x", ON_LOST, .lease_ms = 1000, .min_validity_ms = 1000)
-CREATE(create_backward_report, "x", ON_LOST, .wait_report_ms = NEGATIVE)
-CREATE(create_backward_poll, "x", ON_LOST, .kind = HILOCK_SIMPLE, .poll_min_ms = NEGATIVE)
-CREATE(create_backward_jitter, "x", ON_LOST, .wake = HILOCK_WAKE_POLL, .poll_jitter_ms = NEGATIVE)
-CREATE(create_bad_kind, "x", ON_LOST, .kind = (hilock_kind)7)
-CREATE(create_bad_renew, "x", ON_LOST, .renew = (hilock_renew)2)
-CREATE(create_bad_wake, "x", ON_LOST, .wake = (hilock_wake)2)
-CREATE(create_twice_reentrant, "x", ON_LOST, .reentrant = 2)
-CREATE(create_less_than_reentrant, "x", ON_LOST, .reentrant = -1)
-CREATE(create_overreplicated, "x", ON_LOST, .replicas = 65)
-CREATE(create_unreplicated, "x", ON_LOST, .replica_timeout_ms = 100)
-CREATE(create_slowly_replicated, "x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001)
-CREATE(create_empty, "", ON_LOST)
-CREATE(create_too_long, t->long_name, ON_LOST)
-CREATE(create_over_with_prefix, t->long_name, ON_LOST, .name_length = 1020)
-CREATE(create_endless, "x", ON_LOST, .name_length = SIZE_MAX)
-CREATE(create_closed_brace, "x}y", ON_LOST)
-CREATE(create_open_brace, "a{x", ON_LOST)
-CREATE(create_empty_tag, "a{}b{c}", ON_LOST)
-CREATE(create_hidden_brace, "a\0}b", ON_LOST, .name_length = 4)
-CREATE(create_nameless, NULL, ON_LOST)
+CALL(create_too_long, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST)))
+CALL(create_over_with_prefix, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1020)))
 CALL(create_without_options, hilock_lock_create(&t->made, t->client, "x", NULL))
 CALL(create_nowhere, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
 CALL(create_clientless, hilock_lock_create(&t->made, NULL, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
@@ -83,31 +64,20 @@ CALL(create_undersized, hilock_lock_create(&t->made, t->client, "x", &(struct hi
 
 CALL(create_unguarded, hilock_lock_create(&t->made, t->guarded, "x", HILOCK_LOCK_OPTIONS(ON_LOST, .lease_ms = 60000)))
 
-static hilock_status create_newer(struct stage *t)
+static hilock_status create_newer(struct stage *t, const struct row *row)
 {
     struct { struct hilock_lock_options known; char unknown[8]; } newer = {{.size = sizeof newer, ON_LOST}, {0, 0, 0, 1}};
+    (void)row;
     return hilock_lock_create(&t->made, t->client, "x", &newer.known);
 }
 
-#define MULTI(function, client, options, ...) \
-    static hilock_status function(struct stage *t) \
-    { \
-        static const char *const names[] = {__VA_ARGS__, NULL}; \
-        return hilock_multi_create(&t->made, t->client, names, options); \
-    }
-MULTI(multi_of_one, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a")
-MULTI(multi_twice, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "b", "a")
-MULTI(multi_empty, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "")
-MULTI(multi_brace, client, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "x}y")
-MULTI(multi_reentrant, client, HILOCK_LOCK_OPTIONS(ON_LOST, .reentrant = 1), "a", "b")
-MULTI(multi_of_a_length, client, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1), "a", "b")
-MULTI(multi_deaf, client, HILOCK_LOCK_OPTIONS(.lease_ms = 1000), "a", "b")
-MULTI(multi_closing, closing, HILOCK_LOCK_OPTIONS(ON_LOST), "a", "b")
+CALL(multi_closing, hilock_multi_create(&t->made, t->closing, row->names, HILOCK_LOCK_OPTIONS(ON_LOST)))
 
-static hilock_status multi_of_many(struct stage *t)
+static hilock_status multi_of_many(struct stage *t, const struct row *row)
 {
     static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
     const char *names[66] = {NULL};
+    (void)row;
     for (int i = 0; i < 65; i++)
         names[i] = digits[i % 10];
     return hilock_multi_create(&t->made, t->client, names, HILOCK_LOCK_OPTIONS(ON_LOST));
@@ -116,53 +86,53 @@ CALL(multi_nameless, hilock_multi_create(&t->made, t->client, NULL, HILOCK_LOCK_
 CALL(multi_clientless, hilock_multi_create(&t->made, NULL, NULL, NULL))
 
 static const struct row creates[] = {
-    {"no on_lost", create_deaf, HILOCK_INVALID, "on_lost is NULL: a hold can end without you", "give a function, or hilock_lost_ignored if you check hilock_lock_remaining_ms() before every write", 0},
-    {"a lease of 50 ms", create_brief, HILOCK_INVALID, "bad lease_ms 50: must be", "100..86400000, or 0 for the client's", 0},
-    {"a lease of over 24 h", create_long, HILOCK_INVALID, "bad lease_ms 86400001: must be", "100..86400000", 0},
-    {"a negative lease", create_backward, HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
-    {"hold_max below the lease", create_short_hold, HILOCK_INVALID, "hold_max_ms 3000 is less than lease_ms 5000", "lower the lease or raise the limit", 0},
-    {"a negative hold_max", create_backward_hold, HILOCK_INVALID, "hold_max_ms " NEGATIVE_WORDS, "at most", 0},
-    {"a negative min_validity", create_backward_validity, HILOCK_INVALID, "min_validity_ms " NEGATIVE_WORDS, "at most", 0},
-    {"a validity that no lease gives", create_never_valid, HILOCK_INVALID, "min_validity_ms 1000 is more than a lease_ms of 1000 can give", "no grant would ever be good enough", 0},
-    {"a negative wait_report", create_backward_report, HILOCK_INVALID, "wait_report_ms " NEGATIVE_WORDS, "at most", 0},
-    {"a negative pause between polls", create_backward_poll, HILOCK_INVALID, "poll_min_ms " NEGATIVE_WORDS, "at most", 0},
-    {"a negative jitter", create_backward_jitter, HILOCK_INVALID, "poll_jitter_ms " NEGATIVE_WORDS, "at most", 0},
-    {"no such kind", create_bad_kind, HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
-    {"no such renew", create_bad_renew, HILOCK_INVALID, "renew 2", "use the names of the header", 0},
-    {"no such wake", create_bad_wake, HILOCK_INVALID, "wake 2", "use the names of the header", 0},
-    {"reentrant twice", create_twice_reentrant, HILOCK_INVALID, "bad reentrant 2", "must be 0 or 1", 0},
-    {"reentrant less than not", create_less_than_reentrant, HILOCK_INVALID, "bad reentrant -1", "must be 0 or 1", 0},
-    {"more replicas than anybody has", create_overreplicated, HILOCK_INVALID, "bad replicas 65: must be 1..64", "or 0 for no confirmation", 0},
-    {"time for no replica", create_unreplicated, HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "no replica would be waited for", 0},
-    {"replicas that take longer than the lease", create_slowly_replicated, HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
-    {"an empty name", create_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
-    {"a name too long", create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
-    {"a name too long with its prefix", create_over_with_prefix, HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0},
-    {"a name without an end", create_endless, HILOCK_BAD_NAME, "bad name of", "must be 1..1024 with the prefix", 0},
-    {"a brace that closes", create_closed_brace, HILOCK_BAD_NAME, "bad name \"shop:x}y\": no braces at all, or the first '{' opens a non-empty {...}", "else its keys fall into different hash slots", 0},
-    {"a brace that opens", create_open_brace, HILOCK_BAD_NAME, "bad name \"shop:a{x\": no braces", "opens a non-empty {...}", 0},
-    {"an empty tag", create_empty_tag, HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": no braces", "opens a non-empty {...}", 0},
-    {"a brace behind a zero", create_hidden_brace, HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": no braces", "opens a non-empty {...}", 0},
-    {"no name", create_nameless, HILOCK_INVALID, "name is NULL", "give", 0},
-    {"no options", create_without_options, HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0},
-    {"nowhere to put it", create_nowhere, HILOCK_INVALID, "ret_lock is NULL", "give", 0},
-    {"no client", create_clientless, HILOCK_INVALID, NULL, NULL, 0},
-    {"a client that closes", create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
-    {"options of no size", create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
-    {"options of too small a size", create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
-    {"options with more than is known", create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
-    {"a lease longer than the guard", create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store could grant the lock to others too early", "raise the guard", GUARDED},
-    {"a multi of one name", multi_of_one, HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
-    {"a multi of 65 names", multi_of_many, HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0},
-    {"a multi with a name twice", multi_twice, HILOCK_INVALID, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
-    {"a multi with an empty name", multi_empty, HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
-    {"a multi with a brace", multi_brace, HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "opens a non-empty {...}", 0},
-    {"a reentrant multi", multi_reentrant, HILOCK_UNSUPPORTED, "a multi is not reentrant", "leave reentrant 0", 0},
-    {"a multi with a length", multi_of_a_length, HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
-    {"a multi without on_lost", multi_deaf, HILOCK_INVALID, "on_lost is NULL", "give a function", 0},
-    {"a multi without names", multi_nameless, HILOCK_INVALID, "names is NULL", "give 2..64 names", 0},
-    {"a multi of a client that closes", multi_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
-    {"a multi of no client", multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
+    {"no on_lost", LOCK("x", .lease_ms = 5000), HILOCK_INVALID, "on_lost is NULL: a hold can end without you", "give a function, or hilock_lost_ignored if you check hilock_lock_remaining_ms() before every write", 0},
+    {"a lease of 50 ms", LOCK("x", ON_LOST, .lease_ms = 50), HILOCK_INVALID, "bad lease_ms 50: must be", "100..86400000, or 0 for the client's", 0},
+    {"a lease of over 24 h", LOCK("x", ON_LOST, .lease_ms = 86400001), HILOCK_INVALID, "bad lease_ms 86400001: must be", "100..86400000", 0},
+    {"a negative lease", LOCK("x", ON_LOST, .lease_ms = NEGATIVE), HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
+    {"hold_max below the lease", LOCK("x", ON_LOST, .lease_ms = 5000, .hold_max_ms = 3000), HILOCK_INVALID, "hold_max_ms 3000 is less than lease_ms 5000", "lower the lease or raise the limit", 0},
+    {"a negative hold_max", LOCK("x", ON_LOST, .hold_max_ms = NEGATIVE), HILOCK_INVALID, "hold_max_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative min_validity", LOCK("x", ON_LOST, .min_validity_ms = NEGATIVE), HILOCK_INVALID, "min_validity_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a validity that no lease gives", LOCK("x", ON_LOST, .lease_ms = 1000, .min_validity_ms = 1000), HILOCK_INVALID, "min_validity_ms 1000 is more than a lease_ms of 1000 can give", "no grant would ever be good enough", 0},
+    {"a negative wait_report", LOCK("x", ON_LOST, .wait_report_ms = NEGATIVE), HILOCK_INVALID, "wait_report_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative pause between polls", LOCK("x", ON_LOST, .kind = HILOCK_SIMPLE, .poll_min_ms = NEGATIVE), HILOCK_INVALID, "poll_min_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a negative jitter", LOCK("x", ON_LOST, .wake = HILOCK_WAKE_POLL, .poll_jitter_ms = NEGATIVE), HILOCK_INVALID, "poll_jitter_ms " NEGATIVE_WORDS, "at most", 0},
+    {"no such kind", LOCK("x", ON_LOST, .kind = (hilock_kind)7), HILOCK_INVALID, "bad kind 7", "use the names of the header", 0},
+    {"no such renew", LOCK("x", ON_LOST, .renew = (hilock_renew)2), HILOCK_INVALID, "renew 2", "use the names of the header", 0},
+    {"no such wake", LOCK("x", ON_LOST, .wake = (hilock_wake)2), HILOCK_INVALID, "wake 2", "use the names of the header", 0},
+    {"reentrant twice", LOCK("x", ON_LOST, .reentrant = 2), HILOCK_INVALID, "bad reentrant 2", "must be 0 or 1", 0},
+    {"reentrant less than not", LOCK("x", ON_LOST, .reentrant = -1), HILOCK_INVALID, "bad reentrant -1", "must be 0 or 1", 0},
+    {"more replicas than anybody has", LOCK("x", ON_LOST, .replicas = 65), HILOCK_INVALID, "bad replicas 65: must be 1..64", "or 0 for no confirmation", 0},
+    {"time for no replica", LOCK("x", ON_LOST, .replica_timeout_ms = 100), HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "no replica would be waited for", 0},
+    {"replicas that take longer than the lease", LOCK("x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001), HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
+    {"an empty name", LOCK("", ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name too long", .call = create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name too long with its prefix", .call = create_over_with_prefix, HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0},
+    {"a name without an end", LOCK("x", ON_LOST, .name_length = SIZE_MAX), HILOCK_BAD_NAME, "bad name of", "must be 1..1024 with the prefix", 0},
+    {"a brace that closes", LOCK("x}y", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\": no braces at all, or the first '{' opens a non-empty {...}", "else its keys fall into different hash slots", 0},
+    {"a brace that opens", LOCK("a{x", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{x\": no braces", "opens a non-empty {...}", 0},
+    {"an empty tag", LOCK("a{}b{c}", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": no braces", "opens a non-empty {...}", 0},
+    {"a brace behind a zero", LOCK("a\0}b", ON_LOST, .name_length = 4), HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": no braces", "opens a non-empty {...}", 0},
+    {"no name", LOCK(NULL, ON_LOST), HILOCK_INVALID, "name is NULL", "give", 0},
+    {"no options", .call = create_without_options, HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0},
+    {"nowhere to put it", .call = create_nowhere, HILOCK_INVALID, "ret_lock is NULL", "give", 0},
+    {"no client", .call = create_clientless, HILOCK_INVALID, NULL, NULL, 0},
+    {"a client that closes", .call = create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
+    {"options of no size", .call = create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
+    {"options of too small a size", .call = create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
+    {"options with more than is known", .call = create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
+    {"a lease longer than the guard", .call = create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store could grant the lock to others too early", "raise the guard", GUARDED},
+    {"a multi of one name", NAMES("a"), MULTI(ON_LOST), HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
+    {"a multi of 65 names", .call = multi_of_many, HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0},
+    {"a multi with a name twice", NAMES("a", "b", "a"), MULTI(ON_LOST), HILOCK_INVALID, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
+    {"a multi with an empty name", NAMES("a", ""), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
+    {"a multi with a brace", NAMES("a", "x}y"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "opens a non-empty {...}", 0},
+    {"a reentrant multi", NAMES("a", "b"), MULTI(ON_LOST, .reentrant = 1), HILOCK_UNSUPPORTED, "a multi is not reentrant", "leave reentrant 0", 0},
+    {"a multi with a length", NAMES("a", "b"), MULTI(ON_LOST, .name_length = 1), HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
+    {"a multi without on_lost", NAMES("a", "b"), MULTI(.lease_ms = 1000), HILOCK_INVALID, "on_lost is NULL", "give a function", 0},
+    {"a multi without names", .call = multi_nameless, HILOCK_INVALID, "names is NULL", "give 2..64 names", 0},
+    {"a multi of a client that closes", NAMES("a", "b"), .call = multi_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
+    {"a multi of no client", .call = multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
 };
 
 /* ---- acquire, release, cancel, close ---- */
@@ -170,7 +140,6 @@ static const struct row creates[] = {
 CALL(acquire_nothing, hilock_acquire(NULL, 0, never, t->fixture))
 CALL(acquire_unheard, hilock_acquire(t->idle, 0, NULL, NULL))
 CALL(acquire_backward, hilock_acquire(t->idle, NEGATIVE, never, t->fixture))
-CALL(acquire_just_too_long, hilock_acquire(t->idle, 0x80000000u, never, t->fixture))
 CALL(acquire_twice, hilock_acquire(t->waiting, 0, never, t->fixture))
 CALL(acquire_held, hilock_acquire(t->held, HILOCK_FOREVER, never, t->fixture))
 CALL(acquire_crowded, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->fixture))
@@ -178,21 +147,16 @@ CALL(acquire_closing, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->fix
 CALL(acquire_orphan, hilock_acquire(t->orphan, 0, never, t->fixture))
 CALL(release_nothing, hilock_release(NULL, never, t->fixture))
 CALL(release_idle, hilock_release(t->idle, never, t->fixture))
-CALL(release_waiting, hilock_release(t->waiting, NULL, NULL))
-CALL(release_late_idle, hilock_release(t->late_idle, never, t->fixture))
 CALL(release_orphan, hilock_release(t->orphan, never, t->fixture))
 CALL(extend_nothing, hilock_extend(NULL, 0, never, t->fixture))
 CALL(extend_unheard, hilock_extend(t->held, 0, NULL, NULL))
 CALL(extend_short, hilock_extend(t->held, 99, never, t->fixture))
 CALL(extend_long, hilock_extend(t->held, 86400001, never, t->fixture))
-CALL(extend_backward, hilock_extend(t->held, NEGATIVE, never, t->fixture))
 CALL(extend_idle, hilock_extend(t->idle, 0, never, t->fixture))
-CALL(extend_waiting, hilock_extend(t->waiting, 0, never, t->fixture))
 CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->fixture))
 CALL(validity_of_nothing, hilock_lock_validity(NULL, &t->seen))
 CALL(validity_nowhere, hilock_lock_validity(t->held, NULL))
 CALL(validity_idle, hilock_lock_validity(t->idle, &t->seen))
-CALL(validity_waiting, hilock_lock_validity(t->waiting, &t->seen))
 CALL(validity_orphan, hilock_lock_validity(t->orphan, &t->seen))
 CALL(cancel_nothing, hilock_cancel(NULL))
 CALL(cancel_idle, hilock_cancel(t->idle))
@@ -213,49 +177,43 @@ CALL(force_closing, hilock_force_release(t->late_idle, NULL, never, t->fixture))
 CALL(force_orphan, hilock_force_release(t->orphan, NULL, never, t->fixture))
 
 static const struct row calls[] = {
-    {"acquire of NULL", acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"no on_result", acquire_unheard, HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0},
-    {"a negative wait", acquire_backward, HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
-    {"a wait just too long", acquire_just_too_long, HILOCK_INVALID, "wait_ms 2147483648: a negative number", "at most 2147483647, or HILOCK_FOREVER", 0},
-    {"a second acquire of one that waits", acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0},
-    {"a second acquire of one that holds", acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0},
-    {"more who wait than may", acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
-    {"acquire at a client that closes", acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING},
-    {"acquire at one that is gone", acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"release of NULL", release_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"release of an idle one", release_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"release of one that waits", release_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"release of an idle one while closing", release_late_idle, HILOCK_NOT_HELD, "does not hold", "never acquired", CLOSING},
-    {"release at a client that is gone", release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"extend of NULL", extend_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"an extend that nobody hears of", extend_unheard, HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0},
-    {"an extend too short", extend_short, HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0},
-    {"an extend too long", extend_long, HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0},
-    {"a negative extend", extend_backward, HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
-    {"extend of an idle one", extend_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"extend of one that waits", extend_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"extend at a client that is gone", extend_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"validity of NULL", validity_of_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"nowhere to put a validity", validity_nowhere, HILOCK_INVALID, "ret_validity is NULL", "give", 0},
-    {"validity of an idle one", validity_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"validity of one that waits", validity_waiting, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"validity at a client that is gone", validity_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"cancel of NULL", cancel_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"cancel of an idle one", cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
-    {"cancel of one that holds", cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},
-    {"cancel at a client that is gone", cancel_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"peek of NULL", peek_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"peek that nobody hears of", peek_unheard, HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0},
-    {"peek at a client that closes", peek_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
-    {"peek at one that is gone", peek_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"force_release of NULL", force_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"force_release of no holder", force_nobody, HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0},
-    {"force_release of an endless holder", force_anybody, HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0},
-    {"force_release of what is no holder", force_no_holder, HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0},
-    {"force_release at a client that closes", force_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
-    {"force_release at one that is gone", force_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"close of NULL", close_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"a negative drain", close_backward, HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
+    {"acquire of NULL", .call = acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"no on_result", .call = acquire_unheard, HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0},
+    {"a negative wait", .call = acquire_backward, HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
+    {"a second acquire of one that waits", .call = acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0},
+    {"a second acquire of one that holds", .call = acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0},
+    {"more who wait than may", .call = acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
+    {"acquire at a client that closes", .call = acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING},
+    {"acquire at one that is gone", .call = acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"release of NULL", .call = release_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"release of an idle one", .call = release_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"release at a client that is gone", .call = release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"extend of NULL", .call = extend_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"an extend that nobody hears of", .call = extend_unheard, HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0},
+    {"an extend too short", .call = extend_short, HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0},
+    {"an extend too long", .call = extend_long, HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0},
+    {"extend of an idle one", .call = extend_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"extend at a client that is gone", .call = extend_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"validity of NULL", .call = validity_of_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"nowhere to put a validity", .call = validity_nowhere, HILOCK_INVALID, "ret_validity is NULL", "give", 0},
+    {"validity of an idle one", .call = validity_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
+    {"validity at a client that is gone", .call = validity_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"cancel of NULL", .call = cancel_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"cancel of an idle one", .call = cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
+    {"cancel of one that holds", .call = cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},
+    {"cancel at a client that is gone", .call = cancel_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"peek of NULL", .call = peek_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"peek that nobody hears of", .call = peek_unheard, HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0},
+    {"peek at a client that closes", .call = peek_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
+    {"peek at one that is gone", .call = peek_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"force_release of NULL", .call = force_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"force_release of no holder", .call = force_nobody, HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0},
+    {"force_release of an endless holder", .call = force_anybody, HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0},
+    {"force_release of what is no holder", .call = force_no_holder, HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0},
+    {"force_release at a client that closes", .call = force_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
+    {"force_release at one that is gone", .call = force_orphan, HILOCK_CLOSED, NULL, NULL, 0},
+    {"close of NULL", .call = close_nothing, HILOCK_INVALID, NULL, NULL, 0},
+    {"a negative drain", .call = close_backward, HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
 };
 
 /* ---- the stage ---- */
@@ -315,7 +273,7 @@ static void try_row(struct stage *t, const struct row *row)
     size_t blocks = s->memory.blocks, commands = executed(s);
     int was_broken = s->is_broken;
     hilock_client *client = row->whose == CLOSING ? t->closing : row->whose == GUARDED ? t->guarded : t->client;
-    SAME(s, row->call(t), row->status);
+    SAME(s, row->call(t, row), row->status);
     if (row->wrong && !strstr(hilock_client_refusal(client), row->wrong))
         TEXT(s, hilock_client_refusal(client), row->wrong);
     if (row->mend && !strstr(hilock_client_refusal(client), row->mend))

@@ -65,38 +65,6 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-WITH_SENTINELS(what_the_new_master_does_not_know_is_lost)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
-    stage_fail_over(stage, 3, 1, 0);
-    TELLS_AFTER(s, 10, "a:LOST TAKEN");
-    HOLDS(s, strstr(a->detail, ": a failover, 10.0.0.2:6379 had it for "));
-}
-
-WITH_SENTINELS(a_waiter_tries_again_at_the_new_master)
-{
-    store_take(&s->store, "stock", "another", 600000);
-    asking(stage_connect(stage), "b", "stock", NULL);
-    run_ms(s, 100);
-    stage_fail_over(stage, 3, 1, 0);
-    TELLS_AFTER(s, 20, "b:WAITING b:OK");
-    SAME(s, store_count(stage->other, "SUBSCRIBE"), 2); /* to its grants, and to releases by others */
-}
-
-/* Its answer is on the way while the switch is heard: it extends nothing. */
-WITH_SENTINELS(nothing_that_the_old_master_still_says_is_read)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    struct plan *slow = PLAN(s, .on = "renew", .act = PLAN_HOLD);
-    run_ms(s, 1100);
-    SAME(s, slow->met, 1);
-    stage_fail_over(stage, 3, 1, 0);
-    run_ms(s, 10);
-    plan_let_go(&s->plans, slow);
-    TELLS_AFTER(s, 10, "a:LOST TAKEN");
-    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-}
-
 WITH_SENTINELS(a_promotion_is_asked_after)
 {
     struct client *p = stage_connect(stage);
@@ -106,16 +74,6 @@ WITH_SENTINELS(a_promotion_is_asked_after)
     run_ms(s, 10);
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-WITH_SENTINELS(a_lost_master_is_sought)
-{
-    struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
-    server_goes(s);
-    run_ms(s, 2000);
-    acquire(a, HILOCK_FOREVER);
-    stage_fail_over(stage, 3, 0, 0);
-    TELLS_AFTER(s, 1000, "a:OK");
 }
 
 WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
@@ -156,17 +114,6 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-/* Neither of the two that they name answers. */
-WITH_SENTINELS(those_who_disagree_lead_to_and_fro_within_bounds)
-{
-    s->place->mood = NET_REFUSES;
-    store_knows(stage->sentinels[1], STAGE_OTHER, 6379, 1);
-    s->net.places[1].mood = NET_REFUSES;
-    fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    run_ms(s, 10000);
-    HOLDS(s, s->place->tried + s->net.places[1].tried < 100);
-}
-
 A_PLAY(a_master_that_nobody_knows_is_told)
 {
     struct stage stage;
@@ -191,15 +138,6 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
 }
 
 static const char unknown[] = "ERR No such master with that name";
-
-/* While another sentinel knows better nobody is alarmed. */
-WITH_SENTINELS(one_sentinel_that_knows_nothing_is_no_news)
-{
-    PLAN(s, .on = "SENTINEL", .at = stage->sentinels[0], .act = PLAN_REFUSE, .error = unknown, .times = PLAN_ALWAYS);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    p->tells = 1;
-    TELLS_AFTER(s, 5000, "up");
-}
 
 WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {
@@ -287,4 +225,38 @@ WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
     HOLDS(s, store_count(stage->other, "mutex_release") > 20);
     HOLDS(s, store_count(stage->other, "renew") >= 2);
     TELLS(s, "");
+}
+
+/* ---- what was released shortly before ---- */
+
+/* The master goes for so long, five seconds after the release. */
+static void release_and_go(struct fixture *s, struct handle *a, struct net_place *place, unsigned away_ms)
+{
+    release(a);
+    run_ms(s, 5000);
+    place->mood = NET_REFUSES;
+    net_reset_at(&s->net, place);
+    run_ms(s, away_ms);
+}
+
+WITH_SENTINELS(a_failover_that_takes_long_loses_no_release)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    store_copy(stage->other, &s->store);
+    release_and_go(s, a, s->place, 8000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    TEXT(s, store_holder(stage->other, "stock"), "");
+}
+
+/* Neither its lease nor its place in the queue would last until then. */
+WITH_SENTINELS(what_is_over_is_not_repeated)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    release_and_go(s, a, s->place, 100);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 70000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    SAME(s, store_count(stage->other, "mutex_release"), 0);
 }

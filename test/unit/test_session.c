@@ -14,40 +14,25 @@ GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILO
     SAME(s, asked(s, "SELECT"), 0);
 }
 
-A_PLAY(a_user_and_a_database_are_said_first)
+/* The options' user goes before the url's; a password alone is the default user's. */
+A_PLAY(user_and_database_are_said_first)
 {
-    sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
-    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1/7"));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH shop " FIXTURE_SECRET);
-    TEXT(s, store_line(&s->store, "SELECT", 0)->text, "SELECT 7");
-    for (int i = 0; i < (int)asked(s, "SCRIPT"); i++)
-        HOLDS(s, !store_line(&s->store, "SCRIPT", i)->is_default && store_line(&s->store, "SCRIPT", i)->db == 7);
-}
-
-A_PLAY(the_options_user_goes_before_the_urls)
-{
-    sim_store_set_user(s->store.core, "other", FIXTURE_SECRET);
-    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:wrong@127.0.0.1", .username = "other", .password = FIXTURE_SECRET));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH other " FIXTURE_SECRET);
-}
-
-A_PLAY(a_password_alone_is_the_default_users)
-{
+    static const struct { const char *user, *url, *given_user, *given, *said; } logins[] = {
+        {"shop", "redis://shop:" FIXTURE_SECRET "@127.0.0.1/7", NULL, NULL, "AUTH shop " FIXTURE_SECRET},
+        {"other", "redis://shop:wrong@127.0.0.1/7", "other", FIXTURE_SECRET, "AUTH other " FIXTURE_SECRET},
+        {"unused", "redis://127.0.0.1/7", NULL, FIXTURE_SECRET, "AUTH " FIXTURE_SECRET},
+    };
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    fixture_connect(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    TEXT(s, store_line(&s->store, NULL, 0)->text, "AUTH " FIXTURE_SECRET);
-}
-
-A_PLAY(nothing_else_is_sent_before_AUTH_is_accepted)
-{
-    struct plan *slow = PLAN(s, .on = "AUTH", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    sim_store_set_password(s->store.core, FIXTURE_SECRET);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 100);
-    SAME(s, s->net.requests, 2); /* AUTH of either link */
-    plan_let_go(&s->plans, slow);
-    TELLS_AFTER(s, 5, "a:OK");
+    for (size_t i = 0; i < sizeof logins / sizeof *logins; i++) {
+        sim_store_set_user(s->store.core, logins[i].user, FIXTURE_SECRET);
+        store_forget(&s->store);
+        fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = logins[i].url, .username = logins[i].given_user,
+                                                 .password = logins[i].given));
+        TEXT(s, store_line(&s->store, NULL, 0)->text, logins[i].said);
+        TEXT(s, store_line(&s->store, "SELECT", 0)->text, "SELECT 7");
+        for (int script = 0; script < (int)asked(s, "SCRIPT"); script++)
+            SAME(s, store_line(&s->store, "SCRIPT", script)->db, 7);
+    }
 }
 
 A_PLAY(a_refused_login_ends_the_link_and_the_wait)
@@ -182,30 +167,6 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-WITH_CLIENT(two_clients_do_not_come_back_in_step)
-{
-    struct client *q = fixture_connect(s, NULL);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_us(s, 150);
-    p->tells = q->tells = 1;
-    run_ms(s, 200);
-    HOLDS(s, p->event.kind == HILOCK_EVENT_CONNECTED && q->event.kind == HILOCK_EVENT_CONNECTED);
-    HOLDS(s, asked_at_us(s, "TIME", 2) != asked_at_us(s, "TIME", 3));
-}
-
-A_PLAY(a_link_that_was_good_is_retried_at_once_again)
-{
-    s->place->mood = NET_REFUSES;
-    struct client *p = fixture_open(s, NULL);
-    run_ms(s, 10000);
-    s->place->mood = NET_LISTENS;
-    run_ms(s, 5000);
-    HOLDS(s, hilock_client_is_connected(p->client));
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 60);
-    HOLDS(s, hilock_client_is_connected(p->client));
-}
-
 WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
 {
     PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
@@ -215,28 +176,25 @@ WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
-A_PLAY(silence_while_connecting_is_given_up_after_connect_timeout)
+static struct client *given_up_in_700_ms(struct fixture *s, const char *words)
 {
     uint64_t begun_us = fixture_us(s);
-    s->place->mood = NET_IS_SILENT;
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
     p->tells = 1;
     HOLDS(s, run_until_told(s, 2000));
     TELLS(s, "down");
     SAME(s, fixture_us(s), begun_us + 700000);
-    HOLDS(s, strstr(p->event_detail, "no connection within 700 ms" "; next try in "));
+    HOLDS(s, strstr(p->event_detail, words));
+    return p;
 }
 
-A_PLAY(silence_while_logging_in_is_given_up_after_connect_timeout)
+A_PLAY(silence_is_given_up_after_connect_timeout)
 {
-    uint64_t begun_us = fixture_us(s);
-    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER, .times = 2);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
-    handle_new(p, "x", "x", NULL); /* begins its subscription link */
-    p->tells = 1;
-    HOLDS(s, run_until_told(s, 2000));
-    TELLS(s, "down");
-    SAME(s, fixture_us(s), begun_us + 700000);
+    s->place->mood = NET_IS_SILENT;
+    client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
+    s->place->mood = NET_LISTENS;
+    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
+    given_up_in_700_ms(s, "next try in ");
     TELLS_AFTER(s, 100, "up");
 }
 
@@ -251,19 +209,6 @@ A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
     HOLDS(s, hilock_client_is_connected(p->client));
     SAME(s, third->tried, 2);
     SAME(s, p->loop.queries_begun, 2);
-}
-
-/* Each once, the last one too, before any pause. */
-A_PLAY(the_last_address_of_a_name_is_tried_without_a_pause)
-{
-    struct net_place *first = net_listen(&s->net, "10.0.0.1:6380", &s->store);
-    struct net_place *last = net_listen(&s->net, "10.0.0.3:6380", &s->store);
-    first->mood = last->mood = NET_REFUSES;
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380"));
-    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
-    run_ms(s, 7);
-    SAME(s, first->tried, 1);
-    SAME(s, last->tried, 1);
 }
 
 /* The first swallows what it is sent. What was good is stayed with. */
@@ -289,31 +234,17 @@ A_PLAY(an_address_that_is_silent_hides_no_other)
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-GIVEN(addresses_that_cannot_be_used_are_none, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example")))
-{
-    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"not an address"}};
-    p->tells = 1;
-    TELLS_AFTER(s, 6, "down");
-    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address" "; next try in "));
-}
-
-GIVEN(more_addresses_than_fit_are_cut, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example")))
-{
-    p->loop.name = (struct world_name){.takes_us = 1000};
-    for (int i = 0; i < WORLD_ADDRESSES_MAX; i++)
-        p->loop.name.addresses[i] = "10.9.9.9";
-    p->tells = 1;
-    TELLS_AFTER(s, 10, "down");
-}
-
 A_PLAY(a_name_that_does_not_resolve_is_tried_again)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
     TELLS_AFTER(s, 2, "down");
-    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name" "; next try in "));
+    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name; next try in "));
+    p->loop.name.addresses[0] = "not an address";
+    unheard_ms(s, 200);
+    HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address; next try in "));
     p->loop.name.addresses[0] = "127.0.0.1";
-    TELLS_AFTER(s, 100, "up");
+    TELLS_AFTER(s, 500, "up");
 }
 
 A_PLAY(a_query_without_an_answer_is_cancelled)

@@ -53,24 +53,6 @@ WITH_CLIENT(the_call_of_who_would_ask_at_once_is_refused)
     TELLS_AFTER(s, 1, "a:OK");
 }
 
-/* The holder's lease runs out unheard: nothing else would make it ask. */
-WITH_CLIENT(a_turn_without_memory_is_had_when_there_is_some)
-{
-    store_take(&s->store, "stock", "another", 2000);
-    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 10);
-    struct handle *b = waiting_otherwise(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
-    run_out(s);
-    cancel(a);
-    TELLS_AFTER(s, 200, "a:CANCELLED");
-    HOLDS(s, s->memory.refused >= 4 && s->memory.refused <= 6);
-    s->memory.is_out = 0;
-    TELLS_AFTER(s, 3000, "b:OK");
-    SAME(s, b->result.attempts, 2);
-}
-
 WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
 {
     store_take(&s->store, "stock", "another", 60000);
@@ -117,22 +99,6 @@ HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, a->result.attempts, 1);
     s->memory.is_out = 0;
-}
-
-WITH_CLIENT(a_client_that_goes_meanwhile_leaves_nothing)
-{
-    store_take(&s->store, "stock", "another", 60000);
-    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 10);
-    waiting_otherwise(p, "b", HILOCK_FOREVER);
-    waiting(p, "c", 60000);
-    run_ms(s, 10);
-    run_out(s);
-    cancel(a);
-    run_ms(s, 10);
-    s->memory.is_out = 0;
-    client_abandon(p);
-    run_ms(s, 1000);
 }
 
 /* One of its names was granted too late: without memory for another hold it sleeps until the release of this one is answered. */

@@ -2,11 +2,7 @@
 /* A loop that stands still is reported, once each time, when it made a timer of ours late; and nothing else is taken for it. */
 #include "played.h"
 
-static uint64_t stalls(const struct client *p)
-{
-    struct hilock_stats stats = stats_of(p);
-    return stats.stalls;
-}
+static uint64_t stalls(const struct client *p) { return stats_of(p).stalls; }
 
 /* Holds a lease of 6 s: its renewal is due 2 s after the grant. */
 static struct client *holding(struct fixture *s, const struct hilock_client_options *options)
@@ -17,18 +13,10 @@ static struct client *holding(struct fixture *s, const struct hilock_client_opti
     return p;
 }
 
-static void freeze_ms(struct fixture *s, struct client *p, uint64_t span_ms)
-{
-    world_freeze(&p->loop.lane);
-    run_ms(s, span_ms);
-    world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 10);
-}
-
 GIVEN(a_late_timer_tells_of_it, holding(s, NULL))
 {
-    freeze_ms(s, p, 3500);
-    TELLS(s, "STALLED");
+    frozen_ms(p, 3500);
+    TELLS_AFTER(s, 10, "STALLED");
     HOLDS(s, p->event.stalled_ms >= 1500 && p->event.stalled_ms < 1510); /* 2 s were left */
     HOLDS(s, !p->event.lock && p->event.client == p->client);
     HOLDS(s, p->event.waited_ms >= 3500 && p->event.waited_ms < 3520); /* the whole stop: hilock had just been called */
@@ -61,30 +49,17 @@ GIVEN(many_late_timers_are_one_stall, holding(s, NULL))
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 300);
     held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
-    freeze_ms(s, p, 5000);
-    TELLS(s, "STALLED");
-    freeze_ms(s, p, 5000);
-    TELLS(s, "STALLED");
+    frozen_ms(p, 5000);
+    TELLS_AFTER(s, 10, "STALLED");
+    frozen_ms(p, 5000);
+    TELLS_AFTER(s, 10, "STALLED");
     SAME(s, stalls(p), 2);
-}
-
-static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2500000); }
-
-GIVEN(a_callback_that_takes_long_is_one, holding(s, NULL))
-{
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    run_ms(s, 1500);
-    acquire(b, HILOCK_FOREVER);
-    when(b, "OK", block);
-    run_ms(s, 10);
-    TELLS_AFTER(s, 10, "b:OK STALLED");
-    SAME(s, stalls(p), 1);
 }
 
 /* Nothing of ours was due: nothing was late. */
 GIVEN(a_stall_that_delays_nothing_is_not_told, holding(s, NULL))
 {
-    freeze_ms(s, p, 1900);
+    frozen_ms(p, 1900);
     run_ms(s, 60000);
     SAME(s, stalls(p), 0);
     TELLS(s, "");

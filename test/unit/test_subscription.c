@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not believed. */
+/* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not
+ * believed. Names that look alike are different locks, though they share a channel, and no name is a key that another
+ * lock keeps. */
 #include "played.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
@@ -8,39 +10,7 @@
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
     store_take(&p->fixture->store, name, "another", 600000);
-    struct handle *handle = asking(p, tag, name, NULL);
-    return handle;
-}
-
-WITH_CLIENT(at_most_256_answers_are_outstanding)
-{
-    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    char name[16];
-    s->is_untold = 1;
-    for (int i = 0; i < 600; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        waits(p, name, name);
-    }
-    run_ms(s, 10);
-    SAME(s, asked(s, "SUBSCRIBE"), 256);
-    plan_let_go(&s->plans, slow);
-    run_ms(s, 10);
-    SAME(s, asked_for(s, TO_OTHERS), 600);
-    HOLDS(s, asked(s, "mutex_acquire") >= 1200 && asked(s, "mutex_acquire") < 1300);
-}
-
-WITH_CLIENT(everything_wanted_is_subscribed_again_after_a_loss)
-{
-    waits(p, "a", "one");
-    waits(p, "b", "two");
-    waits(p, "c", "three");
-    run_ms(s, 10);
-    SAME(s, asked_for(s, TO_OTHERS), 3);
-    net_reset(&s->net, NULL, NET_STREAMS);
-    run_ms(s, 100);
-    SAME(s, asked_for(s, TO_OTHERS), 6);
-    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 9);
+    return asking(p, tag, name, NULL);
 }
 
 WITH_CLIENT(what_lingers_is_not_subscribed_again)
@@ -139,18 +109,6 @@ A_PLAY(a_slow_answer_on_a_lively_link_is_waited_for)
     }
     SAME(s, s->place->tried, 2);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
-}
-
-/* Every error, also one that is about another command, is the answer to the oldest; the link lives on. */
-WITH_CLIENT(a_refusal_does_not_cost_the_other_channels)
-{
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel");
-    waits(p, "a", "one");
-    waits(p, "b", "two");
-    run_ms(s, 10);
-    store_free_name(&s->store, "two");
-    TELLS_AFTER(s, 10, "a:WAITING b:WAITING b:OK");
-    SAME(s, s->place->tried, 2);
 }
 
 static void breaks_the_stream(struct fixture *s, struct hl_reply *said)
@@ -264,4 +222,47 @@ WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
     TEXT(s, strstr(p->line, "subscriptions: Connection reset by peer") ? "said" : p->line, "said");
     run_ms(s, 20000);
     SAME(s, p->lines, lines);
+}
+
+/* Both are notified on Redisson's channel of {a}. */
+WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
+{
+    s->is_tampered = 1;
+    store_take(&s->store, "a", "another", 600000);
+    store_take(&s->store, "{a}", "another", 600000);
+    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
+    TELLS(s, "a:WAITING b:WAITING");
+    store_free_name(&s->store, "{a}");
+    TELLS_AFTER(s, 10, "b:OK");
+    release_quietly(b);
+    handle_free(b);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
+    store_free_name(&s->store, "a");
+    TELLS_AFTER(s, 10, "a:OK");
+    handle_free(a);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
+}
+
+static void is_refused(struct fixture *s, struct client *p, const char *name, const char *full)
+{
+    hilock_lock *lock = NULL;
+    char words[200];
+    snprintf(words, sizeof words, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks", full);
+    SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_BAD_NAME);
+    HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
+}
+
+A_PLAY(keys_of_other_locks_are_no_names)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "hil"));
+    is_refused(s, p, "hilock:token:{x}", "hilock:token:{x}");
+    is_refused(s, p, "redisson_lock_queue:{x}", "redisson_lock_queue:{x}");
+    is_refused(s, q, "ock:token={x}", "hilock:token={x}");
+    held(p, "a", "hilock", NULL);
+    held(q, "b", "hilock:token:{x}", NULL); /* hilhilock:.. */
 }

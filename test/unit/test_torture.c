@@ -1,182 +1,345 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A day with everything in it, played once for every allocation, timer, link, command and query that may fail in it: nothing crashes,
- * nothing leaks, refusals say NO_MEMORY, every accepted call is answered, and nothing of ours stays at the store for longer than a lease. */
-#include <stdlib.h>
-
+/* A day with everything in it at one server, one behind Sentinel and one in a cluster, with a failover in each, one
+ * with replicas that confirm, one of a queue, of multis and of a quorum, played once for every allocation, timer, link,
+ * command and query that may fail in it: nothing crashes or leaks, refusals say NO_MEMORY, each acquire that was
+ * accepted has one outcome, the client ends, and where memory came back it works again. */
+#include "cluster_stage.h"
 #include "played.h"
+#include "quorum_stage.h"
+#include "sentinel_stage.h"
 #include "wanted.h"
 
-struct seat { /* a handle, and the calls it owes an answer to */
-    struct fixture *fixture;
-    hilock_lock *lock;
-    int owed;
-};
+typedef struct client *day_fn(struct fixture *s);
 
-static int is_refused_well(struct fixture *s, hilock_status status)
+enum { COMPETED_MS = 3000 };
+
+/* 1: done. There may be no memory for it, but nothing else is in its way. */
+static unsigned is_done(struct fixture *s, hilock_status status)
 {
     HOLDS(s, status == HILOCK_OK || status == HILOCK_NO_MEMORY);
-    return status != HILOCK_OK;
+    return status == HILOCK_OK;
 }
 
-static void answered(const struct hilock_result *result, void *user)
+/* Each call only of what could be made. */
+static void ask(struct handle *handle, uint32_t wait_ms)
 {
-    struct seat *seat = user;
-    HOLDS(seat->fixture, result->lock == seat->lock && seat->owed-- > 0);
+    if (handle->lock && hilock_lock_state(handle->lock) == HILOCK_STATE_IDLE)
+        is_done(handle->fixture, acquire(handle, wait_ms));
 }
 
-static void lost(const struct hilock_event *event, void *user) { (void)event, (void)user; }
-
-static struct seat make(struct fixture *s, hilock_client *client, const char *name)
+static void stop(struct handle *handle)
 {
-    struct seat seat = {s, NULL, 0};
-    is_refused_well(s, hilock_lock_create(&seat.lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = lost, .on_event = lost, .lease_ms = 3000, .reentrant = 1)));
-    return seat;
+    if (handle->lock)
+        (void)cancel(handle);
 }
 
-static void ask(struct seat *seat, uint32_t wait_ms)
-{
-    if (seat->lock && hilock_lock_state(seat->lock) == HILOCK_STATE_IDLE && !is_refused_well(seat->fixture, hilock_acquire(seat->lock, wait_ms, answered, seat)))
-        seat->owed++;
-}
+static int is_held_still(const struct handle *handle) { return handle->lock && is_held(handle); }
 
-static void let_go(struct seat *seat)
+static void let_go(struct handle *handle)
 {
-    if (seat->lock && hilock_release(seat->lock, answered, seat) == HILOCK_OK)
-        seat->owed++;
+    if (is_held_still(handle))
+        release_quietly(handle);
+    run_ms(handle->fixture, 5);
 }
 
 /* Longer, deeper, seen from outside; as many releases as it was entered. */
-static void use(struct seat *seat)
+static void use(struct handle *handle)
 {
-    struct fixture *s = seat->fixture;
+    struct fixture *s = handle->fixture;
     hilock_validity *validity = NULL;
-    int entered = 0;
-    if (!seat->lock || hilock_lock_state(seat->lock) != HILOCK_STATE_HELD)
+    unsigned entered = 0;
+    if (!is_held_still(handle))
         return;
-    if (!is_refused_well(s, hilock_extend(seat->lock, 5000, answered, seat)))
-        seat->owed++;
+    is_done(s, extend(handle, 5000));
     for (int i = 0; i < 2; i++)
-        entered += !is_refused_well(s, hilock_acquire(seat->lock, HILOCK_TRY, answered, seat));
-    seat->owed += entered;
-    if (!is_refused_well(s, hilock_lock_validity(seat->lock, &validity)))
-        HOLDS(s, hilock_validity_remaining_ms(validity) == hilock_lock_remaining_ms(seat->lock));
+        entered += is_done(s, acquire(handle, HILOCK_TRY));
+    if (is_done(s, hilock_lock_validity(handle->lock, &validity)))
+        SAME(s, hilock_validity_remaining_ms(validity), hilock_lock_remaining_ms(handle->lock));
     hilock_validity_unref(validity);
     run_ms(s, 10);
     while (entered--)
-        let_go(seat);
+        is_done(s, release(handle));
 }
 
-static void leave(struct seat *seat)
+static struct handle *asks(struct client *p, const char *name, uint32_t wait_ms)
 {
-    hilock_lock_free(seat->lock);
-    seat->owed = 0; /* silenced */
-    seat->lock = NULL;
+    struct handle *handle = handle_new(p, name, name, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .reentrant = 1));
+    ask(handle, wait_ms);
+    return handle;
 }
 
-/* One hold, two turns; a grant that is cancelled before its report goes on to the next one. */
-static void take_turns(struct fixture *s, hilock_client *client)
+/* A host name, so that it is resolved, and all that is said at login. One hold, two turns, and a wait that is cancelled
+ * amid them; then all kinds of ends that a wait and a hold have, and a lost link. */
+static struct client *plain_day(struct fixture *s)
 {
-    struct seat seats[] = {make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth"), make(s, client, "fourth")};
-    hilock_validity *validity = NULL;
-    for (size_t i = 0; i < sizeof seats / sizeof *seats; i++)
-        ask(&seats[i], 3000);
-    run_ms(s, 500);
-    let_go(&seats[0]);
-    run_ms(s, 10);
-    if (seats[1].lock && hilock_lock_state(seats[1].lock) == HILOCK_STATE_HELD && !is_refused_well(s, hilock_lock_validity(seats[1].lock, &validity)))
-        HOLDS(s, hilock_validity_remaining_ms(validity) == hilock_lock_remaining_ms(seats[1].lock));
-    let_go(&seats[1]);
-    HOLDS(s, hilock_validity_remaining_ms(validity) == 0);
-    hilock_validity_unref(validity);
-    if (seats[2].lock)
-        (void)hilock_cancel(seats[2].lock);
-    run_ms(s, 10);
-    let_go(&seats[3]);
-    run_ms(s, 4000);
-    for (size_t i = 0; i < sizeof seats / sizeof *seats; i++) {
-        SAME(s, seats[i].owed, 0);
-        leave(&seats[i]);
-    }
-}
-
-/* Grant, wait, wake, time out, try, extend, enter again, renew, lose a link, release. */
-static void live(struct fixture *s, hilock_client *client)
-{
-    struct seat a = make(s, client, "stock"), b = make(s, client, "stock"), c = make(s, client, "other"), d = make(s, client, "third");
-    store_take(&s->store, "shop:other", "another", 20000);
-    ask(&a, HILOCK_FOREVER);
-    ask(&b, 5000);
-    ask(&c, 2000);
-    run_ms(s, 200);
-    ask(&d, HILOCK_TRY);
-    use(&a);
-    run_ms(s, 2500);
-    let_go(&a);
-    run_ms(s, 2600);
-    net_reset(&s->net, NULL, NET_ALL);
-    ask(&d, HILOCK_FOREVER);
-    store_free_name(&s->store, "shop:other");
-    run_ms(s, 4000);
-    ask(&c, 1000);
-    run_ms(s, 1100);
-    let_go(&b);
-    let_go(&c);
-    run_ms(s, 2000);
-    SAME(s, a.owed + b.owed + c.owed, 0);
-    leave(&a);
-    leave(&b);
-    leave(&c);
-    run_ms(s, 20);
-    leave(&d);
-}
-
-/* A host name, so that it is resolved, and all that is said at login. How often memory was asked for, or 0 when a claim broke. */
-static uint64_t play_day(uint64_t fail_at, uint64_t fails)
-{
-    struct fixture fixture, *s = &fixture;
-    struct client *p;
-    fixture_begin(s);
-    s->is_untold = s->is_tampered = 1;
-    s->memory.fail_at = fail_at;
-    s->memory.fails = fails;
+    struct handle *turns[4];
+    s->is_tampered = 1;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     net_listen(&s->net, "127.0.0.1:6380", &s->store);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@localhost:6380/1", .name_prefix = "shop:", .command_timeout_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@localhost:6380/1",
+                                                             .name_prefix = "shop:", .command_timeout_ms = 1000));
     p->loop.name.addresses[0] = "127.0.0.1";
-    if (!is_refused_well(s, p->status)) {
-        take_turns(s, p->client);
-        live(s, p->client);
+    if (p->status != HILOCK_OK)
+        return p;
+    for (int i = 0; i < 4; i++)
+        turns[i] = asks(p, "fourth", 3000);
+    run_ms(s, 500);
+    let_go(turns[0]);
+    use(turns[1]);
+    stop(turns[2]);
+    let_go(turns[1]);
+    let_go(turns[3]);
+    run_ms(s, 4000);
+    store_take(&s->store, "shop:other", "another", 20000);
+    struct handle *a = asks(p, "stock", HILOCK_FOREVER), *b = asks(p, "stock", 5000), *c = asks(p, "other", 2000);
+    run_ms(s, 200);
+    struct handle *d = asks(p, "third", HILOCK_TRY);
+    use(a);
+    run_ms(s, 2500);
+    let_go(a);
+    run_ms(s, 2600);
+    net_reset(&s->net, NULL, NET_ALL);
+    ask(d, HILOCK_FOREVER);
+    store_free_name(&s->store, "shop:other");
+    run_ms(s, 4000);
+    ask(c, 1000);
+    run_ms(s, 1100);
+    let_go(b);
+    let_go(c);
+    handle_free(d);
+    run_ms(s, 2000);
+    return p;
+}
+
+static void hold_and_wait(struct client *p, const char *one, const char *other)
+{
+    struct handle *a = handle_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct handle *b = handle_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    ask(a, HILOCK_FOREVER);
+    ask(b, HILOCK_FOREVER);
+    run_ms(p->fixture, 200);
+    if (a->lock)
+        (void)release(a);
+    run_ms(p->fixture, 200);
+}
+
+static struct client *sentinel_day(struct fixture *s)
+{
+    struct stage stage;
+    stage_set(&stage, s);
+    store_take(&s->store, "other", "another", 60000);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    hold_and_wait(p, "stock", "other");
+    store_copy(stage.other, &s->store);
+    stage_fail_over(&stage, 3, 1, 1);
+    run_ms(s, 5000);
+    hold_and_wait(p, "stock", "third");
+    return p;
+}
+
+static struct client *cluster_day(struct fixture *s)
+{
+    struct cluster_stage stage;
+    char one[16], other[16];
+    cluster_set(&stage, s);
+    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
+    snprintf(other, sizeof other, "%s", cluster_name(1, 0));
+    store_take(stage.stores[1], other, "another", 60000);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    hold_and_wait(p, one, other);
+    cluster_begin_move(&stage, cluster_slot(one), 0, 2);
+    hold_and_wait(p, one, other);
+    cluster_end_move(&stage, cluster_slot(one), 2);
+    hold_and_wait(p, one, other);
+    cluster_take_over(&stage, 1, 0, 1);
+    run_ms(s, 5000);
+    hold_and_wait(p, one, other);
+    return p;
+}
+
+/* A replica that comes and goes, a link that dies, and the three kinds of grant: at a free name, by push, of several names. */
+static struct client *replicas_day(struct fixture *s)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    const struct hilock_lock_options mutex = {.size = sizeof mutex, .lease_ms = 3000, .replicas = 1, .replica_timeout_ms = 300},
+                                     fair = {.size = sizeof fair, .lease_ms = 3000, .kind = HILOCK_FAIR, .replicas = 2, .replica_timeout_ms = 200};
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    struct handle *handles[4];
+    s->store.replicas = 2;
+    s->store.replica_us = 2000;
+    if (p->status != HILOCK_OK)
+        return p;
+    run_ms(s, 3000);
+    handles[0] = handle_new(p, "a", "stock", &mutex);
+    handles[1] = handle_new(p, "b", "queue", &fair);
+    handles[2] = handle_new(p, "c", "queue", &fair);
+    handles[3] = multi_new(p, "d", names, &mutex);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++)
+            ask(handles[i], 2000);
+        run_ms(s, 4);
+        s->store.replicas_away = round == 1 ? 2 : 0;
+        if (round == 2)
+            net_reset(&s->net, NULL, NET_COMMANDS);
+        for (int i = 0; i < 4; i++) {
+            run_ms(s, 500);
+            let_go(handles[i]);
+        }
+    }
+    return p;
+}
+
+static struct handle *queues(struct client *p, const char *tag, const char *name, uint32_t wait_ms)
+{
+    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
+    ask(handle, wait_ms);
+    run_ms(p->fixture, 5);
+    return handle;
+}
+
+/* Enqueued, heard of again, granted by push and by a heartbeat, handed over within a client and to another, cancelled in the queue and as the
+ * grant comes, timed out; behind a kind that hands over to nobody; and a push that is lost. */
+static struct client *queue_day(struct fixture *s)
+{
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
+        return p;
+    run_ms(s, 2000);
+    struct handle *a = queues(p, "a", "queue", HILOCK_FOREVER);
+    struct handle *b = queues(p, "b", "queue", HILOCK_FOREVER);
+    struct handle *c = queues(p, "c", "queue", HILOCK_FOREVER);
+    struct handle *d = queues(q, "d", "queue", 20000);
+    struct handle *e = queues(p, "e", "queue", 1500);
+    run_ms(s, 3500);
+    let_go(a);
+    stop(c);
+    let_go(b);
+    run_ms(s, 1500);
+    ask(e, HILOCK_FOREVER);
+    ask(a, HILOCK_FOREVER);
+    run_ms(s, 20);
+    if (is_held_still(d))
+        release_quietly(d);
+    run_us(s, 150);
+    net_reset(&s->net, &p->loop, NET_STREAMS);
+    stop(e);
+    run_ms(s, 4000);
+    let_go(a);
+    store_take(&s->store, "foreign", "java:1", 700);
+    (void)queues(q, "f", "foreign", 5000);
+    run_ms(s, 2000);
+    client_close(q, 100);
+    run_ms(s, 5000);
+    return p;
+}
+
+static struct handle *competes(struct client *p, const char *tag, unsigned masters)
+{
+    static const char *const names[] = {"stock", "b", "c", NULL};
+    const struct hilock_lock_options options = {.size = sizeof options, .lease_ms = COMPETED_MS};
+    struct handle *handle = masters == 1 ? multi_new(p, tag, names, &options) : handle_new(p, tag, "stock", &options);
+    HOLDS(p->fixture, handle->lock || strncmp(hilock_client_refusal(p->client), "out of memory", 13) == 0);
+    return handle;
+}
+
+/* 1: accepted, so that it will be answered. */
+static unsigned is_accepted(struct handle *handle)
+{
+    return is_done(handle->fixture, handle->lock ? acquire(handle, 6000) : HILOCK_NO_MEMORY);
+}
+
+/* Two want the same, which another has at first. Every accepted acquire is answered, and nothing stays at any store for
+ * longer than a lease. */
+static struct client *compete(struct fixture *s, unsigned masters)
+{
+    struct hilock_client_options options = hilock_client_options_default();
+    options.quorum_urls = masters > 1 ? urls_of(masters) : NULL;
+    fixture_masters(s, masters);
+    s->is_tampered = 1;
+    struct client *p = fixture_open(s, &options), *q = fixture_open(s, &options);
+    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
+        return p;
+    struct handle *a = competes(p, "a", masters), *b = competes(q, "b", masters);
+    store_take(&s->store, "stock", "another", 700);
+    unsigned owed = is_accepted(a);
+    run_ms(s, 20);
+    owed += is_accepted(b);
+    run_ms(s, 1000);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1500);
+    let_go(a);
+    run_ms(s, 8000);
+    SAME(s, (a->calls > 0) + (b->calls > 0), owed);
+    handle_free(a);
+    handle_free(b);
+    s->memory.fail_at = 0;
+    run_ms(s, 3 * COMPETED_MS + 8000);
+    SAME(s, kept(s, "stock") + kept(s, "b") + kept(s, "c"), 0);
+    return p;
+}
+
+static struct client *multi_day(struct fixture *s) { return compete(s, 1); }
+static struct client *quorum_day(struct fixture *s) { return compete(s, 3); }
+
+/* How often memory was asked for; 0: a claim failed. */
+static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
+{
+    struct fixture s;
+    struct handle *last, *tail;
+    fixture_begin(&s);
+    s.is_untold = 1;
+    s.memory.fail_at = fail_at;
+    s.memory.fails = fails;
+    struct client *p = day(&s);
+    uint64_t asked_for = s.memory.asked;
+    s.memory.fail_at = 0;
+    HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
+    if (p->status == HILOCK_OK) {
+        last = handle_new(p, "last", "last", NULL);
+        acquire(last, HILOCK_FOREVER);
+        tail = handle_new(p, "tail", "tail",
+                          HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
+        acquire(tail, HILOCK_FOREVER);
+        run_ms(&s, 10000);
+        HOLDS(&s, is_held(last) && is_held(tail));
+        struct hilock_stats stats = stats_of(p);
+        SAME(&s, stats.acquires - stats.waiting,
+             stats.granted + stats.reentered + stats.timed_out + stats.cancelled + stats.failed);
         client_close(p, 0);
-        run_ms(s, 10000);
-        HOLDS(s, p->is_closed);
-        HOLDS(s, !is_ours(s, "shop:stock") && !is_ours(s, "shop:other") && !is_ours(s, "shop:third") && !is_ours(s, "shop:fourth"));
-    } else
-        TEXT(s, p->error.text, "out of memory");
-    uint64_t asked_for = s->memory.asked;
-    HOLDS(s, fail_at == 0 || fail_at > asked_for || s->memory.refused > 0);
-    return fixture_end(s) ? asked_for : 0;
+        run_ms(&s, 10000);
+        HOLDS(&s, p->is_closed);
+    }
+    return fixture_end(&s) ? asked_for : 0;
 }
 
-TEST(a_good_day_is_good)
+/* Every so many allocations, so many in a row fail. */
+static void play_days(day_fn *day, uint64_t fails, uint64_t step)
 {
-    assert_true(play_day(0, 0) > 100);
-}
-
-TEST(each_in_turn_may_fail)
-{
-    uint64_t most = play_day(0, 0);
-    for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
-        if (!play_day(at, 1))
+    uint64_t most = play_day(day, 0, 0);
+    assert_true(most > 50);
+    for (uint64_t at = wanted_first(); at <= most; at += step * wanted_stride())
+        if (!play_day(day, at, fails))
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
 
-TEST(ten_in_a_row_may_fail)
-{
-    uint64_t most = play_day(0, 0);
-    for (uint64_t at = wanted_first(); at <= most; at += wanted_stride())
-        if (!play_day(at, 10))
-            fail_msg("when allocations %llu to %llu fail", (unsigned long long)at, (unsigned long long)at + 9);
-}
+TEST(at_one_server_each_may_fail) { play_days(plain_day, 1, 1); }
+TEST(at_one_server_ten_may_fail) { play_days(plain_day, 10, 1); }
+TEST(behind_sentinel_each_may_fail) { play_days(sentinel_day, 1, 1); }
+TEST(behind_sentinel_ten_may_fail) { play_days(sentinel_day, 10, 1); }
+TEST(in_a_cluster_each_may_fail) { play_days(cluster_day, 1, 1); }
+TEST(in_a_cluster_ten_may_fail) { play_days(cluster_day, 10, 1); }
+TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1, 1); }
+TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10, 1); }
+TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1, 1); }
+TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10, 1); }
+TEST(of_a_multi_five_may_fail) { play_days(multi_day, 5, 3); }
+TEST(of_a_quorum_five_may_fail) { play_days(quorum_day, 5, 3); }
 
 /* Release, close and free need no memory. A command that cannot be sent is another matter. */
 WITH_CLIENT(the_end_needs_no_memory)

@@ -89,22 +89,6 @@ A_PLAY(a_wait_is_told_with_its_places)
     fixture_hush(s);
 }
 
-GIVEN(a_wait_that_ends_without_the_lock_says_how, traced(s))
-{
-    held(fixture_connect(s, NULL), "a", "stock", NULL);
-    struct handle *b = handle_new(p, "b", "stock", NULL);
-    forget(b);
-    acquire(b, HILOCK_TRY);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire attempt failed:TIMED_OUT");
-    forget(b);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    handle_drop(b);
-    HOLDS(s, strstr(told, "acquire attempt ") == told && strstr(told, " failed:CANCELLED"));
-    fixture_hush(s);
-}
-
 GIVEN(a_hand_off_is_told_of_the_next, traced(s))
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -143,15 +127,6 @@ A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
     release(a);
     run_ms(s, 5);
     TEXT(s, told, "acquire grant release");
-    fixture_hush(s);
-}
-
-GIVEN(an_outage_is_told, traced(s))
-{
-    forget(NULL);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 3000);
-    HOLDS(s, strncmp(told, "disconnect", 10) == 0 && strstr(told, "connect") && p->client);
     fixture_hush(s);
 }
 

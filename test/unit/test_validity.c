@@ -33,20 +33,6 @@ HOLDING(it_says_what_the_handle_says, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hol
     hilock_validity_unref(validity);
 }
 
-HOLDING(it_follows_a_deadline_back_as_well, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
-{
-    hilock_validity *validity = validity_of(a);
-    extend(a, 60000);
-    run_ms(s, 1);
-    HOLDS(s, left(validity) > 50000);
-    s->is_tampered = 1;
-    store_expire_ms(&s->store, "stock", 2000);
-    run_ms(s, 1010);
-    HOLDS(s, left(validity) > 2000 && left(validity) < 3000);
-    SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
-    hilock_validity_unref(validity);
-}
-
 HOLDING(within_one_hold_it_is_one_object_and_never_shows_another, NULL)
 {
     hilock_validity *first = validity_of(a), *again = validity_of(a), *second;
@@ -125,18 +111,6 @@ A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
         hilock_validity_unref(watched);
         fixture_hush(s);
     }
-}
-
-HOLDING(it_outlives_lock_and_client, NULL)
-{
-    hilock_validity *validity = validity_of(a);
-    handle_free(a);
-    client_close(p, 0);
-    TELLS_AFTER(s, 100, "closed");
-    SAME(s, left(validity), 0);
-    HOLDS(s, s->memory.blocks > 0);
-    hilock_validity_unref(validity);
-    SAME(s, s->memory.blocks, 0);
 }
 
 HOLDING(in_a_forked_child_it_is_0, NULL)
