@@ -16,7 +16,7 @@
 #include "campaign.h"
 #include "sim.h"
 
-enum { TRIES_MAX = 15, TRIES_LONG = 3, FIRST_STEP = 100000, HANG_S = 20, NOT_FOUND = 0, IS_BROKEN = 1, IS_LOST = 3 };
+enum { TRIES_MAX = 15, TRIES_LONG = 3, FIRST_STEP = 100000, HANG_S = 10, NOT_FOUND = 0, IS_BROKEN = 1, IS_LOST = 3 };
 
 #define ANYWHERE {0}
 #define IN(world) {.has_deployment = 1, .deployment = SIM_##world}
@@ -59,7 +59,7 @@ static void search(const struct bug *bug, uint64_t end, struct find *shared)
         _exit(IS_LOST);
     hl_plant = bug->plant;
     for (; shared->seed < end; shared->seed++) {
-        setitimer(ITIMER_VIRTUAL, &hang, NULL);
+        setitimer(ITIMER_PROF, &hang, NULL);
         sim_run(shared->seed, &bug->choice, NULL, &outcome);
         if (!outcome.is_broken)
             continue;
@@ -81,7 +81,7 @@ static int search_on(const struct bug *bug, uint64_t end, struct find *shared)
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
         return 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != IS_BROKEN)
-        strcpy(shared->wound, WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM ? "hangs" : "dies");
+        strcpy(shared->wound, WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? "hangs" : "dies");
     return 1;
 }
 
