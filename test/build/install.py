@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """install.py MESON CC SOURCE_ROOT QUICKSTART.c REDIS_SERVER - the library as a user gets it: configured with a prefix, installed there, and used by
-programs outside of the tree that know pkg-config only, shared and static."""
+programs outside of the tree that know pkg-config only, shared and static. CC may be several words ("ccache gcc"). It is built below the folder that
+this runs in, a build directory: from there the way to the sources is the same each time, and ccache knows them."""
 import os
 import re
 import sys
@@ -85,7 +86,7 @@ def programs(compiler, libdir, work, quickstart, url):
     version_c, blocking_c = outside.write(work, 'version.c', VERSION), outside.write(work, 'blocking.c', BLOCKING)
 
     def built(source, *arguments):
-        outside.run(compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))
+        outside.run(*compiler.split(), '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))
         return binary
 
     def answer(*arguments):
@@ -111,7 +112,8 @@ def programs(compiler, libdir, work, quickstart, url):
 
 
 def main(meson, compiler, source, quickstart, server):
-    with tempfile.TemporaryDirectory() as work, outside.redis(server, work) as url:
+    with tempfile.TemporaryDirectory() as short, tempfile.TemporaryDirectory(dir='.') as work, outside.redis(server, short) as url:
+        work = os.path.abspath(work)
         prefix, libdir = install(meson, compiler, source, work)
         contents(prefix, libdir)
         programs(compiler, libdir, work, quickstart, url)

@@ -8,7 +8,8 @@
 struct sim_choice;
 struct sim_range { uint64_t first, last; int is_fresh; }; /* is_fresh: not chosen by hand. A few of these need not see all of `sometimes` */
 
-int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max, const char *evidence_path); /* 0: nothing broke, and all of `sometimes` was seen */
-int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max, const char *evidence_path); /* each planted bug; 0: all were found. The table is added to the file */
+/* 0: nothing broke, and all of `sometimes` was seen. */
+int sim_campaign(const struct sim_range *seeds, const struct sim_choice *choice, unsigned seconds_max);
+int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max); /* the planted bug, or each. 0: all were found */
 
 #endif

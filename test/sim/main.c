@@ -10,8 +10,8 @@
  *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd, --hot: all with the play of that name;
  *       --replicas                      in the worlds of sentinel and cluster some ask for replicas in every seed;
  *       --unguarded                     quorums have no restart guard, and what that costs is not excused
- *   hilock-sim --campaign FIRST..LAST [--seconds N] [--evidence FILE]   on all cores, with progress; fails also if something was never seen
- *   hilock-sim --detect TRIES [--evidence FILE]             which planted bugs are found, and how soon
+ *   hilock-sim --campaign FIRST..LAST [--seconds N]   on all cores, with progress; fails also if something was never seen
+ *   hilock-sim [--plant NAME] --detect TRIES          which planted bugs are found, or whether that one is, and how soon
  *   ... --fresh                         seeds count from HILOCK_SEED of the environment, which CI and campaigns make of the commit
  * Exit status 0: nothing broke. */
 #include <limits.h>
@@ -24,7 +24,7 @@
 #include "campaign.h"
 #include "sim.h"
 
-struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, is_fresh, must_break; unsigned seconds_max; const char *evidence; };
+struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_twice, is_campaign, is_detect, is_fresh, must_break; unsigned seconds_max; };
 
 enum { DETECT_SEEDS_MAX = 20000, DETECT_ONCE_MAX = 3000 }; /* a single search is CI's, and must end */
 
@@ -133,9 +133,7 @@ int main(int argc, char **argv)
             enum sim_strain strain = SIM_STRAINS;
             is_good = sim_strain_find(argv[++i], &strain);
             task.choice.strains |= 1u << strain;
-        } else if (strcmp(argv[i], "--evidence") == 0)
-            task.evidence = argv[++i];
-        else if (strcmp(argv[i], "--seconds") == 0)
+        } else if (strcmp(argv[i], "--seconds") == 0)
             task.seconds_max = (unsigned)strtoul(argv[++i], NULL, 10);
         else {
             task.is_twice |= strcmp(argv[i], "--twice") == 0;
@@ -148,16 +146,16 @@ int main(int argc, char **argv)
     if (!is_good) {
         fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--fresh] [--strain WORD] [--plant NAME] [--breaks]\n"
                         "       --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
-                        "       --campaign FIRST..LAST [--seconds N] [--evidence FILE] | --detect TRIES [--evidence FILE]\n");
+                        "       --campaign FIRST..LAST [--seconds N] | --detect TRIES\n");
         return 2;
     }
     before = task.is_fresh ? wanted("HILOCK_SEED", 0) : 0;
     if (task.is_detect)
-        return sim_detect((unsigned)task.first, before + 1, task.first > 1 ? DETECT_SEEDS_MAX : DETECT_ONCE_MAX, task.evidence);
+        return sim_detect((unsigned)task.first, before + 1, task.first > 1 ? DETECT_SEEDS_MAX : DETECT_ONCE_MAX);
     task.first += before, task.last += before;
     if (task.is_fresh)
         printf("seeds %llu..%llu\n", (unsigned long long)task.first, (unsigned long long)task.last), fflush(stdout);
     if (task.is_campaign)
-        return sim_campaign(&(struct sim_range){task.first, task.last, task.is_fresh}, &task.choice, task.seconds_max, task.evidence);
+        return sim_campaign(&(struct sim_range){task.first, task.last, task.is_fresh}, &task.choice, task.seconds_max);
     return run_task(&task);
 }

@@ -115,6 +115,5 @@ enum sim_sometimes {
 };
 
 const char *sim_sometimes_text(enum sim_sometimes which);
-int sim_sometimes_is_fault(enum sim_sometimes which);
 
 #endif

@@ -115,5 +115,3 @@ const char *sim_sometimes_text(enum sim_sometimes which)
     };
     return texts[which];
 }
-
-int sim_sometimes_is_fault(enum sim_sometimes which) { return which >= SIM_FAULT_REQUEST_LOST; }
