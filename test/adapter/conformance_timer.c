@@ -186,33 +186,26 @@ CONFORMS(fire_in_the_order_of_their_times)
 
 struct friends {
     struct fixture *fixture;
+    void (*end)(void *timer); /* timer_free, or timer_stop */
     void *timers[3];
     struct seen seen;
 };
 
-static void on_fire_free_all(void *arg)
+static void on_fire_end_all(void *arg)
 {
     struct friends *friends = arg;
     on_fire_count(&friends->seen);
     for (size_t i = 0; i < 3; i++)
-        friends->fixture->loop.timer_free(friends->timers[i]);
-}
-
-static void on_fire_stop_all(void *arg)
-{
-    struct friends *friends = arg;
-    on_fire_count(&friends->seen);
-    for (size_t i = 0; i < 3; i++)
-        friends->fixture->loop.timer_stop(friends->timers[i]);
+        friends->end(friends->timers[i]);
 }
 
 /* All are due in one turn; the first that fires frees or stops all, itself too: nothing more may fire. */
 CONFORMS(free_and_stop_inside_fire)
 {
     for (int is_free = 0; is_free < 2; is_free++) {
-        struct friends friends = {.fixture = fixture};
+        struct friends friends = {.fixture = fixture, .end = is_free ? fixture->loop.timer_free : fixture->loop.timer_stop};
         for (size_t i = 0; i < 3; i++) {
-            friends.timers[i] = timer_make(friends.fixture, is_free ? on_fire_free_all : on_fire_stop_all, &friends);
+            friends.timers[i] = timer_make(fixture, on_fire_end_all, &friends);
             friends.fixture->loop.timer_start(friends.timers[i], 0);
         }
         turn_until(friends.fixture, &friends.seen, 1);
