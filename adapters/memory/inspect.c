@@ -184,11 +184,3 @@ static const char *const lie_names[] = {
 };
 
 const char *sim_store_lie_name(enum sim_store_lie lie) { return lie_names[lie]; }
-
-enum sim_store_lie sim_store_lie_find(const char *name)
-{
-    enum sim_store_lie lie = 0;
-    while (lie < SIM_LIE_NONE && strcmp(lie_names[lie], name) != 0)
-        lie++;
-    return lie;
-}

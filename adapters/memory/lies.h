@@ -39,6 +39,5 @@ enum sim_store_lie {
 struct sim_store;
 void sim_store_lie(struct sim_store *store, enum sim_store_lie lie);
 const char *sim_store_lie_name(enum sim_store_lie lie);
-enum sim_store_lie sim_store_lie_find(const char *name); /* SIM_LIE_NONE: no such lie */
 
 #endif

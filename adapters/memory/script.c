@@ -18,6 +18,8 @@ struct script {
     struct sim_table_entry entry;
     int function; /* its place in Lua's registry */
     char sha1[SIM_SHA1_DIGITS + 1];
+    size_t length;
+    char text[];
 };
 
 static struct script *of(struct sim_table_entry *entry)
@@ -248,15 +250,21 @@ static int compile(const struct sim_scripts *scripts, const char *text, size_t l
     return 0;
 }
 
+/* Every client that connects loads the same few: comparing them takes a tenth of what a digest takes. */
+static struct script *of_text(const struct sim_scripts *scripts, const char *text, size_t length)
+{
+    for (struct sim_table_entry *entry = scripts->known.first; entry; entry = entry->behind)
+        if (of(entry)->length == length && memcmp(of(entry)->text, text, length) == 0)
+            return of(entry);
+    return NULL;
+}
+
 /* The script whose text is argument i, compiled unless it is known; NULL: *ret_error. */
 static struct script *learn(const struct sim_call *call, int i, const struct sim_reply **ret_error)
 {
     struct sim_scripts *scripts = &call->store->scripts;
     struct script *script;
-    char sha1[SIM_SHA1_DIGITS + 1];
-    sim_sha1_of(call->argv[i], call->lengths[i], sha1);
-    script = of(sim_table_find(&scripts->known, sha1, SIM_SHA1_DIGITS));
-    if (script)
+    if ((script = of_text(scripts, call->argv[i], call->lengths[i])) != NULL)
         return script;
     if (compile(scripts, call->argv[i], call->lengths[i]) != 0) {
         *ret_error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
@@ -264,10 +272,12 @@ static struct script *learn(const struct sim_call *call, int i, const struct sim
         lua_settop(scripts->lua, 0);
         return NULL;
     }
-    script = malloc(sizeof *script);
+    script = malloc(sizeof *script + call->lengths[i]);
     SIM_REQUIRE(script);
-    *script = (struct script){.function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX)};
-    memcpy(script->sha1, sha1, sizeof sha1);
+    script->function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX);
+    script->length = call->lengths[i];
+    memcpy(script->text, call->argv[i], script->length);
+    sim_sha1_of(script->text, script->length, script->sha1);
     sim_table_add(&scripts->known, &script->entry, script->sha1, SIM_SHA1_DIGITS);
     return script;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does an adapter keep loop.h? These tests know no loop but through struct loop_runner, so each adapter runs the same files. Here: main, the
- * fixture, the clock. Tests wait for callbacks, never for time: a callback that must not come has had its chance when a later timer fired. */
+/* Does an adapter keep loop.h? These tests know no loop but through struct loop_runner, so each adapter runs the same files. Here: the fixture,
+ * the clock. Tests wait for callbacks, never for time: a callback that must not come has had its chance when a later timer fired. */
 #include "conformance.h"
 
 #include <pthread.h>
@@ -60,9 +60,8 @@ static uint64_t boottime_us(void)
 }
 
 /* The clock goes on while the host is suspended: it reads what CLOCK_BOOTTIME reads. */
-static void clock_is_boottime(void **state)
+CONFORMS(clock_is_boottime)
 {
-    const struct fixture *fixture = *state;
     for (int i = 0; i < 1000; i++) {
         const uint64_t before_us = boottime_us(), now_us = fixture->loop.now_us(fixture->loop.clock);
         assert_in_range(now_us, before_us, boottime_us());
@@ -79,9 +78,8 @@ static void on_fire_clock(void *arg)
     *(const struct hilock_loop **)arg = NULL;
 }
 
-static void clock_moves_within_a_callback(void **state)
+CONFORMS(clock_moves_within_a_callback)
 {
-    struct fixture *fixture = *state;
     const struct hilock_loop *loop = &fixture->loop;
     void *timer = loop->timer_new(loop->ctx, on_fire_clock, &loop);
     loop->timer_start(timer, 0);
@@ -104,43 +102,22 @@ static void *clock_reader(void *arg)
 }
 
 /* Any thread may ask, also when ctx and the native loop are gone. */
-static void clock_outlives_the_loop(void **state)
+TEST(clock_outlives_the_loop)
 {
-    struct fixture *fixture;
     struct hilock_loop loop;
     pthread_t thread;
-    void *result;
-    assert_int_equal(fixture_begin(state), 0);
-    fixture = *state;
-    loop = fixture->loop;
-    assert_int_equal(fixture_end(state), 0);
+    void *fixture = NULL, *result;
+    assert_int_equal(fixture_begin(&fixture), 0);
+    loop = ((const struct fixture *)fixture)->loop;
+    assert_int_equal(fixture_end(&fixture), 0);
     assert_int_equal(pthread_create(&thread, NULL, clock_reader, &loop), 0);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, &loop);
 }
 
-static void table_is_whole(void **state)
+CONFORMS(table_is_whole)
 {
-    const struct fixture *fixture = *state;
     assert_int_equal(fixture->loop.size, sizeof(struct hilock_loop));
     assert_non_null(fixture->loop.resolve);
     assert_non_null(fixture->loop.resolve_cancel);
-}
-
-int conformance_clock(void)
-{
-    const struct CMUnitTest clock[] = {
-        FIXTURE_TEST(table_is_whole),
-        FIXTURE_TEST(clock_is_boottime),
-        FIXTURE_TEST(clock_moves_within_a_callback),
-        cmocka_unit_test(clock_outlives_the_loop),
-    };
-    return cmocka_run_group_tests(clock, NULL, NULL);
-}
-
-int main(void)
-{
-    const int failed = conformance_open() + conformance_clock() + conformance_watch() + conformance_timer() + conformance_resolve() +
-                       conformance_end();
-    return failed != 0;
 }

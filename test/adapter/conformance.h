@@ -6,15 +6,8 @@
 #include <hilock/hilock.h>
 #include <hilock/loop.h>
 
-/* cmocka.h needs these four before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "seen.h"
+#include "staged.h"
 
 /* One loop's answers. Each adapter's runner defines loop_under_test. */
 struct loop_runner {
@@ -27,6 +20,19 @@ struct loop_runner {
     void (*end)(void *native);     /* after free_ctx */
 };
 extern const struct loop_runner loop_under_test;
+
+/* Defines it: the adapter's two functions, with what a runner calls begin, turn_loop, is_empty and end. */
+#define LOOP_UNDER_TEST(adapter)                                                                                 \
+    static hilock_status table(struct hilock_loop *ret_loop, void *native)                                      \
+    {                                                                                                           \
+        return hilock_##adapter##_loop(ret_loop, native);                                                       \
+    }                                                                                                           \
+    static hilock_status open_client(hilock_client **ret_client, void *native,                                  \
+                                     const struct hilock_client_options *options, struct hilock_error *ret_error) \
+    {                                                                                                           \
+        return hilock_client_open_##adapter(ret_client, native, options, ret_error);                            \
+    }                                                                                                           \
+    const struct loop_runner loop_under_test = {begin, table, open_client, turn_loop, is_empty, end}
 
 struct fixture {
     struct hilock_loop loop;
@@ -42,13 +48,6 @@ void turn_until(struct fixture *fixture, const struct seen *seen, int count);
 /* Turns until a timer of this delay has fired: what was due before would have fired too. */
 void turn_past(struct fixture *fixture, uint64_t delay_us);
 
-int conformance_open(void);
-int conformance_clock(void);
-int conformance_watch(void);
-int conformance_timer(void);
-int conformance_resolve(void);
-int conformance_end(void);
-
-#define FIXTURE_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_begin, fixture_end)
+#define CONFORMS(name) STAGED(name, struct fixture, fixture, fixture_begin, fixture_end)
 
 #endif

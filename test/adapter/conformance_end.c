@@ -77,12 +77,11 @@ static void *query_made(struct finale *finale, const char *name)
 }
 
 /* In whichever comes first, if several may. */
-static void all_ends_inside_a_callback(void **state)
+TEST(all_ends_inside_a_callback)
 {
     static const struct { int timers, watches; unsigned interest; const char *name; } cases[] = {
         {TIMERS, 0, 0, NULL}, {0, WATCHES, HILOCK_READABLE | HILOCK_WRITABLE, NULL}, {1, 1, HILOCK_WRITABLE, "localhost"}, {0, 0, 0, "localhost"},
         {0, 0, 0, "a..b"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct finale finale;
         finale_begin(&finale);
@@ -93,10 +92,4 @@ static void all_ends_inside_a_callback(void **state)
             finale.loop.timer_start(finale.timers[j], 0);
         finale_end(&finale);
     }
-}
-
-int conformance_end(void)
-{
-    const struct CMUnitTest end[] = {cmocka_unit_test(all_ends_inside_a_callback)};
-    return cmocka_run_group_tests(end, NULL, NULL);
 }

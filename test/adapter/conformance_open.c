@@ -20,12 +20,13 @@ static int tear_down(void **state)
     return is_empty ? 0 : -1;
 }
 
-static void null_is_refused_in_words(void **state)
+#define OPENED(name) STAGED(name, void, native, set_up, tear_down)
+
+OPENED(null_is_refused_in_words)
 {
     struct hilock_error error = {""};
     struct hilock_loop loop;
     hilock_client *client = NULL;
-    void *native = *state;
     assert_int_equal(loop_under_test.table(NULL, native), HILOCK_INVALID);
     assert_int_equal(loop_under_test.table(&loop, NULL), HILOCK_INVALID);
     assert_int_equal(loop_under_test.open(&client, NULL, NULL, &error), HILOCK_INVALID);
@@ -35,10 +36,9 @@ static void null_is_refused_in_words(void **state)
     assert_int_equal(fake_open.calls, 0);
 }
 
-static void open_hands_the_table_over(void **state)
+OPENED(open_hands_the_table_over)
 {
     const struct hilock_client_options options = hilock_client_options_default();
-    void *native = *state;
     hilock_client *client = NULL;
     assert_int_equal(loop_under_test.open(&client, native, &options, NULL), HILOCK_OK);
     assert_non_null(client);
@@ -49,9 +49,8 @@ static void open_hands_the_table_over(void **state)
 }
 
 /* A client that the library refuses leaves nothing, and the library's words reach the caller. */
-static void refused_open_ends_the_ctx(void **state)
+OPENED(refused_open_ends_the_ctx)
 {
-    void *native = *state;
     struct hilock_error error = {""};
     hilock_client *client = NULL;
     const int fd = lowest_free_fd();
@@ -64,9 +63,8 @@ static void refused_open_ends_the_ctx(void **state)
     assert_int_equal(lowest_free_fd(), fd);
 }
 
-static void no_descriptor_left_is_said(void **state)
+OPENED(no_descriptor_left_is_said)
 {
-    void *native = *state;
     struct hilock_error error = {""};
     struct hilock_loop loop;
     hilock_client *client = NULL;
@@ -78,16 +76,4 @@ static void no_descriptor_left_is_said(void **state)
     assert_non_null(strstr(error.text, "raise the limit of open files"));
     assert_int_equal(fake_open.calls, 0);
     assert_int_equal(lowest_free_fd(), fd);
-}
-
-int conformance_open(void)
-{
-#define OPEN_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest open[] = {
-        OPEN_TEST(null_is_refused_in_words),
-        OPEN_TEST(open_hands_the_table_over),
-        OPEN_TEST(refused_open_ends_the_ctx),
-        OPEN_TEST(no_descriptor_left_is_said),
-    };
-    return cmocka_run_group_tests(open, NULL, NULL);
 }

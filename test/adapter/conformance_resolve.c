@@ -37,13 +37,13 @@ static void *ask(struct answer *answer, const char *host)
 }
 
 /* .invalid may be anything that a nameserver makes of it. */
-static void each_name_ends_once(void **state)
+CONFORMS(each_name_ends_once)
 {
     static const char label[] = "0123456789012345678901234567890123456789012345678901234567890123456789.invalid";
     static const struct { const char *name; int has_loopback, has_error; } cases[] = {
         {"localhost", 1, 0}, {"no-such-host.hilock.invalid", 0, 0}, {"a..b", 0, 1}, {label, 0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct answer answer = {.fixture = *state};
+        struct answer answer = {.fixture = fixture};
         ask(&answer, cases[i].name);
         turn_until(answer.fixture, &answer.seen, 1);
         turn_past(answer.fixture, 1000);
@@ -53,9 +53,8 @@ static void each_name_ends_once(void **state)
     }
 }
 
-static void cancel_silences(void **state)
+CONFORMS(cancel_silences)
 {
-    struct fixture *fixture = *state;
     static const char *const names[] = {"localhost", "no-such-host.hilock.invalid"};
     for (size_t i = 0; i < 2; i++) {
         struct answer answer = {.fixture = fixture};
@@ -81,10 +80,10 @@ static void on_resolved_cancel_all(const struct sockaddr *const *addresses, size
 }
 
 /* The first one cancels all, itself too: no other one is reported. */
-static void cancel_inside_done(void **state)
+CONFORMS(cancel_inside_done)
 {
     static const char *const names[] = {"localhost", "no-such-host.hilock.invalid", "localhost", "a..b"};
-    struct race race = {.fixture = *state};
+    struct race race = {.fixture = fixture};
     for (size_t i = 0; i < 4; i++) {
         race.queries[i] = race.fixture->loop.resolve(race.fixture->loop.ctx, names[i], on_resolved_cancel_all, &race);
         assert_non_null(race.queries[i]);
@@ -94,9 +93,8 @@ static void cancel_inside_done(void **state)
     assert_int_equal(race.seen.count, 1);
 }
 
-static void many_at_once(void **state)
+CONFORMS(many_at_once)
 {
-    struct fixture *fixture = *state;
     struct answer answers[50];
     for (size_t i = 0; i < 50; i++) {
         answers[i] = (struct answer){.fixture = fixture};
@@ -106,15 +104,4 @@ static void many_at_once(void **state)
         turn_until(fixture, &answers[i].seen, 1);
         assert_true(answers[i].has_loopback);
     }
-}
-
-int conformance_resolve(void)
-{
-    const struct CMUnitTest resolve[] = {
-        FIXTURE_TEST(each_name_ends_once),
-        FIXTURE_TEST(cancel_silences),
-        FIXTURE_TEST(cancel_inside_done),
-        FIXTURE_TEST(many_at_once),
-    };
-    return cmocka_run_group_tests(resolve, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static void *timer_make(struct fixture *fixture, hilock_fire_fn *fire, void *arg
     return timer;
 }
 
-static void fires_once_and_never_inside_the_call(void **state)
+CONFORMS(fires_once_and_never_inside_the_call)
 {
-    struct fixture *fixture = *state;
     struct seen seen = {0};
     void *timer = timer_make(fixture, on_fire_count, &seen);
     turn_past(fixture, 1000);
@@ -49,9 +48,9 @@ static void on_fire_again(void *arg)
 }
 
 /* 0 fires on a later turn, always: a timer that starts itself again fires once a turn at most, and does not keep a descriptor waiting. */
-static void start_of_zero_inside_fire_waits_for_a_later_turn(void **state)
+CONFORMS(start_of_zero_inside_fire_waits_for_a_later_turn)
 {
-    struct again again = {.fixture = *state};
+    struct again again = {.fixture = fixture};
     const struct pair pair = pair_open();
     struct seen seen = {0};
     void *watch = again.fixture->loop.watch_new(again.fixture->loop.ctx, pair.near, on_ready_count, &seen);
@@ -93,9 +92,9 @@ static void on_fire_beat(void *arg)
 }
 
 /* A delay counts from where it is started, inside fire too. */
-static void does_not_fire_much_too_early(void **state)
+CONFORMS(does_not_fire_much_too_early)
 {
-    struct drum drum = {.fixture = *state};
+    struct drum drum = {.fixture = fixture};
     drum.timer = timer_make(drum.fixture, on_fire_beat, &drum);
     start_beat(&drum);
     while (drum.beats < 4)
@@ -103,9 +102,8 @@ static void does_not_fire_much_too_early(void **state)
     drum.fixture->loop.timer_free(drum.timer);
 }
 
-static void start_replaces_a_pending_start(void **state)
+CONFORMS(start_replaces_a_pending_start)
 {
-    struct fixture *fixture = *state;
     struct seen later = {0}, sooner = {0};
     void *to_later = timer_make(fixture, on_fire_count, &later), *to_sooner = timer_make(fixture, on_fire_count, &sooner);
     fixture->loop.timer_start(to_later, 1000);
@@ -120,9 +118,8 @@ static void start_replaces_a_pending_start(void **state)
     fixture->loop.timer_free(to_sooner);
 }
 
-static void stop_is_idempotent_and_silences(void **state)
+CONFORMS(stop_is_idempotent_and_silences)
 {
-    struct fixture *fixture = *state;
     struct seen seen = {0};
     void *timer = timer_make(fixture, on_fire_count, &seen);
     fixture->loop.timer_stop(timer);
@@ -139,10 +136,9 @@ static void stop_is_idempotent_and_silences(void **state)
     fixture->loop.timer_free(timer);
 }
 
-static void longest_delay_is_far_away(void **state)
+CONFORMS(longest_delay_is_far_away)
 {
     static const uint64_t delays_us[] = {UINT64_MAX, UINT64_MAX - 1, INT64_MAX, UINT64_C(1) << 60, UINT64_C(86400000000)};
-    struct fixture *fixture = *state;
     struct seen seen = {0};
     for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
         void *timer = timer_make(fixture, on_fire_count, &seen);
@@ -169,10 +165,9 @@ static void on_fire_row(void *arg)
     member->row->order[member->row->count++] = member->number;
 }
 
-static void fire_in_the_order_of_their_times(void **state)
+CONFORMS(fire_in_the_order_of_their_times)
 {
     static const int delays_ms[4] = {30, 10, 40, 20};
-    struct fixture *fixture = *state;
     struct row row = {.count = 0};
     struct member members[4];
     void *timers[4];
@@ -191,33 +186,26 @@ static void fire_in_the_order_of_their_times(void **state)
 
 struct friends {
     struct fixture *fixture;
+    void (*end)(void *timer); /* timer_free, or timer_stop */
     void *timers[3];
     struct seen seen;
 };
 
-static void on_fire_free_all(void *arg)
+static void on_fire_end_all(void *arg)
 {
     struct friends *friends = arg;
     on_fire_count(&friends->seen);
     for (size_t i = 0; i < 3; i++)
-        friends->fixture->loop.timer_free(friends->timers[i]);
-}
-
-static void on_fire_stop_all(void *arg)
-{
-    struct friends *friends = arg;
-    on_fire_count(&friends->seen);
-    for (size_t i = 0; i < 3; i++)
-        friends->fixture->loop.timer_stop(friends->timers[i]);
+        friends->end(friends->timers[i]);
 }
 
 /* All are due in one turn; the first that fires frees or stops all, itself too: nothing more may fire. */
-static void free_and_stop_inside_fire(void **state)
+CONFORMS(free_and_stop_inside_fire)
 {
     for (int is_free = 0; is_free < 2; is_free++) {
-        struct friends friends = {.fixture = *state};
+        struct friends friends = {.fixture = fixture, .end = is_free ? fixture->loop.timer_free : fixture->loop.timer_stop};
         for (size_t i = 0; i < 3; i++) {
-            friends.timers[i] = timer_make(friends.fixture, is_free ? on_fire_free_all : on_fire_stop_all, &friends);
+            friends.timers[i] = timer_make(fixture, on_fire_end_all, &friends);
             friends.fixture->loop.timer_start(friends.timers[i], 0);
         }
         turn_until(friends.fixture, &friends.seen, 1);
@@ -241,9 +229,9 @@ static void on_ready_start(unsigned ready, void *arg)
     }
 }
 
-static void start_inside_ready(void **state)
+CONFORMS(start_inside_ready)
 {
-    struct again again = {.fixture = *state};
+    struct again again = {.fixture = fixture};
     const struct pair pair = pair_open();
     void *watch = again.fixture->loop.watch_new(again.fixture->loop.ctx, pair.near, on_ready_start, &again);
     assert_int_equal(again.fixture->loop.watch_set(watch, HILOCK_WRITABLE), 0);
@@ -254,9 +242,8 @@ static void start_inside_ready(void **state)
 }
 
 /* Called by the program between turns: it fires once, soon, and not inside the call; stopped or freed before that, never. */
-static void hurried(void **state)
+CONFORMS(hurried)
 {
-    struct fixture *fixture = *state;
     struct seen seen = {0};
     void *timer = timer_make(fixture, on_fire_count, &seen);
     if (!fixture->loop.timer_hurry) {
@@ -287,9 +274,8 @@ static void hurried(void **state)
     assert_int_equal(seen.count, 4);
 }
 
-static void many_timers(void **state)
+CONFORMS(many_timers)
 {
-    struct fixture *fixture = *state;
     void **timers = calloc(MANY, sizeof *timers);
     struct seen seen = {0}, stopped = {0};
     assert_non_null(timers);
@@ -306,22 +292,4 @@ static void many_timers(void **state)
     for (size_t i = 0; i < MANY; i++)
         fixture->loop.timer_free(timers[i]);
     free(timers);
-}
-
-int conformance_timer(void)
-{
-    const struct CMUnitTest timer[] = {
-        FIXTURE_TEST(fires_once_and_never_inside_the_call),
-        FIXTURE_TEST(does_not_fire_much_too_early),
-        FIXTURE_TEST(start_of_zero_inside_fire_waits_for_a_later_turn),
-        FIXTURE_TEST(start_replaces_a_pending_start),
-        FIXTURE_TEST(stop_is_idempotent_and_silences),
-        FIXTURE_TEST(longest_delay_is_far_away),
-        FIXTURE_TEST(fire_in_the_order_of_their_times),
-        FIXTURE_TEST(free_and_stop_inside_fire),
-        FIXTURE_TEST(start_inside_ready),
-        FIXTURE_TEST(hurried),
-        FIXTURE_TEST(many_timers),
-    };
-    return cmocka_run_group_tests(timer, NULL, NULL);
 }

@@ -59,9 +59,10 @@ static int tear_down(void **state)
     return fixture_end(&fixture);
 }
 
-static void never_runs_unasked_nor_inside_a_call(void **state)
+#define WATCHED(name) STAGED(name, struct watched, watched, set_up, tear_down)
+
+WATCHED(never_runs_unasked_nor_inside_a_call)
 {
-    struct watched *watched = *state;
     pair_write(&watched->pair);
     turn_past(watched->fixture, 5000);
     assert_int_equal(watched->seen.count, 0);
@@ -73,9 +74,8 @@ static void never_runs_unasked_nor_inside_a_call(void **state)
 }
 
 /* Level-triggered: unread bytes are reported again in each turn. */
-static void is_level_triggered(void **state)
+WATCHED(is_level_triggered)
 {
-    struct watched *watched = *state;
     pair_write(&watched->pair);
     ask(watched, HILOCK_READABLE);
     for (int i = 1; i <= 5; i++) {
@@ -86,10 +86,9 @@ static void is_level_triggered(void **state)
 }
 
 /* Only what was asked for is reported; asking replaces what was asked for before. */
-static void interest_is_replaced(void **state)
+WATCHED(interest_is_replaced)
 {
     static const unsigned order[] = {HILOCK_WRITABLE, BOTH, HILOCK_READABLE, HILOCK_WRITABLE, HILOCK_READABLE, BOTH, HILOCK_WRITABLE, 0};
-    struct watched *watched = *state;
     pair_write(&watched->pair);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         ask(watched, order[i]);
@@ -100,11 +99,16 @@ static void interest_is_replaced(void **state)
     assert_int_equal(watched->seen.count, 0);
 }
 
-static void asking_for_the_same_again_changes_nothing(void **state)
+WATCHED(asking_for_the_same_again_is_no_system_call)
 {
-    struct watched *watched = *state;
+    static const unsigned toggled[] = {BOTH, HILOCK_READABLE};
+    epoll_ctl_calls = 0;
     for (int i = 0; i < 1000; i++)
         ask(watched, HILOCK_READABLE);
+    assert_int_equal(epoll_ctl_calls, 1);
+    for (int i = 0; i < 2; i++)
+        ask(watched, toggled[i]);
+    assert_int_equal(epoll_ctl_calls, 3);
     turn_past(watched->fixture, 1000);
     assert_int_equal(watched->seen.count, 0);
     pair_write(&watched->pair);
@@ -125,7 +129,7 @@ static void expect_hang_up(const struct watched *watched, int fd, unsigned asked
 }
 
 /* Pipes, whose other end is closed, tell nothing but that: the empty one a hang-up, the full one an error. */
-static void hang_up_is_what_was_asked(void **state)
+WATCHED(hang_up_is_what_was_asked)
 {
     static const unsigned asked[] = {HILOCK_READABLE, HILOCK_WRITABLE};
     static const char bytes[65536];
@@ -133,19 +137,18 @@ static void hang_up_is_what_was_asked(void **state)
         const struct pair pair = pair_open();
         int fds[2];
         close(pair.far);
-        expect_hang_up(*state, pair.near, asked[i]);
+        expect_hang_up(watched, pair.near, asked[i]);
         assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
         while (i == 1 && write(fds[1], bytes, sizeof bytes) > 0)
             ;
         close(fds[1 - i]);
-        expect_hang_up(*state, fds[i], asked[i]);
+        expect_hang_up(watched, fds[i], asked[i]);
     }
 }
 
 /* -1: cannot be watched. Nothing is asked then, and freeing is legal. */
-static void what_cannot_be_watched_is_refused(void **state)
+WATCHED(what_cannot_be_watched_is_refused)
 {
-    const struct watched *watched = *state;
     struct seen seen = {0};
     FILE *file = tmpfile();
     void *watch;
@@ -188,10 +191,9 @@ static void on_ready_inherit(unsigned ready, void *arg)
 
 static void on_ready_heir(unsigned ready, void *arg) { on_ready_count(ready, &((struct heir *)arg)->seen); }
 
-static void number_can_be_used_again(void **state)
+WATCHED(number_can_be_used_again)
 {
     for (int is_inside_ready = 0; is_inside_ready < 2; is_inside_ready++) {
-        struct watched *watched = *state;
         struct heir heir = {.watched = watched};
         int reports;
         watched->seen = (struct seen){0};
@@ -234,10 +236,9 @@ static void on_ready_ask_nothing(unsigned ready, void *arg)
 }
 
 /* Both are ready for both in one turn; the first that runs frees or silences both: nothing more may run, though they stay ready. */
-static void free_and_set_inside_ready(void **state)
+WATCHED(free_and_set_inside_ready)
 {
     for (int is_free = 0; is_free < 2; is_free++) {
-        const struct watched *watched = *state;
         struct friends friends = {.loop = watched->loop};
         struct pair pairs[2];
         for (int i = 0; i < 2; i++) {
@@ -255,20 +256,4 @@ static void free_and_set_inside_ready(void **state)
             pair_close(&pairs[i]);
         }
     }
-}
-
-int conformance_watch(void)
-{
-#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest watch[] = {
-        WATCH_TEST(never_runs_unasked_nor_inside_a_call),
-        WATCH_TEST(is_level_triggered),
-        WATCH_TEST(interest_is_replaced),
-        WATCH_TEST(asking_for_the_same_again_changes_nothing),
-        WATCH_TEST(hang_up_is_what_was_asked),
-        WATCH_TEST(what_cannot_be_watched_is_refused),
-        WATCH_TEST(number_can_be_used_again),
-        WATCH_TEST(free_and_set_inside_ready),
-    };
-    return cmocka_run_group_tests(watch, NULL, NULL);
 }

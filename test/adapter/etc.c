@@ -33,21 +33,11 @@ static int path_open(const char *path, int flags, unsigned mode)
 }
 
 int open_here(const char *path, int flags, ...) __asm__("open");
-int open64_here(const char *path, int flags, ...) __asm__("open64");
+int open64_here(const char *path, int flags, ...) __asm__("open64") __attribute__((alias("open")));
 FILE *fopen_here(const char *path, const char *mode) __asm__("fopen");
-FILE *fopen64_here(const char *path, const char *mode) __asm__("fopen64");
+FILE *fopen64_here(const char *path, const char *mode) __asm__("fopen64") __attribute__((alias("fopen")));
 
 int open_here(const char *path, int flags, ...)
-{
-    va_list rest;
-    unsigned mode;
-    va_start(rest, flags);
-    mode = flags & O_CREAT ? va_arg(rest, unsigned) : 0;
-    va_end(rest);
-    return path_open(path, flags, mode);
-}
-
-int open64_here(const char *path, int flags, ...)
 {
     va_list rest;
     unsigned mode;
@@ -63,5 +53,3 @@ FILE *fopen_here(const char *path, const char *mode)
     const int fd = path_open(path, O_RDONLY, 0);
     return fd < 0 ? NULL : fdopen(fd, mode);
 }
-
-FILE *fopen64_here(const char *path, const char *mode) { return fopen_here(path, mode); }

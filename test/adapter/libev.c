@@ -7,14 +7,6 @@
 
 static void *begin(void) { return ev_loop_new(EVFLAG_AUTO); }
 
-static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_libev_loop(ret_loop, native); }
-
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
-                                 struct hilock_error *ret_error)
-{
-    return hilock_client_open_libev(ret_client, native, options, ret_error);
-}
-
 static void on_late(struct ev_loop *native, ev_timer *late, int events) { (void)native, (void)late, (void)events; }
 
 /* It begins with what was pending, and would then wait for ever if nothing else comes. */
@@ -31,4 +23,4 @@ static int is_empty(void *native) { return ev_pending_count(native) == 0 && !ev_
 
 static void end(void *native) { ev_loop_destroy(native); }
 
-const struct loop_runner loop_under_test = {begin, table, open_client, turn_loop, is_empty, end};
+LOOP_UNDER_TEST(libev);

@@ -17,15 +17,7 @@ static void *begin(void)
     return event_base_new();
 }
 
-static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_libevent_loop(ret_loop, native); }
-
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
-                                 struct hilock_error *ret_error)
-{
-    return hilock_client_open_libevent(ret_client, native, options, ret_error);
-}
-
-static void turn_base(void *native) { event_base_loop(native, EVLOOP_ONCE); }
+static void turn_loop(void *native) { event_base_loop(native, EVLOOP_ONCE); }
 
 /* What evdns has still to deliver of a cancelled query goes in one turn. */
 static int is_empty(void *native)
@@ -36,4 +28,4 @@ static int is_empty(void *native)
 
 static void end(void *native) { event_base_free(native); }
 
-const struct loop_runner loop_under_test = {begin, table, open_client, turn_base, is_empty, end};
+LOOP_UNDER_TEST(libevent);

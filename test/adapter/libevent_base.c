@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the libevent adapter owes the caller's event_base: it is not starved, makes no needless system call, needs no memory to start a timer, and
- * leaves the parent of a forked child alone. And a suspended host, simulated: CLOCK_BOOTTIME can be moved on while all other clocks stand. The
+/* What the libevent adapter owes the caller's event_base: it does not starve us, a timer starts without memory, and a forked
+ * child leaves its parent alone. And a suspended host, simulated: CLOCK_BOOTTIME can be moved on while all other clocks stand. The
  * adapter's timerfd ticks in real time, once a second; the tests wait for the timers that it must let fire. */
 #include "conformance.h"
 
-#include <dlfcn.h>
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,16 +15,6 @@
 #define HOUR_US UINT64_C(3600000000)
 
 enum { OTHERS = 1000 };
-
-static int epoll_ctl_calls;
-int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event) /* in the place of libc's, for libevent too */
-{
-    static int (*libc_epoll_ctl)(int, int, int, struct epoll_event *);
-    if (!libc_epoll_ctl)
-        *(void **)&libc_epoll_ctl = dlsym(RTLD_NEXT, "epoll_ctl");
-    epoll_ctl_calls++;
-    return libc_epoll_ctl(epfd, op, fd, event);
-}
 
 static time_t suspended_s;
 int clock_gettime(clockid_t clock, struct timespec *ret_time) /* the program's, libevent's too */
@@ -42,6 +30,11 @@ static void suspend(unsigned hours) { suspended_s += (time_t)hours * 3600; }
 static int memory_is_out;
 static void *memory_realloc(void *memory, size_t bytes) { return memory_is_out ? NULL : realloc(memory, bytes); }
 static void *memory_malloc(size_t bytes) { return memory_is_out ? NULL : malloc(bytes); }
+
+__attribute__((constructor)) static void memory_is_ours(void)
+{
+    event_set_mem_functions(memory_malloc, memory_realloc, free);
+}
 
 struct host {
     struct event_base *base; /* of three priorities */
@@ -102,6 +95,8 @@ static int host_end(void **state)
     return left;
 }
 
+#define IN_BASE(name) STAGED(name, struct host, host, host_begin, host_end)
+
 static void turn_until_seen(struct host *host, const struct seen *seen, int count)
 {
     while (seen->count < count)
@@ -109,9 +104,8 @@ static void turn_until_seen(struct host *host, const struct seen *seen, int coun
 }
 
 /* The program's own most urgent event is ready in every turn. */
-static void busy_base_does_not_starve_us(void **state)
+IN_BASE(busy_base_does_not_starve_us)
 {
-    struct host *host = *state;
     int turns = 0;
     struct event *busy = event_new(host->base, host->pair.far, EV_WRITE | EV_PERSIST, on_other, &turns);
     event_priority_set(busy, 0);
@@ -125,20 +119,6 @@ static void busy_base_does_not_starve_us(void **state)
     event_free(busy);
 }
 
-static void asking_again_is_no_system_call(void **state)
-{
-    static const unsigned toggled[] = {HILOCK_READABLE | HILOCK_WRITABLE, HILOCK_READABLE};
-    struct host *host = *state;
-    epoll_ctl_calls = 0;
-    for (int i = 0; i < 10; i++) {
-        assert_int_equal(host->loop.watch_set(host->watch, HILOCK_READABLE), 0);
-        assert_int_equal(epoll_ctl_calls, 1);
-    }
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(host->loop.watch_set(host->watch, toggled[i]), 0);
-    assert_int_equal(epoll_ctl_calls, 3);
-}
-
 /* Takes every place in libevent's heap, that of a timer which is about to fire in this turn too. */
 static void steal(struct host *host)
 {
@@ -150,9 +130,8 @@ static void steal(struct host *host)
 }
 
 /* Starting, stopping and starting again still works. */
-static void timers_start_without_memory(void **state)
+IN_BASE(timers_start_without_memory)
 {
-    struct host *host = *state;
     steal(host);
     assert_null(host->loop.timer_new(host->loop.ctx, on_fire_count, &host->fired));
     for (int i = 1; i <= 3; i++) {
@@ -184,9 +163,8 @@ static void on_fire_start_again(void *arg)
 
 /* The one case that no reservation covers: the timer fires early rather than never, each time on a later turn, so that descriptors are served;
  * and it obeys again when memory is back. */
-static void stolen_place_means_early_not_never(void **state)
+IN_BASE(stolen_place_means_early_not_never)
 {
-    struct host *host = *state;
     const struct timeval now = {0, 0};
     struct event *thief = evtimer_new(host->base, on_steal, host);
     const uint64_t start_us = host->loop.now_us(NULL);
@@ -217,9 +195,8 @@ static void on_program_event(evutil_socket_t fd, short what, void *user)
 }
 
 /* What the program asks for in one of its own events is done in the same turn, with no question to the kernel in between. */
-static void hurry_is_in_the_same_turn(void **state)
+IN_BASE(hurry_is_in_the_same_turn)
 {
-    struct host *host = *state;
     struct event *event = event_new(host->base, -1, 0, on_program_event, host);
     for (int priority = 0; priority < 3; priority++) {
         event_priority_set(event, priority);
@@ -233,9 +210,8 @@ static void hurry_is_in_the_same_turn(void **state)
 }
 
 /* In the child all is freed after event_reinit; the parent's watch and timers go on, and so do the ticks of the timerfd that they share. */
-static void forked_child_leaves_the_parent_alone(void **state)
+IN_BASE(forked_child_leaves_the_parent_alone)
 {
-    struct host *host = *state;
     int status;
     pid_t child;
     assert_int_equal(host->loop.watch_set(host->watch, HILOCK_READABLE), 0);
@@ -269,9 +245,8 @@ static void *timer_started(struct host *host, struct seen *fired, uint64_t delay
 }
 
 /* What was due fires on resume; what was not keeps its time; what was stopped stays so. */
-static void what_came_due_fires_on_resume(void **state)
+IN_BASE(what_came_due_fires_on_resume)
 {
-    struct host *host = *state;
     struct seen one = {0}, three = {0}, stopped = {0};
     void *timers[3] = {timer_started(host, &one, HOUR_US), timer_started(host, &three, 3 * HOUR_US), timer_started(host, &stopped, HOUR_US)};
     host->loop.timer_stop(timers[2]);
@@ -287,9 +262,8 @@ static void what_came_due_fires_on_resume(void **state)
 }
 
 /* A timer that is started after the resume, before the tick, has not slept. */
-static void started_between_resume_and_tick(void **state)
+IN_BASE(started_between_resume_and_tick)
 {
-    struct host *host = *state;
     struct seen before = {0}, after = {0}, soon = {0};
     void *timers[3] = {timer_started(host, &before, HOUR_US), NULL, NULL};
     suspend(2);
@@ -313,9 +287,8 @@ static void on_fire_suspend(void *arg)
 }
 
 /* Suspended repeatedly, and the timer started in its own fire. */
-static void many_suspends(void **state)
+IN_BASE(many_suspends)
 {
-    struct host *host = *state;
     host->loop.timer_free(host->timer);
     host->timer = host->loop.timer_new(host->loop.ctx, on_fire_suspend, host);
     host->loop.timer_start(host->timer, HOUR_US);
@@ -324,9 +297,9 @@ static void many_suspends(void **state)
 }
 
 /* Two clients on one base: the first one's tick moves the timers of both, and the second one's does no harm. */
-static void two_clients_on_one_base(void **state)
+IN_BASE(two_clients_on_one_base)
 {
-    struct host *host = *state, second = {.base = host->base};
+    struct host second = {.base = host->base};
     void *timer;
     assert_int_equal(hilock_libevent_loop(&second.loop, second.base), HILOCK_OK);
     host->loop.timer_start(host->timer, HOUR_US);
@@ -339,11 +312,10 @@ static void two_clients_on_one_base(void **state)
 }
 
 /* The program's own events are left alone, and thousands of ours are found among them. */
-static void only_our_timers_are_moved(void **state)
+IN_BASE(only_our_timers_are_moved)
 {
     enum { COUNT = 5000 };
     const struct timeval hour = {3600, 0};
-    struct host *host = *state;
     void **timers = calloc(COUNT, sizeof *timers);
     assert_non_null(timers);
     for (int i = 0; i < OTHERS; i++)
@@ -358,24 +330,4 @@ static void only_our_timers_are_moved(void **state)
     for (size_t i = 0; i < COUNT; i++)
         host->loop.timer_free(timers[i]);
     free(timers);
-}
-
-int main(void)
-{
-#define HOST_TEST(test) cmocka_unit_test_setup_teardown(test, host_begin, host_end)
-    const struct CMUnitTest base[] = {
-        HOST_TEST(busy_base_does_not_starve_us),
-        HOST_TEST(asking_again_is_no_system_call),
-        HOST_TEST(timers_start_without_memory),
-        HOST_TEST(stolen_place_means_early_not_never),
-        HOST_TEST(hurry_is_in_the_same_turn),
-        HOST_TEST(forked_child_leaves_the_parent_alone),
-        HOST_TEST(what_came_due_fires_on_resume),
-        HOST_TEST(started_between_resume_and_tick),
-        HOST_TEST(many_suspends),
-        HOST_TEST(two_clients_on_one_base),
-        HOST_TEST(only_our_timers_are_moved),
-    };
-    event_set_mem_functions(memory_malloc, memory_realloc, free);
-    return cmocka_run_group_tests(base, NULL, NULL);
 }

@@ -56,6 +56,8 @@ static int host_end(void **state)
     return 0;
 }
 
+#define IN_BASE(name) STAGED(name, struct host, host, host_begin, host_end)
+
 struct answer {
     char text[2048]; /* "10.0.0.1 fd00::1 " */
     char error[256];
@@ -99,105 +101,83 @@ static struct answer resolved(struct host *host, const char *name)
     return answer;
 }
 
-static void addresses_come_ipv4_first(void **state)
+enum { ANY = -1, NO_FILE = 1, EMPTY }; /* questions; /etc/resolv.conf, which else names the nameserver */
+
+#define BOTH "10.0.0.1 fd00::1 "
+#define LONG TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN
+#define ONE "10.0.0.1 "
+#define FOUR ONE ONE ONE ONE
+
+static const char hosts[] = "# both.test in a comment\n"
+                            "10.9.9.9 Both.TEST alias # trailing\n"
+                            "\n"
+                            "fd00::9\tother both.test\r\n"
+                            "nonsense bad.both.test\n"
+                            "10.8.8.8\n"
+                            "10.7.7.7 last";
+
+/* says: all addresses, or part of the error. asked: how many questions, of both families. */
+static const struct row { const char *name, *says; int asked; const char *hosts; int resolv; } rows[] = {
+    {"both.test", BOTH, ANY, "", 0}, {"BOTH.Test", BOTH, ANY, "", 0}, {"v6.test", "fd00::1 ", ANY, "", 0},
+    /* a family that never answers is not waited for as long as it takes to ask it again */
+    {"v4.test", ONE, 2, "", 0},
+    {"many.test", FOUR FOUR FOUR FOUR, ANY, "", 0},
+    {"none.test", "no such host", ANY, "", 0}, {"empty.test", "no such host", ANY, "", 0}, {"refuse.test", "refuse to answer", ANY, "", 0},
+    /* search is for names without a dot at the end only */
+    {"both", BOTH, ANY, "", 0}, {"both.test.", BOTH, ANY, "", 0}, {"none.", "no such host", 2, "", 0}, {"none", "no such host", 4, "", 0},
+    /* these are no names; evdns would ask for something else */
+    {"", "not a host name", 0, "", 0}, {".", "not a host name", 0, "", 0}, {"a..b", "not a host name", 0, "", 0},
+    {".a", "not a host name", 0, "", 0}, {"a..", "not a host name", 0, "", 0}, {LABEL_64, "not a host name", 0, "", 0},
+    {LABEL_64 ".test", "not a host name", 0, "", 0}, {LONG "." LONG "." TEN ".a", "not a host name", 0, "", 0},
+    /* /etc/hosts is read first */
+    {"both.test", "10.9.9.9 fd00::9 ", 0, hosts, 0}, {"ALIAS", "10.9.9.9 ", 0, hosts, 0}, {"other", "fd00::9 ", 0, hosts, 0},
+    {"last", "10.7.7.7 ", 0, hosts, 0},
+    /* names that are local need no file, and no nameserver */
+    {"localhost", "127.0.0.1 ::1 ", 0, NULL, NO_FILE}, {"redis", "10.9.9.9 ", 0, "10.9.9.9 redis", NO_FILE},
+    {"redis", "10.9.9.9 ", 0, "10.9.9.9 redis", EMPTY},
+};
+
+/* A refusal puts the nameserver off for a while: each row has a host of its own. */
+TEST(each_name_has_its_answer)
 {
-    assert_string_equal(resolved(*state, "both.test").text, "10.0.0.1 fd00::1 ");
-    assert_string_equal(resolved(*state, "BOTH.Test").text, "10.0.0.1 fd00::1 ");
-    assert_string_equal(resolved(*state, "v6.test").text, "fd00::1 ");
-    assert_string_equal(resolved(*state, "both").text, "10.0.0.1 fd00::1 ");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+        void *it = NULL;
+        struct host *host;
+        struct answer answer;
+        assert_int_equal(host_begin(&it), 0);
+        host = it;
+        etc_hosts = row->hosts;
+        etc_resolv_conf = row->resolv == NO_FILE ? NULL : row->resolv == EMPTY ? "" : host->resolv;
+        answer = resolved(host, row->name);
+        if (strcmp(answer.text, row->says) != 0 && (!*answer.error || !strstr(answer.error, row->says)))
+            fail_msg("row %zu, \"%s\": \"%s\" %s", i, row->name, answer.text, answer.error);
+        if (row->asked != ANY && host->nameserver.asked != row->asked)
+            fail_msg("row %zu, \"%s\": %d questions", i, row->name, host->nameserver.asked);
+        assert_int_equal(host_end(&it), 0);
+    }
 }
 
-/* A family that never answers is not waited for as long as it takes to ask it again. */
-static void silent_family_does_not_hide_the_other(void **state)
+IN_BASE(hosts_are_read_each_time)
 {
-    struct host *host = *state;
-    assert_string_equal(resolved(host, "v4.test").text, "10.0.0.1 ");
-    assert_int_equal(host->nameserver.asked, 2);
-}
-
-static void addresses_are_bounded(void **state)
-{
-    const struct answer answer = resolved(*state, "many.test");
-    assert_int_equal(strlen(answer.text), 16 * strlen("10.0.0.1 "));
-}
-
-static void failure_is_said_in_words(void **state)
-{
-    assert_non_null(strstr(resolved(*state, "none.test").error, "no such host"));
-    assert_non_null(strstr(resolved(*state, "empty.test").error, "no such host"));
-    assert_non_null(strstr(resolved(*state, "refuse.test").error, "refuse to answer"));
-}
-
-/* These are no names; evdns would ask for something else. */
-static void what_is_no_name_is_not_asked(void **state)
-{
-    static const char *const names[] = {"", ".", "a..b", ".a", "a..", LABEL_64, LABEL_64 ".test",
-                                        TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN
-                                            "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN "." TEN ".a"};
-    struct host *host = *state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_non_null(strstr(resolved(host, names[i]).error, "not a host name"));
-    assert_int_equal(host->nameserver.asked, 0);
-}
-
-/* search is for names without a dot at the end only */
-static void dot_at_the_end_says_whole(void **state)
-{
-    struct host *host = *state;
-    int asked;
-    assert_string_equal(resolved(host, "both.test.").text, "10.0.0.1 fd00::1 ");
-    asked = host->nameserver.asked;
-    assert_non_null(strstr(resolved(host, "none.").error, "no such host"));
-    assert_int_equal(host->nameserver.asked, asked + 2);
-    assert_non_null(strstr(resolved(host, "none").error, "no such host"));
-    assert_int_equal(host->nameserver.asked, asked + 6);
+    etc_hosts = hosts;
+    assert_string_equal(resolved(host, "both.test").text, "10.9.9.9 fd00::9 ");
+    etc_hosts = "";
+    assert_string_equal(resolved(host, "both.test").text, BOTH);
 }
 
 /* Bounded, even if nothing happens. */
-static void silence_ends_in_words(void **state)
+IN_BASE(silence_ends_in_words)
 {
-    struct host *host = *state;
     assert_non_null(strstr(resolved(host, "silent.test").error, "no answer from the nameservers"));
     assert_true(host->nameserver.asked >= 4);
-}
-
-static void hosts_are_read_first(void **state)
-{
-    struct host *host = *state;
-    etc_hosts = "# both.test in a comment\n"
-                 "10.9.9.9 Both.TEST alias # trailing\n"
-                 "\n"
-                 "fd00::9\tother both.test\r\n"
-                 "nonsense bad.both.test\n"
-                 "10.8.8.8\n"
-                 "10.7.7.7 last";
-    assert_string_equal(resolved(host, "both.test").text, "10.9.9.9 fd00::9 ");
-    assert_string_equal(resolved(host, "ALIAS").text, "10.9.9.9 ");
-    assert_string_equal(resolved(host, "other").text, "fd00::9 ");
-    assert_string_equal(resolved(host, "last").text, "10.7.7.7 ");
-    assert_int_equal(host->nameserver.asked, 0);
-    etc_hosts = "";
-    assert_string_equal(resolved(host, "both.test").text, "10.0.0.1 fd00::1 ");
-}
-
-/* Without any file localhost is still known, and so are names in /etc/hosts without a nameserver. */
-static void missing_files_do_not_matter_to_local_names(void **state)
-{
-    struct host *host = *state;
-    etc_resolv_conf = etc_hosts = NULL;
-    assert_string_equal(resolved(host, "localhost").text, "127.0.0.1 ::1 ");
-    etc_hosts = "10.9.9.9 redis";
-    assert_string_equal(resolved(host, "redis").text, "10.9.9.9 ");
-    etc_resolv_conf = "";
-    assert_string_equal(resolved(host, "redis").text, "10.9.9.9 ");
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *user) { (void)fd, (void)what, (void)user; }
 
 /* Cancelled while the questions are under way; free_ctx at once, with and without other callbacks in the base's queue. */
-static void cancel_under_way(void **state)
+IN_BASE(cancel_under_way)
 {
-    struct host *host = *state;
     struct event *other = event_new(host->base, -1, 0, on_turn, NULL);
     struct answer answers[3];
     host->loop.resolve_cancel(ask(host, "silent.test", &answers[0]));
@@ -238,9 +218,8 @@ static void on_each_turn(evutil_socket_t fd, short what, void *user)
 }
 
 /* Cancelled when the answers are already in the base's queue, from where evdns cannot take them back. */
-static void cancel_with_the_answer_queued(void **state)
+IN_BASE(cancel_with_the_answer_queued)
 {
-    struct host *host = *state;
     struct sniper sniper = {.host = host};
     struct answer answer;
     int fds[2];
@@ -260,10 +239,9 @@ static void cancel_with_the_answer_queued(void **state)
     close(fds[1]);
 }
 
-static void many_queries(void **state)
+IN_BASE(many_queries)
 {
     enum { COUNT = 40 };
-    struct host *host = *state;
     struct answer *answers = calloc(COUNT, sizeof *answers);
     assert_non_null(answers);
     for (size_t i = 0; i < COUNT; i++)
@@ -277,9 +255,8 @@ static void many_queries(void **state)
 }
 
 /* A child that gives its query back after event_reinit does not disturb the parent's. */
-static void forked_child_leaves_the_query_alone(void **state)
+IN_BASE(forked_child_leaves_the_query_alone)
 {
-    struct host *host = *state;
     struct answer answer;
     void *query = ask(host, "both.test", &answer);
     int status;
@@ -295,26 +272,4 @@ static void forked_child_leaves_the_query_alone(void **state)
     while (answer.count == 0)
         event_base_loop(host->base, EVLOOP_ONCE);
     assert_string_equal(answer.text, "10.0.0.1 fd00::1 ");
-}
-
-#define HOST_TEST(test) cmocka_unit_test_setup_teardown(test, host_begin, host_end)
-
-int main(void)
-{
-    const struct CMUnitTest resolve[] = {
-        HOST_TEST(addresses_come_ipv4_first),
-        HOST_TEST(silent_family_does_not_hide_the_other),
-        HOST_TEST(addresses_are_bounded),
-        HOST_TEST(failure_is_said_in_words),
-        HOST_TEST(what_is_no_name_is_not_asked),
-        HOST_TEST(dot_at_the_end_says_whole),
-        HOST_TEST(silence_ends_in_words),
-        HOST_TEST(hosts_are_read_first),
-        HOST_TEST(missing_files_do_not_matter_to_local_names),
-        HOST_TEST(cancel_under_way),
-        HOST_TEST(cancel_with_the_answer_queued),
-        HOST_TEST(many_queries),
-        HOST_TEST(forked_child_leaves_the_query_alone),
-    };
-    return cmocka_run_group_tests(resolve, NULL, NULL);
 }

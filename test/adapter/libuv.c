@@ -14,14 +14,6 @@ static void *begin(void)
     return native;
 }
 
-static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_libuv_loop(ret_loop, native); }
-
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
-                                 struct hilock_error *ret_error)
-{
-    return hilock_client_open_libuv(ret_client, native, options, ret_error);
-}
-
 static void turn_loop(void *native) { uv_run(native, UV_RUN_ONCE); }
 
 static void count_open(uv_handle_t *handle, void *count)
@@ -45,4 +37,4 @@ static void end(void *native)
     free(native);
 }
 
-const struct loop_runner loop_under_test = {begin, table, open_client, turn_loop, is_empty, end};
+LOOP_UNDER_TEST(libuv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a nest owes beyond loop.h: runs inside runs, no needless system call, the clock that goes on in a suspend, a forked child, names when
- * there is no descriptor or thread. Its loop here is poll(). */
+/* What a nest owes beyond loop.h: runs inside runs, no needless system call for timers, the clock that goes on in
+ * a suspend, a forked child, names when there is no descriptor or thread. Its loop here is poll(). */
 #include "nest.h"
 
 #include "conformance.h"
@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,20 +20,10 @@
 
 enum { CROWD = 200 }; /* more than a run reports */
 
-static int epoll_ctl_calls, epoll_ctl_fails, settime_calls, settime_flags, has_no_threads;
+static int settime_calls, settime_flags, has_no_threads;
 static clockid_t timerfd_clock;
 
 /* In the place of libc's: */
-int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
-{
-    static int (*libc)(int, int, int, struct epoll_event *);
-    if (!libc)
-        *(void **)&libc = dlsym(RTLD_NEXT, "epoll_ctl");
-    epoll_ctl_calls++;
-    errno = ENOSPC;
-    return epoll_ctl_fails && op != EPOLL_CTL_DEL ? -1 : libc(epfd, op, fd, event);
-}
-
 int timerfd_create(clockid_t clock, int flags)
 {
     static int (*libc)(clockid_t, int);
@@ -135,10 +124,9 @@ static void on_ready_ask_nothing(unsigned ready, void *arg)
         assert_int_equal(bed->loop.watch_set(bed->watches[i], HILOCK_WRITABLE), 0);
 }
 
-static void a_crowd_has_its_turn(void **state)
+TEST(a_crowd_has_its_turn)
 {
     struct bed bed;
-    (void)state;
     bed_make(&bed, CROWD, on_ready_ask_nothing);
     ask_all(&bed, HILOCK_WRITABLE);
     while (bed.seen.count < CROWD)
@@ -146,27 +134,10 @@ static void a_crowd_has_its_turn(void **state)
     bed_free(&bed);
 }
 
-static void asking_again_is_no_system_call(void **state)
-{
-    static const unsigned toggled[] = {HILOCK_READABLE | HILOCK_WRITABLE, HILOCK_READABLE};
-    struct bed bed;
-    (void)state;
-    bed_make(&bed, 1, on_ready);
-    epoll_ctl_calls = 0;
-    for (int i = 0; i < 10; i++)
-        ask_all(&bed, HILOCK_READABLE);
-    assert_int_equal(epoll_ctl_calls, 1);
-    for (size_t i = 0; i < 2; i++)
-        ask_all(&bed, toggled[i]);
-    assert_int_equal(epoll_ctl_calls, 3);
-    bed_free(&bed);
-}
-
 /* Nothing is asked any more of a watch that the kernel refuses to change. */
-static void what_the_kernel_refuses_is_not_asked(void **state)
+TEST(what_the_kernel_refuses_is_not_asked)
 {
     struct bed bed;
-    (void)state;
     bed_make(&bed, 1, on_ready);
     ask_all(&bed, HILOCK_READABLE);
     epoll_ctl_fails = 1;
@@ -186,10 +157,9 @@ static void what_the_kernel_refuses_is_not_asked(void **state)
 
 /* What is put off or stopped leaves the timerfd alone, which then wakes the loop up once for nothing; and it is on the clock that goes on
  * while the host is suspended, at a time and not in a span. */
-static void putting_off_is_no_system_call(void **state)
+TEST(putting_off_is_no_system_call)
 {
     struct bed bed;
-    (void)state;
     bed_make(&bed, 0, on_ready);
     assert_int_equal(timerfd_clock, CLOCK_BOOTTIME);
     settime_calls = 0;
@@ -216,10 +186,9 @@ static void on_ready_run_again(unsigned ready, void *arg)
         hl_nest_run(&bed->nest);
 }
 
-static void a_run_inside_a_run(void **state)
+TEST(a_run_inside_a_run)
 {
     struct bed bed;
-    (void)state;
     bed_make(&bed, 3, on_ready_run_again);
     ask_all(&bed, HILOCK_WRITABLE);
     bed_turn(&bed);
@@ -238,10 +207,9 @@ static void on_ready_end_inside(unsigned ready, void *arg)
         bed_free(bed);
 }
 
-static void all_ends_in_a_run_inside_a_run(void **state)
+TEST(all_ends_in_a_run_inside_a_run)
 {
     struct bed bed;
-    (void)state;
     bed_make(&bed, 3, on_ready_end_inside);
     ask_all(&bed, HILOCK_WRITABLE);
     bed.loop.timer_start(bed.timer, 0);
@@ -251,12 +219,11 @@ static void all_ends_in_a_run_inside_a_run(void **state)
 }
 
 /* In the child all is freed; the parent's watch and timer go on. */
-static void forked_child_leaves_the_parent_alone(void **state)
+TEST(forked_child_leaves_the_parent_alone)
 {
     struct bed bed;
     int status;
     pid_t child;
-    (void)state;
     bed_make(&bed, 1, on_ready);
     ask_all(&bed, HILOCK_READABLE);
     bed.loop.timer_start(bed.timer, 20000);
@@ -301,13 +268,12 @@ static void *ask(struct bed *bed, struct words *words)
 }
 
 /* The reason why a query cannot begin is reported on a later turn, or not at all if it is cancelled. */
-static void no_descriptor_or_thread_is_told(void **state)
+TEST(no_descriptor_or_thread_is_told)
 {
     static const char *const expected[] = {"raise the limit of open files", "raise the limit of threads"};
     struct bed bed;
     struct words words;
     const int fd = lowest_free_fd();
-    (void)state;
     bed_make(&bed, 0, on_ready);
     for (int i = 0; i < 2; i++) {
         has_no_threads = i == 1;
@@ -329,11 +295,10 @@ static void no_descriptor_or_thread_is_told(void **state)
 }
 
 /* Each of its two descriptors may be the one that cannot be had. */
-static void no_descriptor_for_a_nest(void **state)
+TEST(no_descriptor_for_a_nest)
 {
     struct hl_nest nest;
     const int fd = lowest_free_fd();
-    (void)state;
     for (int left = 0; left < 2; left++) {
         limit_fds(fd + left);
         assert_int_equal(hl_nest_begin(&nest, NULL), -1);
@@ -346,20 +311,4 @@ static void no_descriptor_for_a_nest(void **state)
     epoll_ctl_fails = 0;
     assert_int_equal(errno, ENOSPC);
     assert_int_equal(lowest_free_fd(), fd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest nest[] = {
-        cmocka_unit_test(a_crowd_has_its_turn),
-        cmocka_unit_test(asking_again_is_no_system_call),
-        cmocka_unit_test(what_the_kernel_refuses_is_not_asked),
-        cmocka_unit_test(putting_off_is_no_system_call),
-        cmocka_unit_test(a_run_inside_a_run),
-        cmocka_unit_test(all_ends_in_a_run_inside_a_run),
-        cmocka_unit_test(forked_child_leaves_the_parent_alone),
-        cmocka_unit_test(no_descriptor_or_thread_is_told),
-        cmocka_unit_test(no_descriptor_for_a_nest),
-    };
-    return cmocka_run_group_tests(nest, NULL, NULL);
 }

@@ -15,14 +15,6 @@ static void *begin(void)
     return sd_event_new(&native) >= 0 ? native : NULL;
 }
 
-static hilock_status table(struct hilock_loop *ret_loop, void *native) { return hilock_sd_event_loop(ret_loop, native); }
-
-static hilock_status open_client(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
-                                 struct hilock_error *ret_error)
-{
-    return hilock_client_open_sd_event(ret_client, native, options, ret_error);
-}
-
 static void turn_loop(void *native) { sd_event_run(native, TURN_US); }
 
 /* sd-event does not count its sources; the kernel knows which descriptors its epoll set watches. */
@@ -43,4 +35,4 @@ static int is_empty(void *native)
 
 static void end(void *native) { sd_event_unref(native); }
 
-const struct loop_runner loop_under_test = {begin, table, open_client, turn_loop, is_empty, end};
+LOOP_UNDER_TEST(sd_event);

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* seen - see seen.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "seen.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "seen.h"
+#include "unit/suite.h"
+
+int epoll_ctl_calls, epoll_ctl_fails;
+
+int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event) /* in the place of libc's */
+{
+    static int (*libc)(int, int, int, struct epoll_event *);
+    if (!libc)
+        *(void **)&libc = dlsym(RTLD_NEXT, "epoll_ctl");
+    epoll_ctl_calls++;
+    errno = ENOSPC;
+    return epoll_ctl_fails && op != EPOLL_CTL_DEL ? -1 : libc(epfd, op, fd, event);
+}
 
 void on_fire_count(void *arg)
 {

@@ -18,6 +18,8 @@ struct pair pair_open(void);
 void pair_write(const struct pair *pair); /* near is readable then */
 void pair_close(const struct pair *pair);
 
+extern int epoll_ctl_calls, epoll_ctl_fails; /* of the whole program; set: of what is not taken out */
+
 int lowest_free_fd(void);
 void limit_fds(int most); /* no descriptor from this number on; 0: as it was */
 

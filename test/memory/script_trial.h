@@ -3,15 +3,11 @@
 #ifndef TEST_MEMORY_SCRIPT_TRIAL_H
 #define TEST_MEMORY_SCRIPT_TRIAL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "memory/store.h"
+#include "staged.h"
 #include "wire/queued.h"
 #include "wire/scripts.h"
 
@@ -81,7 +77,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-#define TRIAL_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TRIAL(name) STAGED(name, struct trial, trial, set_up, tear_down)
 
 static inline int64_t integer(const struct sim_reply *reply, size_t i)
 {

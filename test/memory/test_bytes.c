@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_bytes - any bytes that come over a link are a request, a part of one, or the end of that link; the store goes on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "raw.h"
+#include "staged.h"
 
 enum { MUTATIONS = 1000, COMMANDS = 5000, LARGE = 1 << 20 };
 
@@ -31,6 +27,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define ON_STORE(name) STAGED(name, struct raw_store, store, set_up, tear_down)
+
 static void expect_alive(const struct raw_store *store)
 {
     int fd = raw_connect(store);
@@ -43,9 +41,8 @@ static const char conversation[] = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$4\r\n\0\r\n\x
 static const char answers[] = "+OK\r\n+PONG\r\n$4\r\n\0\r\n\xff\r\n$-1\r\n+string\r\n:1\r\n*2\r\n$1\r\nf\r\n$0\r\n\r\n-ERR unknown command '', with args beginning with: \r\n";
 
 /* Wherever the stream is cut, the answers are the same. */
-static void test_pieces(void **state)
+ON_STORE(test_pieces)
 {
-    const struct raw_store *store = *state;
     for (size_t cut = 0; cut < sizeof conversation; cut++) {
         char all[sizeof answers];
         int fd = raw_connect(store), is_open;
@@ -67,11 +64,10 @@ static void test_pieces(void **state)
     }
 }
 
-static void test_wrong(void **state)
+ON_STORE(test_wrong)
 {
     static const char *const wrong[] = {"*x\r\n", "*\r\n", "*1\r\n#4\r\nPING\r\n", "*1\r\n$-1\r\n", "*1\r\n$4\r\nPINGxx", "*1\r\n$99999999999\r\n",
                                         "*99999999999\r\n", "*1\n$4\nPING\n", "*--1\r\n", "*1\r\n$4x\r\n", "*9999999\r\n", "*1\r\n$9999999\r\n"};
-    const struct raw_store *store = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int fd = raw_connect(store), is_open;
         if (strcmp(raw_ask(store, fd, wrong[i], strlen(wrong[i]), &is_open), "-ERR Protocol error\r\n") != 0 || is_open)
@@ -81,10 +77,10 @@ static void test_wrong(void **state)
     assert_int_equal(hilock_memory_links(store->memory), 0);
 }
 
-static void test_an_error_is_a_line(void **state)
+ON_STORE(test_an_error_is_a_line)
 {
-    int fd = raw_connect(*state);
-    assert_string_equal(raw_say(*state, fd, "*2\r\n$6\r\nA\r\n+OK\r\n$4\r\n\n:1\r\r\n"), "-ERR unknown command 'A  +OK', with args beginning with: ' :1 ' \r\n");
+    int fd = raw_connect(store);
+    assert_string_equal(raw_say(store, fd, "*2\r\n$6\r\nA\r\n+OK\r\n$4\r\n\n:1\r\r\n"), "-ERR unknown command 'A  +OK', with args beginning with: ' :1 ' \r\n");
     close(fd);
 }
 
@@ -101,9 +97,8 @@ static int pour(const struct raw_store *store, int fd, const char *bytes, size_t
 }
 
 /* A request that never ends, and somebody who never reads what he asked for. */
-static void test_too_much(void **state)
+ON_STORE(test_too_much)
 {
-    const struct raw_store *store = *state;
     char *large = malloc(LARGE + 1);
     int fd = raw_connect(store), is_open, head, requests = 0;
     assert_non_null(large);
@@ -124,9 +119,8 @@ static void test_too_much(void **state)
     expect_alive(store);
 }
 
-static void test_mutations(void **state)
+ON_STORE(test_mutations)
 {
-    const struct raw_store *store = *state;
     unsigned seed = 1;
     for (int i = 0; i < MUTATIONS; i++) {
         char bytes[sizeof conversation];
@@ -149,7 +143,7 @@ static size_t add_argument(char *to, size_t room, const char *bytes, size_t leng
 }
 
 /* Every command that it has, with arguments of any sort; these as scripts, too. */
-static void test_any_commands(void **state)
+ON_STORE(test_any_commands)
 {
     static const char *const words[] = {"PTTL", "PEXPIRETIME", "PEXPIRE", "PEXPIREAT", "DEL", "EXISTS", "TYPE", "DBSIZE", "FLUSHALL", "GET", "SET", "INCR",
         "HGET", "HEXISTS", "HSET", "HDEL", "HLEN", "HKEYS", "HGETALL", "HSCAN", "ZADD", "ZREM", "ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYSCORE",
@@ -162,7 +156,6 @@ static void test_any_commands(void **state)
         "da39a3ee5e6b4b0d3255bfef95601890afd80709", "return string.rep('x', 100)", "((", "return tostring(nil) .. nil",
         "CHANNELS", "LIST", "KILL", "TYPE", "NORMAL", "PUBSUB", "COMMANDSTATS", "RESETSTAT", "SET", "min-replicas-to-write", "*", "a*", "[",
         "local function f() return f() + 1 end return f()", "return {err = '', ok = {}}"};
-    const struct raw_store *store = *state;
     unsigned seed = 1;
     int fd = raw_connect(store), is_open = 1;
     char bytes[2048];
@@ -190,12 +183,4 @@ static void test_any_commands(void **state)
     }
     close(fd);
     expect_alive(store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_pieces), TEST(test_wrong), TEST(test_an_error_is_a_line), TEST(test_too_much), TEST(test_mutations),
-                                       TEST(test_any_commands)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

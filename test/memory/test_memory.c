@@ -4,18 +4,14 @@
 #include <errno.h>
 #include <hilock/loop.h>
 #include <hilock/memory.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "jumping_loop.h"
+#include "staged.h"
 
 enum { PATIENCE = 100000, LEASE_MS = 30000, MS = 1000 };
 
@@ -101,6 +97,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+#define TRIAL(name) STAGED(name, struct trial, trial, set_up, tear_down)
+
 static void until(const struct trial *trial, const unsigned *count, unsigned wanted)
 {
     for (int i = 0; i < PATIENCE && *count < wanted; i++)
@@ -128,9 +126,8 @@ static hilock_status acquire(const struct trial *trial, struct holder *holder, u
 }
 
 /* Nobody could have let the second one in before. */
-static void test_waits_and_is_woken(void **state)
+TRIAL(test_waits_and_is_woken)
 {
-    struct trial *trial = *state;
     char host[64] = "", label[128];
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
@@ -150,9 +147,8 @@ static void test_waits_and_is_woken(void **state)
     assert_int_equal(trial->first.losses, 0);
 }
 
-static void test_expire(void **state)
+TRIAL(test_expire)
 {
-    struct trial *trial = *state;
     assert_int_equal(hilock_memory_expire(trial->memory, "stock"), HILOCK_NOT_HELD);
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(hilock_memory_expire(trial->memory, "stock"), HILOCK_OK);
@@ -164,9 +160,8 @@ static void test_expire(void **state)
     assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
 }
 
-static void test_take(void **state)
+TRIAL(test_take)
 {
-    struct trial *trial = *state;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "java:7", LEASE_MS), HILOCK_OK);
     until(trial, &trial->first.losses, 1);
@@ -182,9 +177,8 @@ static void test_take(void **state)
     assert_int_equal(hilock_memory_take(trial->memory, (hilock_kind)9, "stock", "x", 1), HILOCK_INVALID);
 }
 
-static void test_lose(void **state)
+TRIAL(test_lose)
 {
-    struct trial *trial = *state;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     hilock_memory_lose(trial->memory);
     until(trial, &trial->first.losses, 1);
@@ -192,9 +186,8 @@ static void test_lose(void **state)
 }
 
 /* The holder believes in what the store has forgotten, until it asks. */
-static void test_advance(void **state)
+TRIAL(test_advance)
 {
-    struct trial *trial = *state;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     hilock_memory_advance(trial->memory, LEASE_MS + 1);
     assert_string_equal(hilock_memory_holder(trial->memory, "stock"), "");
@@ -203,9 +196,8 @@ static void test_advance(void **state)
     assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
 }
 
-static void test_disconnect(void **state)
+TRIAL(test_disconnect)
 {
-    struct trial *trial = *state;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     for_ms(trial, 100);
     assert_true(hilock_memory_links(trial->memory) >= 2);
@@ -219,9 +211,8 @@ static void test_disconnect(void **state)
     assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_TIMED_OUT);
 }
 
-static void test_restart(void **state)
+TRIAL(test_restart)
 {
-    struct trial *trial = *state;
     struct hilock_stats stats = {.size = sizeof stats};
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     hilock_memory_restart(trial->memory, 1);
@@ -235,9 +226,8 @@ static void test_restart(void **state)
 }
 
 /* An answer is late by just that, and so is a message; and what was delayed comes when it was due, though it is delayed no longer. */
-static void test_delay(void **state)
+TRIAL(test_delay)
 {
-    struct trial *trial = *state;
     uint64_t asked_us;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     begin(&trial->second, HILOCK_FOREVER);
@@ -256,9 +246,8 @@ static void test_delay(void **state)
 }
 
 /* The lease of a holder whose renewals are not answered ends here before it does at the store. */
-static void test_hang(void **state)
+TRIAL(test_hang)
 {
-    struct trial *trial = *state;
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
     hilock_memory_hang(trial->memory, 1);
     assert_int_equal(acquire(trial, &trial->second, 5000), HILOCK_UNREACHABLE);
@@ -273,9 +262,8 @@ static void test_hang(void **state)
     assert_int_equal(trial->second.result.status, HILOCK_OK);
 }
 
-static void test_refuse(void **state)
+TRIAL(test_refuse)
 {
-    struct trial *trial = *state;
     static const char error[] = "OOM command not allowed when used memory > 'maxmemory'.";
     assert_int_equal(hilock_memory_refuse(trial->memory, 1, error), HILOCK_OK);
     assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_UNWRITABLE);
@@ -290,9 +278,8 @@ static void test_refuse(void **state)
     assert_int_equal(hilock_memory_refuse(trial->memory, 1, "OOM\r\n+OK"), HILOCK_INVALID);
 }
 
-static void test_null_is_nothing(void **state)
+TEST(test_null_is_nothing)
 {
-    (void)state;
     assert_null(hilock_memory_url(NULL));
     assert_int_equal(hilock_memory_expire(NULL, "stock"), HILOCK_INVALID);
     assert_int_equal(hilock_memory_take(NULL, HILOCK_MUTEX, "stock", "x", 1), HILOCK_INVALID);
@@ -307,14 +294,4 @@ static void test_null_is_nothing(void **state)
     hilock_memory_delay(NULL, 1);
     hilock_memory_hang(NULL, 1);
     hilock_memory_close(NULL);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_waits_and_is_woken), TEST(test_expire), TEST(test_take), TEST(test_lose), TEST(test_advance),
-        TEST(test_disconnect), TEST(test_restart), TEST(test_delay), TEST(test_hang), TEST(test_refuse), cmocka_unit_test(test_null_is_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

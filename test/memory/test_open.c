@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_open - a store in memory is opened where it may be, refused in words where it may not, and leaves nothing behind in either case. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "raw.h"
+#include "staged.h"
 
 static char folder[64];
 
@@ -29,6 +25,8 @@ static int tear_down(void **state)
     unsetenv("TMPDIR");
     return rmdir(folder); /* which fails if anything is left in it */
 }
+
+#define IN_FOLDER(name) STAGED(name, void, nothing, set_up, tear_down)
 
 static hilock_status refused(const struct hilock_memory_options *options, int fails_at, struct hilock_error *ret_error)
 {
@@ -48,13 +46,12 @@ static hilock_status refused(const struct hilock_memory_options *options, int fa
     return status;
 }
 
-static void test_path(void **state)
+IN_FOLDER(test_path)
 {
     struct raw_store store, other;
     struct stat file;
     char path[96], text[16];
     int fd;
-    (void)state;
     snprintf(path, sizeof path, "%s/s", folder);
     store = raw_open(HILOCK_MEMORY_OPTIONS(.path = path));
     assert_string_equal(strrchr(hilock_memory_url(store.memory), '/'), "/s");
@@ -72,14 +69,13 @@ static void test_path(void **state)
     unlink(path);
 }
 
-static void test_refusals(void **state)
+IN_FOLDER(test_refusals)
 {
     struct hilock_loop none = {.size = sizeof none};
     struct hilock_memory_options short_one = {.size = 8};
     struct hilock_error error;
     char path[200] = "/";
     hilock_memory *memory;
-    (void)state;
     assert_int_equal(hilock_memory_open(NULL, &none, NULL, &error), HILOCK_INVALID);
     assert_non_null(strstr(error.text, "ret_memory is NULL"));
     assert_int_equal(hilock_memory_open(&memory, NULL, NULL, &error), HILOCK_INVALID);
@@ -97,22 +93,20 @@ static void test_refusals(void **state)
 }
 
 /* A loop that has no room, whichever call of its table tells it. */
-static void test_no_room(void **state)
+IN_FOLDER(test_no_room)
 {
     struct hilock_error error;
     int nth = 0;
-    (void)state;
     setenv("TMPDIR", folder, 1);
     while (refused(NULL, ++nth, &error) == HILOCK_NO_MEMORY)
         assert_non_null(strstr(error.text, "cannot listen"));
     assert_int_equal(nth, 4); /* timer, watch, interest */
 }
 
-static void test_no_room_for_a_link(void **state)
+IN_FOLDER(test_no_room_for_a_link)
 {
     struct raw_store store = raw_open(NULL);
     int fd, is_open;
-    (void)state;
     for (int nth = 1; nth <= 2; nth++) {
         fd = raw_connect(&store);
         jumping_loop_fail(store.loop, nth);
@@ -126,11 +120,10 @@ static void test_no_room_for_a_link(void **state)
     raw_close(&store);
 }
 
-static void test_places(void **state)
+IN_FOLDER(test_places)
 {
     char name[200], beginning[64];
     struct raw_store store;
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[0] = '/', name[sizeof name - 1] = '\0';
     setenv("TMPDIR", name, 1); /* no address has room for it */
@@ -142,11 +135,10 @@ static void test_places(void **state)
     assert_int_equal(refused(NULL, 0, NULL), HILOCK_NO_MEMORY);
 }
 
-static void test_password(void **state)
+IN_FOLDER(test_password)
 {
     struct raw_store store = raw_open(HILOCK_MEMORY_OPTIONS(.password = "pw"));
     int fd = raw_connect(&store);
-    (void)state;
     assert_null(strstr(hilock_memory_url(store.memory), "pw"));
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "-NOAUTH Authentication required.\r\n");
     assert_non_null(strstr(raw_say(&store, fd, "AUTH no\r\n"), "-WRONGPASS "));
@@ -156,12 +148,4 @@ static void test_password(void **state)
     assert_int_equal(hilock_memory_commands(store.memory), 5);
     close(fd);
     raw_close(&store);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_path), TEST(test_refusals), TEST(test_no_room), TEST(test_no_room_for_a_link), TEST(test_places),
-                                       TEST(test_password)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static void left_to_others(struct trial *trial)
 }
 
 /* But for ourselves, and for an heir that hears nothing. */
-static void the_name_is_left_to_others_who_listen(void **state)
+TRIAL(the_name_is_left_to_others_who_listen)
 {
-    struct trial *trial = *state;
     static const struct { int listen, wait; const char *terms; int is_left; const char *heir; } cases[] = {
         {0, 1, "P? 300000 0", 0, NULL}, {1, 1, "P? 300000 1", 0, NULL}, {1, 5, "P? 300000 0", 1, NULL}, {2, 2, "P? 300000 1", 1, NULL},
         {9, 1, NEVER, 0, NULL}, {0, 1, "P? 300000 0", 1, "C:java:1"}, {1, 1, "P? 300000 1", 1, "C:java:1"}, {0, 1, "P? 300000 0", 0, "C:dead:1"},
@@ -50,9 +49,8 @@ static void the_name_is_left_to_others_who_listen(void **state)
 }
 
 /* No client of ours waits: one that comes at once keeps off, and nothing stays. */
-static void a_free_name_is_left_to_others_without_a_queue_as_well(void **state)
+TRIAL(a_free_name_is_left_to_others_without_a_queue_as_well)
 {
-    struct trial *trial = *state;
     held(trial);
     (void)listens(trial, "C");
     assert_int_equal(release(trial, "a:1", TO_OTHERS)->integer, 2);
@@ -65,9 +63,8 @@ static void a_free_name_is_left_to_others_without_a_queue_as_well(void **state)
 }
 
 /* It had its turn: when it frees the name at once, the name is not left to others again. It wakes its own queue. */
-static void who_sees_another_program_come_in_ends_what_was_left_to_it(void **state)
+TRIAL(who_sees_another_program_come_in_ends_what_was_left_to_it)
 {
-    struct trial *trial = *state;
     const struct sim_reply *reply;
     left_to_others(trial);
     (void)RUN(trial, "HSET", "N", "java:1", "1");
@@ -80,9 +77,8 @@ static void who_sees_another_program_come_in_ends_what_was_left_to_it(void **sta
 }
 
 /* It stands in no queue, and may have what is left to others; its release hands over. */
-static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **state)
+TRIAL(a_guest_jumps_no_queue_and_has_what_is_left_to_others)
 {
-    struct trial *trial = *state;
     for (int is_left = 0; is_left < 2; is_left++) {
         begin(trial);
         held_and_awaited(trial);
@@ -103,9 +99,8 @@ static void a_guest_jumps_no_queue_and_has_what_is_left_to_others(void **state)
 }
 
 /* What is written there was so a moment before the server's clock went back by an hour. */
-static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **state)
+TRIAL(a_name_is_not_kept_free_by_a_clock_that_was_set_back)
 {
-    struct trial *trial = *state;
     for (int is_left = 0; is_left < 2; is_left++) {
         begin(trial);
         left_to_others(trial);
@@ -118,24 +113,10 @@ static void a_name_is_not_kept_free_by_a_clock_that_was_set_back(void **state)
 }
 
 /* A name is left to others, and then nobody is left who was kept from it: the key would stay for a minute and a half. */
-static void the_last_who_leaves_leaves_no_queue(void **state)
+TRIAL(the_last_who_leaves_leaves_no_queue)
 {
-    struct trial *trial = *state;
     left_to_others(trial);
     assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
     assert_int_equal(release(trial, "b:1", NEVER)->integer, 0);
     assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TRIAL_TEST(the_name_is_left_to_others_who_listen),
-        TRIAL_TEST(a_free_name_is_left_to_others_without_a_queue_as_well),
-        TRIAL_TEST(who_sees_another_program_come_in_ends_what_was_left_to_it),
-        TRIAL_TEST(a_guest_jumps_no_queue_and_has_what_is_left_to_others),
-        TRIAL_TEST(a_name_is_not_kept_free_by_a_clock_that_was_set_back),
-        TRIAL_TEST(the_last_who_leaves_leaves_no_queue),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_peers - a store among others answers as peers.h says: a replica, a Sentinel, a server of a cluster while a slot of it moves. The words
  * and the tables are those that Redis 7.0 and 8, Valkey 8.1 and 9 gave. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/slot.h"
 #include "memory/peers.h"
+#include "staged.h"
 #include "wire/scripts.h"
 
 enum { WORDS_MAX = 12, SERVERS = 2 };
@@ -81,6 +77,9 @@ static int set_up_cluster(void **state)
     return 0;
 }
 
+#define ALONE(name) STAGED(name, struct trial, trial, set_up, tear_down)
+#define IN_CLUSTER(name) STAGED(name, struct trial, trial, set_up_cluster, tear_down)
+
 static void begin_move(struct trial *trial)
 {
     sim_store_begin_leave(trial->servers[0].store, slot(), 1);
@@ -95,9 +94,9 @@ static void end_move(struct trial *trial)
 
 static int move(struct trial *trial, const char *key) { return sim_store_migrate(trial->servers[0].store, trial->servers[1].store, key, strlen(key)); }
 
-static void test_a_replica_refuses_writes(void **state)
+ALONE(test_a_replica_refuses_writes)
 {
-    struct server *server = ((struct trial *)*state)->servers;
+    struct server *server = ((struct trial *)trial)->servers;
     assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "master"));
     sim_store_set_replica(server->store, 1);
     assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "slave"));
@@ -107,9 +106,9 @@ static void test_a_replica_refuses_writes(void **state)
     assert_non_null(strstr(RUN(server, "INFO")->bytes, "role:slave"));
 }
 
-static void test_a_sentinel_tells_of_its_master_alone(void **state)
+ALONE(test_a_sentinel_tells_of_its_master_alone)
 {
-    struct server *server = ((struct trial *)*state)->servers;
+    struct server *server = ((struct trial *)trial)->servers;
     const struct sim_reply *reply;
     SAYS(RUN(server, "SENTINEL", "MASTER", "m"), "ERR unknown command");
     sim_store_be_sentinel(server->store, &(struct sim_sentinel_knows){"m", {"10.0.0.7", 7003}, 42});
@@ -129,9 +128,8 @@ static void test_a_sentinel_tells_of_its_master_alone(void **state)
     assert_string_equal(server->heard, "message +switch-master ");
 }
 
-static void test_a_key_is_where_its_slot_is(void **state)
+IN_CLUSTER(test_a_key_is_where_its_slot_is)
 {
-    struct trial *trial = *state;
     const struct sim_reply *reply;
     SAYS(ACQUIRE(&trial->servers[1]), "MOVED ");
     assert_non_null(strstr(ACQUIRE(&trial->servers[1])->bytes, " 10.0.0.1:7000"));
@@ -149,9 +147,8 @@ static void test_a_key_is_where_its_slot_is(void **state)
 }
 
 /* As a Redis 7.0 writes it. */
-static void test_what_a_server_tells_of_the_others(void **state)
+IN_CLUSTER(test_what_a_server_tells_of_the_others)
 {
-    struct trial *trial = *state;
     static const char id[] = "0000000000000000000000000000000000000001";
     const char *nodes;
     assert_true(sim_reply_is(&RUN(&trial->servers[0], "CLUSTER", "SLOTS")->items[0].items[2].items[2], id));
@@ -179,9 +176,8 @@ static void asked(struct trial *trial, const char *source, const char *target)
     SAYS(ACQUIRE(&trial->servers[1]), "MOVED "); /* ASKING was for one command */
 }
 
-static void test_while_a_slot_moves(void **state)
+IN_CLUSTER(test_while_a_slot_moves)
 {
-    struct trial *trial = *state;
     begin_move(trial);
     asked(trial, "ASK ", "TRYAGAIN ");
     sim_store_give_slot(trial->servers[0].store, slot(), 0); /* it stays */
@@ -204,9 +200,8 @@ static void test_while_a_slot_moves(void **state)
     assert_int_equal(ACQUIRE(&trial->servers[1])->type, SIM_REPLY_INTEGER);
 }
 
-static void test_a_key_moves_with_its_time(void **state)
+IN_CLUSTER(test_a_key_moves_with_its_time)
 {
-    struct trial *trial = *state;
     (void)ACQUIRE(&trial->servers[0]);
     sim_store_set_time(trial->servers[0].store, start_us + 1000000);
     begin_move(trial);
@@ -215,9 +210,8 @@ static void test_a_key_moves_with_its_time(void **state)
     assert_int_equal(RUN(&trial->servers[1], "PTTL", "{n}")->integer, 2000);
 }
 
-static void test_a_slot_takes_its_channels_with_it(void **state)
+IN_CLUSTER(test_a_slot_takes_its_channels_with_it)
 {
-    struct trial *trial = *state;
     struct server *server = trial->servers;
     SAYS(RUN(&trial->servers[1], "SSUBSCRIBE", "c{n}"), "MOVED ");
     assert_int_equal(RUN(server, "SSUBSCRIBE", "c{n}")->items[2].integer, 1);
@@ -235,18 +229,4 @@ static void test_a_slot_takes_its_channels_with_it(void **state)
     server->connection = sim_store_connect(server->store);
     SAYS(ACQUIRE(server), "MOVED ");
     assert_true(sim_reply_is(&RUN(server, "ROLE")->items[0], "slave"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_replica_refuses_writes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_sentinel_tells_of_its_master_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_key_is_where_its_slot_is, set_up_cluster, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_a_server_tells_of_the_others, set_up_cluster, tear_down),
-        cmocka_unit_test_setup_teardown(test_while_a_slot_moves, set_up_cluster, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_key_moves_with_its_time, set_up_cluster, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_slot_takes_its_channels_with_it, set_up_cluster, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,13 +56,13 @@ static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned 
     return 1;
 }
 
-static void an_error_leaves_all_as_it_was(void **state)
+TRIAL(an_error_leaves_all_as_it_was)
 {
     unsigned errors = 0;
     for (size_t before = 0; before < sizeof states / sizeof *states; before++)
         for (size_t ask = 0; ask < sizeof asks / sizeof *asks; ask++)
             for (unsigned key = 0; key < KEYS; key++)
-                errors += try_one(*state, before, ask, key);
+                errors += try_one(trial, before, ask, key);
     assert_true(errors > 50);
 }
 
@@ -76,9 +76,8 @@ static const struct sim_reply *force(struct trial *trial, int has_queue, const c
 }
 
 /* Neither its value nor its expiry: it may be another program's. */
-static void a_token_key_without_a_decimal_number_stays_as_it_is(void **state)
+TRIAL(a_token_key_without_a_decimal_number_stays_as_it_is)
 {
-    struct trial *trial = *state;
     static const char *const values[] = {"", "theirs", "0x10", "1e3", " 7", "7 ", "-7", "1.5", "nan", "9000000000000000", "99999999999999999999999999"};
     for (size_t i = 0; i < 2 * (sizeof values / sizeof *values); i++) {
         const struct sim_reply *reply;
@@ -92,9 +91,8 @@ static void a_token_key_without_a_decimal_number_stays_as_it_is(void **state)
     }
 }
 
-static void tokens_of_both_kinds_live_for_one_to_two_periods(void **state)
+TRIAL(tokens_of_both_kinds_live_for_one_to_two_periods)
 {
-    struct trial *trial = *state;
     for (uint64_t i = 0; i < 40; i++) {
         const struct sim_reply *reply;
         int64_t left_ms;
@@ -110,9 +108,8 @@ static void tokens_of_both_kinds_live_for_one_to_two_periods(void **state)
 /* ---- the queue ---- */
 
 /* Of those of whom something is heard. */
-static void a_queue_lives_for_so_long(void **state)
+TRIAL(a_queue_lives_for_so_long)
 {
-    struct trial *trial = *state;
     held_and_awaited(trial);
     assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
     (void)RUN(trial, "PEXPIRE", "N", "100000");
@@ -121,9 +118,8 @@ static void a_queue_lives_for_so_long(void **state)
     assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
 }
 
-static void who_is_not_heard_of_for_so_long_is_dead(void **state)
+TRIAL(who_is_not_heard_of_for_so_long_is_dead)
 {
-    struct trial *trial = *state;
     for (unsigned is_dead = 0; is_dead < 2; is_dead++) {
         begin(trial);
         held_and_awaited(trial);
@@ -137,9 +133,8 @@ static void who_is_not_heard_of_for_so_long_is_dead(void **state)
 }
 
 /* A heartbeat whose answer was lost is asked again: there is one place, and it is the old one. */
-static void who_does_not_know_its_ticket_finds_its_place(void **state)
+TRIAL(who_does_not_know_its_ticket_finds_its_place)
 {
-    struct trial *trial = *state;
     int64_t ticket;
     held(trial);
     ticket = integer(ask(trial, "b:1", "0 1"), 4);
@@ -152,9 +147,8 @@ static void who_does_not_know_its_ticket_finds_its_place(void **state)
 }
 
 /* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
-static void who_leaves_is_not_in_the_queue_any_more(void **state)
+TRIAL(who_leaves_is_not_in_the_queue_any_more)
 {
-    struct trial *trial = *state;
     static const char *const terms[] = {NEVER, "P17 300000 1000000", NULL};
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         char text[64];
@@ -169,9 +163,8 @@ static void who_leaves_is_not_in_the_queue_any_more(void **state)
 }
 
 /* Tickets and tokens are of one counter. */
-static void tickets_and_tokens_rise_together(void **state)
+TRIAL(tickets_and_tokens_rise_together)
 {
-    struct trial *trial = *state;
     int64_t last = ask(trial, "a:1", "")->integer;
     for (int i = 0; i < 3; i++) {
         char id[24];
@@ -186,9 +179,8 @@ static void tickets_and_tokens_rise_together(void **state)
 }
 
 /* A server that takes no writes keeps the place: who leaves is to say so again. */
-static void a_refused_release_has_not_left_the_queue(void **state)
+TRIAL(a_refused_release_has_not_left_the_queue)
 {
-    struct trial *trial = *state;
     held_and_awaited(trial);
     (void)RUN(trial, "DEL", "N");
     sim_store_refuse(trial->store, SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write.");
@@ -208,9 +200,8 @@ static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u
 static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u", "1"); }
 static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
 
-static void what_is_no_lock_is_not_ended_by_force(void **state)
+TRIAL(what_is_no_lock_is_not_ended_by_force)
 {
-    struct trial *trial = *state;
     static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group, a_map_of_one, a_counter};
     static const char *const whats[] = {"read", "write", "other", "other", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", "", "", ""};
     for (size_t i = 0; i < 4 * (sizeof theirs / sizeof *theirs); i++) {
@@ -230,9 +221,8 @@ static void what_is_no_lock_is_not_ended_by_force(void **state)
 }
 
 /* One field and no mode. It is free then, and waiters ask again. */
-static void a_hold_of_RLock_is_ended_by_force(void **state)
+TRIAL(a_hold_of_RLock_is_ended_by_force)
 {
-    struct trial *trial = *state;
     for (int has_queue = 0; has_queue < 2; has_queue++) {
         begin(trial);
         held_and_awaited(trial);
@@ -247,9 +237,8 @@ static void a_hold_of_RLock_is_ended_by_force(void **state)
 }
 
 /* It joins a hold of ours, and goes on when that one ends. */
-static void a_group_multilock_that_joined_is_not_passed_on(void **state)
+TRIAL(a_group_multilock_that_joined_is_not_passed_on)
 {
-    struct trial *trial = *state;
     for (int is_forced = 0; is_forced < 2; is_forced++) {
         begin(trial);
         held_and_awaited(trial);
@@ -258,23 +247,4 @@ static void a_group_multilock_that_joined_is_not_passed_on(void **state)
         assert_int_equal(RUN(trial, "HLEN", "N")->integer, 2);
         assert_int_equal(RUN(trial, "HEXISTS", "N", "f")->integer, 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TRIAL_TEST(an_error_leaves_all_as_it_was),
-        TRIAL_TEST(a_token_key_without_a_decimal_number_stays_as_it_is),
-        TRIAL_TEST(tokens_of_both_kinds_live_for_one_to_two_periods),
-        TRIAL_TEST(a_queue_lives_for_so_long),
-        TRIAL_TEST(who_is_not_heard_of_for_so_long_is_dead),
-        TRIAL_TEST(who_does_not_know_its_ticket_finds_its_place),
-        TRIAL_TEST(who_leaves_is_not_in_the_queue_any_more),
-        TRIAL_TEST(tickets_and_tokens_rise_together),
-        TRIAL_TEST(a_refused_release_has_not_left_the_queue),
-        TRIAL_TEST(what_is_no_lock_is_not_ended_by_force),
-        TRIAL_TEST(a_hold_of_RLock_is_ended_by_force),
-        TRIAL_TEST(a_group_multilock_that_joined_is_not_passed_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@
 enum { TEXT_MAX = 300, SLOTS_TRIED = 20000 };
 
 /* A script runs up to its first write: a release that finds nothing to release is answered even by a read-only server. */
-static void test_writes_are_refused(void **state)
+TRIAL(test_writes_are_refused)
 {
-    struct trial *trial = *state;
     sim_store_refuse(trial->store, SIM_REFUSE_WRITES, "READONLY You can't write against a read only replica.");
     assert_int_equal(end_of_a_mutex(trial)->integer, 0);
     assert_true(sim_reply_starts(of_a_mutex(trial), "READONLY You can't write against a read only replica."));
@@ -24,18 +23,16 @@ static void test_writes_are_refused(void **state)
     assert_int_equal(of_a_mutex(trial)->integer, (int64_t)start_us);
 }
 
-static void test_all_is_refused(void **state)
+TRIAL(test_all_is_refused)
 {
-    struct trial *trial = *state;
     sim_store_refuse(trial->store, SIM_REFUSE_ALL, "LOADING Redis is loading the dataset in memory");
     assert_true(sim_reply_starts(end_of_a_mutex(trial), "LOADING "));
     assert_true(sim_reply_starts(RUN(trial, "PING"), "LOADING "));
     assert_int_equal(RUN(trial, "TIME")->type, SIM_REPLY_ARRAY);
 }
 
-static void test_restart(void **state)
+TRIAL(test_restart)
 {
-    struct trial *trial = *state;
     (void)of_a_mutex(trial);
     sim_store_restart(trial->store, 1);
     assert_null(RUN(trial, "PING"));
@@ -49,9 +46,8 @@ static void test_restart(void **state)
 }
 
 /* Left is counted to the end of the millisecond in which the key expires. */
-static void test_expiry_and_sweep(void **state)
+TRIAL(test_expiry_and_sweep)
 {
-    struct trial *trial = *state;
     (void)of_a_mutex(trial);
     assert_int_equal(sim_store_left_us(trial->store, "N", 1), 3000 * 1000 + 1000 - (int64_t)start_us % 1000);
     sim_store_set_time(trial->store, start_us - start_us % 1000 + 3000 * 1000 + 999);
@@ -64,9 +60,8 @@ static void test_expiry_and_sweep(void **state)
     assert_int_equal(RUN(trial, "DBSIZE")->integer, 1);
 }
 
-static void test_copies(void **state)
+TRIAL(test_copies)
 {
-    struct trial *trial = *state;
     struct sim_store_data *before;
     struct sim_store_field field;
     uint64_t digest, writes;
@@ -92,12 +87,11 @@ static void test_copies(void **state)
 
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
 
-static void test_sha1(void **state)
+TEST(test_sha1)
 {
     char text[TEXT_MAX], ours[SIM_SHA1_DIGITS + 1], theirs[SIM_SHA1_DIGITS + 1];
     unsigned char digest[SHA_DIGEST_LENGTH];
     unsigned seed = 1;
-    (void)state;
     for (size_t length = 0; length < TEXT_MAX; length++) {
         SHA1((const unsigned char *)text, length, digest);
         for (size_t i = 0; i < sizeof digest; i++)
@@ -108,29 +102,14 @@ static void test_sha1(void **state)
     }
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
     char key[16];
     unsigned seed = 1;
-    (void)state;
     for (int i = 0; i < SLOTS_TRIED; i++) {
         size_t length = next(&seed) % sizeof key;
         for (size_t j = 0; j < length; j++)
             key[j] = "{}abc\xff"[next(&seed) % 6];
         assert_int_equal(sim_slot_of(key, length), hl_slot_of(key, length));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TRIAL_TEST(test_writes_are_refused),
-        TRIAL_TEST(test_all_is_refused),
-        TRIAL_TEST(test_restart),
-        TRIAL_TEST(test_expiry_and_sweep),
-        TRIAL_TEST(test_copies),
-        cmocka_unit_test(test_sha1),
-        cmocka_unit_test(test_slots),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

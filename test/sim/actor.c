@@ -8,15 +8,12 @@
 #include "lock/lease.h"
 #include "sim.h"
 
-static void on_turn(struct sim_world *world, void *arg);
-
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
 static void next_after(struct sim_actor *actor, uint64_t delay_us)
 {
-    struct sim_world *world = &sim_of(actor)->world;
-    sim_cancel(world, actor->next);
-    actor->next = sim_after(world, delay_us, on_turn, actor);
+    struct world *time = &sim_of(actor)->world.time;
+    world_start(time, &actor->next, time->now_us + delay_us);
 }
 
 /* An actor with several names needs a moment in which all are free. If many share few names over a slow network, all must rest longer. */
@@ -133,7 +130,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
         if (part && part->is_windowed && !part->turn) /* by some heartbeat of this wait */
             part_us = actor->asked_us;
         else if (part && part->kept == KEPT_OURS)
-            part_us = world_clock_when_us(&actor->process->clock, sent_us(actor, part));
+            part_us = world_clock_when_us(&actor->process->loop.clock, sent_us(actor, part));
         first_us = part_us < first_us ? part_us : first_us;
     }
     return first_us;
@@ -263,7 +260,7 @@ static void make_lock(struct sim_actor *actor)
     struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
     uint32_t replica_timeout_ms;
     hilock_status status;
-    uint64_t lacks = actor->process->lacks;
+    uint64_t lacks = actor->process->memory.refused;
     choose_lease(actor, &wakes);
     choose_replicas(actor, &replica_timeout_ms);
     actor->is_renewed = !sim_chance(random, 0.1);
@@ -366,7 +363,7 @@ static void acquire(struct sim_actor *actor)
         return;
     }
     actor->state = ACTOR_WAITS;
-    actor->lacks = actor->process->lacks;
+    actor->lacks = actor->process->memory.refused;
     actor->asked_us = sim->world.time.now_us;
     sim_queue_asks(actor);
     sim_contest_asks(actor);
@@ -423,14 +420,9 @@ static void let_go(struct sim_actor *actor)
         give_up(next); /* it was handed on, which is not reported yet */
 }
 
-static void on_turn(struct sim_world *world, void *arg)
+static void on_turn(void *arg)
 {
     struct sim_actor *actor = arg;
-    actor->next = NULL;
-    if (sim_process_is_frozen(actor->process)) {
-        actor->next = sim_at(world, actor->process->frozen_until_us, on_turn, actor);
-        return;
-    }
     if (!actor->process->client || sim_of(actor)->is_ending)
         return;
     switch (actor->state) {
@@ -443,6 +435,7 @@ static void on_turn(struct sim_world *world, void *arg)
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index)
 {
     *actor = (struct sim_actor){.process = process, .index = index};
+    world_event_init(&actor->next, &process->loop.lane, on_turn, actor);
 }
 
 void sim_actor_start(struct sim_actor *actor)
@@ -453,8 +446,7 @@ void sim_actor_start(struct sim_actor *actor)
 
 void sim_actor_die(struct sim_actor *actor)
 {
-    sim_cancel(&sim_of(actor)->world, actor->next);
-    actor->next = NULL;
+    world_stop(&sim_of(actor)->world.time, &actor->next);
     hilock_lock_free(actor->lock);
     actor->lock = NULL;
     sim_held_die(actor);

@@ -15,7 +15,7 @@ static uint64_t calm_us(const struct sim *sim, const struct sim_actor *actor)
 {
     uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]);
     for (unsigned i = 0; calm_us && i < sim->processes_count; i++) {
-        uint64_t thawed_us = sim->processes[i].frozen_until_us;
+        uint64_t thawed_us = sim->processes[i].loop.lane.until_us;
         if (thawed_us && thawed_us + THAWED_US > calm_us)
             calm_us = thawed_us + THAWED_US;
     }
@@ -79,7 +79,7 @@ static int has_dead_poller(struct sim *sim, const struct sim_name *name)
 /* The store lost its data since it asked last: it finds out at its next heartbeat. */
 static int may_be_forgotten(struct sim *sim, const struct sim_actor *actor, const struct hl_queue_place *place)
 {
-    uint64_t asked_us = world_clock_when_us(&actor->process->clock, place->acquire->hold->request.sent_us);
+    uint64_t asked_us = world_clock_when_us(&actor->process->loop.clock, place->acquire->hold->request.sent_us);
     return sim_tainted_us(sim, &sim->names[actor->name]) >= asked_us;
 }
 

@@ -19,7 +19,7 @@ static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
     uint64_t now_us = sim_process_now_us(process);
-    return world_clock_span_us(&process->clock, actor->lock->ops->look(actor->lock, now_us).left_us);
+    return world_clock_span_us(&process->loop.clock, actor->lock->ops->look(actor->lock, now_us).left_us);
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
@@ -73,11 +73,11 @@ static void check_belief(struct sim_actor *actor)
 static void check_told(struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
-    uint64_t before_us = world_clock_at_us(&process->clock, process->turned_us);
+    uint64_t before_us = world_clock_at_us(&process->loop.clock, process->turned_us);
     uint64_t end_us = actor->state == ACTOR_HOLDS ? sim_inside_end_us(actor) : 0;
     if (end_us && end_us < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: a turn after the deadline passed, and the loss is not told", process->index, actor->index);
-    before_us = process->frozen_until_us + 40000 < process->turned_us ? before_us : 0; /* timers of its sleep may still be due */
+    before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0; /* timers of its sleep may still be due */
     if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && sim_inside_since_us(actor) + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: holds for longer than hold_max_ms", process->index, actor->index);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
@@ -88,7 +88,7 @@ static void check_told(struct sim_actor *actor)
 /* Answers are read before the first callback of a turn. */
 static uint64_t read_us(const struct sim_process *process)
 {
-    return process->lingered_us ? world_clock_at_us(&process->clock, process->lingered_us) : sim_process_now_us(process);
+    return process->lingered_us ? world_clock_at_us(&process->loop.clock, process->lingered_us) : sim_process_now_us(process);
 }
 
 /* R11: nothing extends what has passed. */
@@ -252,7 +252,7 @@ void sim_check_order(struct sim_actor *actor)
 /* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */
 static int is_guarding(const struct sim_process *process, uint64_t since_us)
 {
-    return process->frozen_until_us && process->frozen_until_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
+    return process->loop.lane.until_us && process->loop.lane.until_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
 }
 
 /* For this name, and of several for no other that was held meanwhile. */
@@ -263,7 +263,7 @@ static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t sin
         if (!process->sim->names[actor->names[i]].free_since_us || process->sim->names[actor->names[i]].free_since_us >= since_us)
             return 0;
     return actor->lock && sim_wants(actor, name) && actor->state == ACTOR_WAITS && actor->asked_us < since_us && process->client && !process->is_closing &&
-           process->frozen_until_us < since_us && !is_guarding(process, since_us);
+           process->loop.lane.until_us < since_us && !is_guarding(process, since_us);
 }
 
 /* A handle in the same process believes that it holds it; if the store lost that hold, an unrenewed one may learn of it as late as its deadline. */
@@ -420,6 +420,7 @@ void sim_check_end(struct sim *sim)
         sim_violate(&sim->world, "I9", "subscriptions are left at the store");
     if (!TAILQ_EMPTY(&sim->links))
         sim_violate(&sim->world, "I9", "links are left");
-    if (sim->live_allocations)
-        sim_violate(&sim->world, "I9", "%llu blocks of memory are left", (unsigned long long)sim->live_allocations);
+    for (unsigned i = 0; i < sim->processes_count; i++)
+        if (sim->processes[i].memory.blocks)
+            sim_violate(&sim->world, "I9", "p%u has left %zu blocks of memory", i, sim->processes[i].memory.blocks);
 }

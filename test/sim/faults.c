@@ -209,7 +209,7 @@ static void freeze(struct sim_process *process, int is_suspend)
     struct sim *sim = process->sim;
     uint64_t span_us = sim_between(&sim->world.faults, 10000, is_suspend ? 4000u * sim->lease_ms : 1500u * sim->lease_ms);
     sim->world.sometimes[is_suspend ? SIM_FAULT_SUSPEND : SIM_FAULT_FREEZE]++;
-    process->frozen_until_us = sim->world.time.now_us + span_us;
+    process->loop.lane.until_us = sim->world.time.now_us + span_us;
     sim_trace(&sim->world, "fault: p%u is frozen for %llu us", process->index, (unsigned long long)span_us);
 }
 

@@ -43,7 +43,7 @@ static void on_entered(const struct hilock_result *result, void *user)
 
 static void enter(struct sim_actor *actor)
 {
-    uint64_t lacks = actor->process->lacks;
+    uint64_t lacks = actor->process->memory.refused;
     hilock_status status;
     sim_trace(&sim_of(actor)->world, "p%u.%u enters again", actor->process->index, actor->index);
     actor->entered_grant = actor->grants;
@@ -120,7 +120,7 @@ static void on_extended(const struct hilock_result *result, void *user)
 static void extend(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
-    uint64_t lacks = actor->process->lacks;
+    uint64_t lacks = actor->process->memory.refused;
     hilock_status status;
     actor->extended_ms = (uint32_t)sim_between(&sim->world.extras, 100, 2 * (uint64_t)sim->lease_ms);
     actor->extending_grant = actor->grants;
@@ -158,7 +158,7 @@ void sim_check_validity(struct sim_actor *actor)
 void sim_held_begin(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
-    uint64_t lacks = actor->process->lacks;
+    uint64_t lacks = actor->process->memory.refused;
     hilock_status status;
     actor->grants++;
     if (!sim->has_extras || !sim_chance(&sim->world.extras, 0.5))

@@ -47,7 +47,7 @@ void sim_names_refused(struct sim_process *process, const struct hilock_lock_opt
     const char *name;
     hilock_lock *lock = NULL;
     hilock_status status;
-    uint64_t lacks = process->lacks;
+    uint64_t lacks = process->memory.refused;
     if (!sim_has_strain(sim, STRAIN_NAMES))
         return;
     name = refused[hl_random_below(&sim->world.strains, sizeof refused / sizeof *refused)];

@@ -19,42 +19,37 @@ struct hl_link {
     const struct hl_link_events *events;
     void *arg;
     struct messages in, out;           /* towards the process, towards the server */
-    struct sim_event *arrives, *leaves; /* the first of each */
-    struct sim_event *waits;           /* a WAIT blocks it: looked at again; until then, and for so many replicas */
+    struct world_event arrives, leaves; /* the first of each */
+    struct world_event waits;          /* a WAIT blocks it: looked at again; until then, and for so many replicas */
     uint64_t wait_ends_us, wait_for;
     uint64_t wrote;                    /* how many writes its server had counted after its own latest; 0: it wrote nothing */
     unsigned connection, epoch;        /* at the store of that server of its place; connection 0: none */
     int is_up, is_down, is_closed, is_cut_in, is_cut_out, is_of_replica, has_waited, has_subscribed, depth; /* of_replica: the one that it was given */
 };
 
-/* Least latency plus an exponential tail, rarely a long one; never before the message in front of it. */
-static uint64_t arrival_us(struct sim *sim, const struct messages *row)
+/* Least latency plus an exponential tail, rarely a long one. */
+static uint64_t delay_us(struct sim *sim)
 {
-    const struct message *last = TAILQ_LAST(row, messages);
-    uint64_t tail = sim->swarm.tail_us, delay = sim->swarm.latency_us, at_us;
+    uint64_t tail = sim->swarm.tail_us, delay = sim->swarm.latency_us;
     while (tail && sim_chance(&sim->world.network, 0.5))
         delay += hl_random_below(&sim->world.network, tail) + 1;
     if (!sim->is_healed && sim->swarm.delays && sim_chance(&sim->world.network, 0.003)) {
         delay += hl_random_below(&sim->world.network, 4000000);
         sim->world.sometimes[SIM_FAULT_DELAY]++;
     }
-    at_us = sim->world.time.now_us + delay;
-    return last && last->at_us > at_us ? last->at_us : at_us;
+    return delay;
 }
 
-static void on_arrival(struct sim_world *world, void *arg);
-static void on_leaving(struct sim_world *world, void *arg);
-
-static void push(struct hl_link *link, struct messages *row, struct sim_event **first, sim_fn *on_first, struct message *message)
+static void push(struct hl_link *link, struct messages *row, struct world_event *first, struct message *message)
 {
-    message->at_us = arrival_us(link->sim, row);
-    TAILQ_INSERT_TAIL(row, message, entry);
-    if (!*first)
-        *first = sim_at(&link->sim->world, message->at_us, on_first, link);
+    struct world *time = &link->sim->world.time;
+    messages_append(row, message, time->now_us + delay_us(link->sim));
+    if (!first->place)
+        world_start(time, first, message->at_us);
 }
 
-static void push_in(struct hl_link *link, struct message *message) { push(link, &link->in, &link->arrives, on_arrival, message); }
-static void push_out(struct hl_link *link, struct message *message) { push(link, &link->out, &link->leaves, on_leaving, message); }
+static void push_in(struct hl_link *link, struct message *message) { push(link, &link->in, &link->arrives, message); }
+static void push_out(struct hl_link *link, struct message *message) { push(link, &link->out, &link->leaves, message); }
 
 /* ---- the server's side ---- */
 
@@ -64,8 +59,7 @@ static void disconnect(struct hl_link *link)
     if (server)
         sim_store_disconnect(server->store, link->connection);
     link->connection = 0;
-    sim_cancel(&link->sim->world, link->waits);
-    link->waits = NULL;
+    world_stop(&link->sim->world.time, &link->waits);
 }
 
 /* What asks for a lock, keeps it or ends it. */
@@ -158,8 +152,7 @@ static void lose_requests(struct hl_link *link)
     struct sim_world *world = &link->sim->world;
     uint64_t at_us = world->time.now_us;
     struct message *message;
-    sim_cancel(world, link->leaves);
-    link->leaves = NULL;
+    world_stop(&world->time, &link->leaves);
     while ((message = TAILQ_FIRST(&link->out)) != NULL) {
         struct ghost *ghost = NULL;
         TAILQ_REMOVE(&link->out, message, entry);
@@ -183,8 +176,7 @@ static void go_down(struct hl_link *link)
     if (!TAILQ_EMPTY(&link->in) && sim_chance(&link->sim->world.network, 0.5)) {
         link->sim->world.sometimes[SIM_FAULT_REPLY_LOST]++;
         messages_drop(&link->in);
-        sim_cancel(&link->sim->world, link->arrives);
-        link->arrives = NULL;
+        world_stop(&link->sim->world.time, &link->arrives);
     }
     push_in(link, message_new(MESSAGE_DOWN));
 }
@@ -192,8 +184,8 @@ static void go_down(struct hl_link *link)
 static void go_on(struct hl_link *link)
 {
     const struct message *message = TAILQ_FIRST(&link->out);
-    if (message && !link->leaves)
-        link->leaves = sim_at(&link->sim->world, message->at_us > link->sim->world.time.now_us ? message->at_us : link->sim->world.time.now_us, on_leaving, link);
+    if (message && !link->leaves.place)
+        world_start(&link->sim->world.time, &link->leaves, message->at_us);
 }
 
 static void answer_wait(struct hl_link *link, unsigned count)
@@ -217,34 +209,35 @@ static void unblock(struct hl_link *link)
     go_down(link);
 }
 
-static void on_wait(struct sim_world *world, void *arg)
+static void on_wait(void *arg)
 {
     struct hl_link *link = arg;
+    struct sim_world *world = &link->sim->world;
     const struct sim_server *server = sim_place_server(link->place, link->epoch);
     unsigned count = sim_replicas_having(link->place, link->wrote);
     uint64_t next_us = world->time.now_us + sim_between(&world->sets, 1000, 10000);
-    link->waits = NULL;
     if (!server)
         return;
     if (server->stalled_until_us > world->time.now_us)
-        link->waits = sim_at(world, server->stalled_until_us, on_wait, link);
+        world_start(&world->time, &link->waits, server->stalled_until_us);
     else if (sim_store_is_replica(server->store))
         unblock(link);
     else if (count >= link->wait_for || world->time.now_us >= link->wait_ends_us)
         answer_wait(link, count);
     else
-        link->waits = sim_at(world, next_us < link->wait_ends_us ? next_us : link->wait_ends_us, on_wait, link);
+        world_start(&world->time, &link->waits, next_us < link->wait_ends_us ? next_us : link->wait_ends_us);
 }
 
 /* Replicas need a moment to say what they have, more than a moment if it is much. */
 static void begin_wait(struct hl_link *link, const struct message *wait)
 {
     struct sim *sim = link->sim;
-    uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]);
+    struct world *time = &sim->world.time;
+    uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]), most_us = 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us);
     link->has_waited = 1;
     link->wait_for = sim_number(wait->argv[1], wait->lengths[1]);
-    link->wait_ends_us = timeout_us ? sim->world.time.now_us + timeout_us : UINT64_MAX;
-    link->waits = sim_after(&sim->world, sim_between(&sim->world.sets, 0, 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), on_wait, link);
+    link->wait_ends_us = timeout_us ? time->now_us + timeout_us : UINT64_MAX;
+    world_start(time, &link->waits, time->now_us + sim_between(&sim->world.sets, 0, most_us));
 }
 
 static void execute(struct hl_link *link, const struct message *request)
@@ -271,23 +264,23 @@ static void execute(struct hl_link *link, const struct message *request)
         answer(link, reply);
 }
 
-static void on_leaving(struct sim_world *world, void *arg)
+static void on_leaving(void *arg)
 {
     struct hl_link *link = arg;
+    struct world *time = &link->sim->world.time;
     struct sim_server *server = sim_place_server(link->place, link->epoch);
     struct message *message;
-    link->leaves = NULL;
-    if (server && server->stalled_until_us > world->time.now_us) {
-        link->leaves = sim_at(world, server->stalled_until_us, on_leaving, link);
+    if (server && server->stalled_until_us > time->now_us) {
+        world_start(time, &link->leaves, server->stalled_until_us);
         return;
     }
-    while (!link->waits && (message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= world->time.now_us) {
+    while (!link->waits.place && (message = TAILQ_FIRST(&link->out)) != NULL && message->at_us <= time->now_us) {
         TAILQ_REMOVE(&link->out, message, entry);
         if (!link->is_cut_out && link->connection)
             execute(link, message);
         message_free(message);
     }
-    if (!link->waits)
+    if (!link->waits.place)
         go_on(link);
 }
 
@@ -323,10 +316,9 @@ void sim_network_on_message(void *arg, unsigned connection, const struct sim_rep
 
 static void destroy(struct hl_link *link)
 {
-    struct sim_world *world = &link->sim->world;
     lose_requests(link);
     messages_drop(&link->in);
-    sim_cancel(world, link->arrives);
+    world_stop(&link->sim->world.time, &link->arrives);
     disconnect(link);
     TAILQ_REMOVE(&link->sim->links, link, entry);
     free(link);
@@ -348,20 +340,16 @@ static void give(struct hl_link *link, const struct message *message)
 }
 
 /* The host's leave may end the client, and with it the link: only what was taken from it before is touched after. */
-static void on_arrival(struct sim_world *world, void *arg)
+static void on_arrival(void *arg)
 {
     struct hl_link *link = arg;
+    struct world *time = &link->sim->world.time;
     struct sim_process *process = link->process;
     struct hl_host *host = link->host;
     struct message *message;
-    link->arrives = NULL;
-    if (sim_process_is_frozen(process)) {
-        link->arrives = sim_at(world, process->frozen_until_us, on_arrival, link);
-        return;
-    }
     hl_host_enter(host);
     link->depth = 1;
-    while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= world->time.now_us) {
+    while (!link->is_closed && (message = TAILQ_FIRST(&link->in)) != NULL && message->at_us <= time->now_us) {
         TAILQ_REMOVE(&link->in, message, entry);
         give(link, message);
         message_free(message);
@@ -370,7 +358,7 @@ static void on_arrival(struct sim_world *world, void *arg)
     if (link->is_closed)
         destroy(link);
     else if ((message = TAILQ_FIRST(&link->in)) != NULL)
-        link->arrives = sim_at(world, message->at_us, on_arrival, link);
+        world_start(time, &link->arrives, message->at_us);
     hl_host_leave(host);
     sim_process_turned(process);
 }
@@ -388,7 +376,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 {
     struct sim_process *process = ctx;
     struct sim *sim = process->sim;
-    struct hl_link *link = sim_strain_allocates(process) ? calloc(1, sizeof *link) : NULL;
+    struct hl_link *link = world_memory_takes(&process->memory) ? calloc(1, sizeof *link) : NULL;
     struct sim_place *place = place_of(sim, target);
     int is_refused = !place || place->is_away || (!sim->is_healed && sim->swarm.refusals && sim_chance(&sim->world.network, 0.2));
     if (!link)
@@ -396,6 +384,9 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     *link = (struct hl_link){.sim = sim, .process = process, .place = place, .host = host, .events = events, .arg = arg, .epoch = place ? place->server.epoch : 0};
     TAILQ_INIT(&link->in);
     TAILQ_INIT(&link->out);
+    world_event_init(&link->arrives, &process->loop.lane, on_arrival, link);
+    world_event_init(&link->leaves, NULL, on_leaving, link);
+    world_event_init(&link->waits, NULL, on_wait, link);
     TAILQ_INSERT_TAIL(&sim->links, link, entry);
     if (is_refused) {
         sim->world.sometimes[SIM_FAULT_REFUSED_CONNECT]++;

@@ -2,104 +2,18 @@
 /* process - a program with one client on a loop of its own: the library's loop door under virtual time. Frozen (stopped, or its host
  * suspended: the clock that counts suspend goes on in both) it runs nothing; what came due meanwhile runs when it thaws. A client may
  * end, drained or killed, and the process start again. */
-#include <stdlib.h>
-
 #include "client/observe.h"
 #include "../secret.h"
 #include "sim.h"
 
-struct timer {
-    struct sim_process *process;
-    struct sim_event *event; /* NULL: stopped */
-    hilock_fire_fn *fire;
-    void *arg;
-};
-
-static uint64_t now_us(const void *clock)
-{
-    const struct sim_process *process = clock;
-    return world_clock_us(&process->clock);
-}
-
-static void on_timer(struct sim_world *world, void *arg)
-{
-    struct timer *timer = arg;
-    struct sim_process *process = timer->process;
-    if (sim_process_is_frozen(process)) {
-        timer->event = sim_at(world, process->frozen_until_us, on_timer, timer);
-        return;
-    }
-    timer->event = NULL;
-    timer->fire(timer->arg);
-    sim_process_turned(process);
-}
-
-static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
-{
-    struct timer *timer = sim_strain_allocates(ctx) ? malloc(sizeof *timer) : NULL;
-    if (!timer)
-        return NULL;
-    *timer = (struct timer){ctx, NULL, fire, arg};
-    return timer;
-}
-
-static void timer_stop(void *handle)
-{
-    struct timer *timer = handle;
-    sim_cancel(&timer->process->sim->world, timer->event);
-    timer->event = NULL;
-}
-
 /* A loop is late by up to 2 ms, now and then by more than the margin that a deadline leaves for it. */
-static void timer_start(void *handle, uint64_t delay_us)
+static uint64_t some_late_us(void *arg)
 {
-    struct timer *timer = handle;
-    struct sim_process *process = timer->process;
-    struct sim_world *world = &process->sim->world;
-    uint64_t late_us = hl_random_below(&world->network, 2000) + (sim_chance(&world->network, 0.001) ? hl_random_below(&world->network, 30000) : 0);
-    timer_stop(timer);
-    timer->event = sim_after(world, world_clock_span_us(&process->clock, delay_us) + 1 + late_us, on_timer, timer);
+    struct hl_random *random = &((struct sim_process *)arg)->sim->world.network;
+    return 1 + hl_random_below(random, 2000) + (sim_chance(random, 0.001) ? hl_random_below(random, 30000) : 0);
 }
 
-static void timer_free(void *handle)
-{
-    timer_stop(handle);
-    free(handle);
-}
-
-static void *no_watch(void *ctx, int fd, hilock_ready_fn *ready, void *arg) { return (void)ctx, (void)fd, (void)ready, (void)arg, NULL; }
-static int no_watch_set(void *watch, unsigned interest) { return (void)watch, (void)interest, -1; }
-static void no_watch_free(void *watch) { (void)watch; }
-static void *no_resolve(void *ctx, const char *host, hilock_resolved_fn *done, void *arg) { return (void)ctx, (void)host, (void)done, (void)arg, NULL; }
-static void no_cancel(void *query) { (void)query; }
-
-/* ---- memory ---- */
-
-static void *allocate(size_t bytes, void *ctx)
-{
-    struct sim_process *process = ctx;
-    if (!sim_strain_allocates(process))
-        return NULL;
-    process->sim->live_allocations++;
-    return malloc(bytes);
-}
-
-static void *reallocate(void *block, size_t bytes, void *ctx)
-{
-    struct sim_process *process = ctx;
-    if (!sim_strain_allocates(process))
-        return NULL;
-    process->sim->live_allocations += !block;
-    return realloc(block, bytes);
-}
-
-static void release(void *block, void *ctx)
-{
-    ((struct sim_process *)ctx)->sim->live_allocations--;
-    free(block);
-}
-
-/* ---- clients ---- */
+static void turned(void *arg) { sim_process_turned(arg); }
 
 static void on_log(hilock_log_level level, const char *line, void *user)
 {
@@ -141,13 +55,14 @@ static void open_client(struct sim_process *process, const struct hl_doors *door
                         const struct hilock_client_options *options)
 {
     struct sim *sim = process->sim;
+    const struct hilock_loop loop = world_loop_table(&process->loop);
     struct hilock_error error;
     hilock_status status;
     uint64_t lacks;
     process->short_until_us = 0;
     do {
-        lacks = process->lacks;
-        status = hl_client_open_with(&process->client, &process->loop, doors, options, &error);
+        lacks = process->memory.refused;
+        status = hl_client_open_with(&process->client, &loop, doors, options, &error);
     } while (sim_strain_excuses(process, lacks, status));
     if (status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "open refused: %s", error.text);
@@ -160,7 +75,7 @@ void sim_process_open(struct sim_process *process)
     struct sim *sim = process->sim;
     char uuid[HL_UUID_LENGTH + 1];
     const struct hl_doors doors = {.links = sim_network_links(process), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
-    const struct hilock_allocator allocator = {allocate, reallocate, release, process};
+    const struct hilock_allocator allocator = world_memory_allocator(&process->memory);
     struct hilock_client_options options = sim_deployment_options(sim);
     uuid_of(&sim->world, uuid);
     process->is_closing = 0;
@@ -187,11 +102,13 @@ void sim_process_open(struct sim_process *process)
 void sim_process_init(struct sim_process *process, struct sim *sim, unsigned index)
 {
     *process = (struct sim_process){.sim = sim, .index = index, .turned_us = sim->world.time.now_us};
-    process->clock = sim_clock_new(&sim->world, 0);
-    process->loop = (struct hilock_loop){.size = sizeof process->loop, .now_us = now_us, .clock = process, .ctx = process, .watch_new = no_watch,
-                                         .watch_set = no_watch_set, .watch_free = no_watch_free, .timer_new = timer_new,
-                                         .timer_start = timer_start, .timer_stop = timer_stop, .timer_free = timer_free, .resolve = no_resolve,
-                                         .resolve_cancel = no_cancel};
+    process->memory.refuses = sim_strain_refuses;
+    process->memory.arg = process;
+    world_loop_init(&process->loop, &sim->world.time, &process->memory);
+    process->loop.clock = sim_clock_new(&sim->world, 0);
+    process->loop.some_late_us = some_late_us;
+    process->loop.turned = turned;
+    process->loop.arg = process;
 }
 
 void sim_process_kill(struct sim_process *process)
@@ -200,9 +117,12 @@ void sim_process_kill(struct sim_process *process)
     process->client = NULL;
 }
 
-int sim_process_is_frozen(const struct sim_process *process) { return process->frozen_until_us > process->sim->world.time.now_us; }
+int sim_process_is_frozen(const struct sim_process *process)
+{
+    return process->loop.lane.until_us > process->sim->world.time.now_us;
+}
 
-uint64_t sim_process_now_us(const struct sim_process *process) { return now_us(process); }
+uint64_t sim_process_now_us(const struct sim_process *process) { return world_clock_us(&process->loop.clock); }
 
 void sim_process_turned(struct sim_process *process)
 {

@@ -298,7 +298,7 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     const struct sim_set *set = sim_set_of(place);
     struct sim_served *served = &process->served[name - sim->names];
     unsigned epoch = set->epoch - (set->former == place);
-    uint64_t since_us = set->known_us > process->frozen_until_us ? set->known_us : process->frozen_until_us;
+    uint64_t since_us = set->known_us > process->loop.lane.until_us ? set->known_us : process->loop.lane.until_us;
     int can_know = sim->deployment == SIM_SENTINEL || since_us + ASKS_US < sim->world.time.now_us;
     if (served->set == set && served->epoch > epoch && can_know)
         sim_violate(&sim->world, "I14", "p%u is served %s by place %u, though it has been served by the master after it", process->index, name->text, place->index);

@@ -8,6 +8,7 @@
 #include "memory/store.h"
 #include "sets.h"
 #include "world.h"
+#include "world/loop.h"
 
 enum { SIM_PROCESSES_MAX = 20, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 10, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000, SIM_HANDLES_MAX = 36 };
 
@@ -67,8 +68,8 @@ void sim_strains_choose(struct sim *sim);
 void sim_strains_start(struct sim *sim); /* from now on, until the heal */
 int sim_has_strain(const struct sim *sim, enum sim_strain strain);
 int sim_strain_sends(struct sim_process *process);     /* 0: refused */
-int sim_strain_allocates(struct sim_process *process); /* 0: refused */
-/* It is NO_MEMORY, and an allocation has failed since there were so many. */
+int sim_strain_refuses(void *process);                 /* an allocation of it */
+/* It is NO_MEMORY, and an allocation has been refused since so many were. */
 int sim_strain_excuses(struct sim_process *process, uint64_t lacks, hilock_status status);
 void sim_strain_lingers(struct sim_process *process);  /* last in a callback of the user's: some take their time */
 
@@ -155,15 +156,14 @@ void sim_network_done(struct sim *sim);
 struct sim_process {
     struct sim *sim;
     unsigned index;
-    struct world_clock clock;   /* BOOTTIME */
-    uint64_t frozen_until_us;   /* runs nothing before */
+    struct world_memory memory;
+    struct world_loop loop;     /* its clock is BOOTTIME; frozen, it runs nothing before its lane's until_us */
     uint64_t turned_us;         /* true time of the latest turn of its loop */
     uint64_t lingered_us;       /* true time at which a callback began in this turn that took its time; 0: none */
     uint64_t turn;              /* how many */
     hilock_client *client;      /* NULL: between two lives */
-    struct hilock_loop loop;
     int is_closing;
-    uint64_t short_until_us, lacks; /* out of memory until then; allocations refused, ever */
+    uint64_t short_until_us; /* out of memory until then */
     struct sim_served served[SIM_NAMES_MAX];
     unsigned answered_epoch;        /* of the latest master that a Sentinel has named to it */
 };
@@ -188,7 +188,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t confirmed_us[SIM_NAMES_MAX];       /* while it holds: local time until which what they confirmed lasts; 0: it is not known */
     hilock_lock *lock;
     enum sim_actor_state state;
-    struct sim_event *next;
+    struct world_event next;
     int is_answered_by_cancel, is_releasing; /* is_releasing: how many answers are due */
     int served;        /* since the heal */
     int is_renewed;    /* as its lock was made */
@@ -212,7 +212,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];
     uint64_t asked_us; /* true time of the latest acquire */
-    uint64_t lacks;    /* of its process by then */
+    uint64_t lacks;    /* allocations that its process had been refused by then */
     uint64_t begun_us; /* true time at which the request left that was granted */
 };
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index);
@@ -330,7 +330,6 @@ struct sim {
     uint32_t inflight_max; /* requests at a time; 0: many */
     unsigned strains;      /* a bit for each */
     int is_lingering;      /* a callback takes its time */
-    uint64_t live_allocations;
 };
 
 /* The world goes on until then. Also from within a callback that takes its time. */

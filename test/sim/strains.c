@@ -54,21 +54,21 @@ int sim_strain_sends(struct sim_process *process)
     return 0;
 }
 
-int sim_strain_allocates(struct sim_process *process)
+int sim_strain_refuses(void *arg)
 {
+    const struct sim_process *process = arg;
     struct sim *sim = process->sim;
     if (!is_under(sim, STRAIN_MEMORY))
-        return 1;
+        return 0;
     if (process->short_until_us <= sim->world.time.now_us && !sim_chance(&sim->world.strains, 0.001))
-        return 1;
-    process->lacks++;
+        return 0;
     sim->world.sometimes[SIM_FAULT_NO_MEMORY]++;
-    return 0;
+    return 1;
 }
 
 int sim_strain_excuses(struct sim_process *process, uint64_t lacks, hilock_status status)
 {
-    int is_honest = status == HILOCK_NO_MEMORY && process->lacks > lacks;
+    int is_honest = status == HILOCK_NO_MEMORY && process->memory.refused > lacks;
     process->sim->world.sometimes[SIM_NO_MEMORY] += is_honest != 0;
     return is_honest;
 }
@@ -91,17 +91,17 @@ void sim_strain_lingers(struct sim_process *process)
 {
     struct sim *sim = process->sim;
     struct hl_random *random = &sim->world.strains;
-    uint64_t most_us;
+    uint64_t most_us, *until_us = &process->loop.lane.until_us;
     if (!is_under(sim, STRAIN_CALLBACKS) || sim->is_lingering || !sim_chance(random, 0.01))
         return;
     sim->is_lingering = 1;
     process->lingered_us = process->lingered_us ? process->lingered_us : sim->world.time.now_us;
     sim->world.sometimes[SIM_FAULT_CALLBACK]++;
     most_us = sim_chance(random, 0.5) ? 100000 : 1500u * (uint64_t)sim->lease_ms;
-    process->frozen_until_us = sim->world.time.now_us + sim_between(random, 1000, most_us);
+    *until_us = sim->world.time.now_us + sim_between(random, 1000, most_us);
     sim_trace(&sim->world, "fault: a callback of p%u takes its time", process->index);
-    sim_pass(sim, process->frozen_until_us - 1);
-    sim->world.time.now_us = process->frozen_until_us;
+    sim_pass(sim, *until_us - 1);
+    sim->world.time.now_us = *until_us;
     sim_trace(&sim->world, "a callback of p%u returns", process->index);
     sim->is_lingering = 0;
 }

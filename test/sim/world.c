@@ -26,39 +26,36 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
     world->trace = trace;
 }
 
-void sim_world_done(struct sim_world *world)
-{
-    for (size_t i = 0; i < world->time.count; i++)
-        free(world->time.heap[i]->arg);
-    world_done(&world->time);
-}
+struct one_event { struct world_event event; struct sim_world *world; sim_fn *fn; void *arg; };
 
 static void on_event(void *arg)
 {
-    const struct sim_event now = *(struct sim_event *)arg;
+    const struct one_event now = *(struct one_event *)arg;
     free(arg);
     now.fn(now.world, now.arg);
 }
 
-struct sim_event *sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg)
+void sim_world_done(struct sim_world *world)
 {
-    struct sim_event *event = malloc(sizeof *event);
-    if (!event)
-        abort();
-    *event = (struct sim_event){.world = world, .fn = fn, .arg = arg};
-    world_event_init(&event->event, NULL, on_event, event);
-    world_start(&world->time, &event->event, at_us);
-    return event;
+    for (size_t i = 0; i < world->time.count; i++)
+        if (world->time.heap[i]->fire == on_event)
+            free(world->time.heap[i]->arg);
+    world_done(&world->time);
 }
 
-struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg) { return sim_at(world, world->time.now_us + delay_us, fn, arg); }
-
-void sim_cancel(struct sim_world *world, struct sim_event *event)
+void sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg)
 {
+    struct one_event *event = malloc(sizeof *event);
     if (!event)
-        return;
-    world_stop(&world->time, &event->event);
-    free(event);
+        abort();
+    *event = (struct one_event){.world = world, .fn = fn, .arg = arg};
+    world_event_init(&event->event, NULL, on_event, event);
+    world_start(&world->time, &event->event, at_us);
+}
+
+void sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg)
+{
+    sim_at(world, world->time.now_us + delay_us, fn, arg);
 }
 
 int sim_step(struct sim_world *world, uint64_t until_us) { return !world->is_broken && world_step(&world->time, until_us); }

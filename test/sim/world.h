@@ -19,13 +19,6 @@ enum { SIM_WHY_MAX = 300 };
 struct sim_world;
 typedef void sim_fn(struct sim_world *world, void *arg);
 
-struct sim_event { /* one to come; owned by the world, or by its holder until it ran or was cancelled */
-    struct world_event event;
-    struct sim_world *world;
-    sim_fn *fn;
-    void *arg;
-};
-
 struct sim_world {
     struct world time;
     struct hl_random workload, network, faults, clocks, order, extras, deployments, sets, strains;
@@ -39,9 +32,9 @@ struct sim_world {
 void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace);
 void sim_world_done(struct sim_world *world); /* events still to come are dropped */
 
-struct sim_event *sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg);
-struct sim_event *sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg);
-void sim_cancel(struct sim_world *world, struct sim_event *event); /* NULL is allowed */
+/* What may have to be stopped is a world_event of its holder's instead. */
+void sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg);
+void sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg);
 int sim_step(struct sim_world *world, uint64_t until_us);          /* 0: nothing is left to happen before then */
 
 struct world_clock sim_clock_new(struct sim_world *world, uint64_t reads_us); /* or up to 1000 s more; as fast as true time, but for 0.4 % */

@@ -32,7 +32,10 @@ uint64_t world_loop_looks(void) { return looks; }
 static void on_timer(void *arg)
 {
     struct timer *timer = arg;
+    const struct world_loop *loop = timer->loop;
     timer->fire(timer->arg); /* may free it */
+    if (loop->turned)
+        loop->turned(loop->arg);
 }
 
 static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
@@ -51,7 +54,8 @@ static void timer_start(void *arg, uint64_t delay_us)
 {
     struct timer *timer = arg;
     struct world_loop *loop = timer->loop;
-    uint64_t span_us = world_clock_span_us(&loop->clock, delay_us) + loop->late_us;
+    uint64_t some_us = loop->some_late_us ? loop->some_late_us(loop->arg) : 0;
+    uint64_t span_us = world_clock_span_us(&loop->clock, delay_us) + loop->late_us + some_us;
     world_start(loop->world, &timer->event, loop->world->now_us + span_us - (span_us > loop->early_us ? loop->early_us : 0));
 }
 

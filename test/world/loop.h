@@ -27,6 +27,9 @@ struct world_loop {
     struct world_name name;
     uint64_t early_us;           /* timers of more than that fire so much too soon, as in a loop with a cached time */
     uint64_t late_us;            /* or so much too late */
+    uint64_t (*some_late_us)(void *arg); /* and by so much more, asked as a timer starts; NULL: nothing */
+    void (*turned)(void *arg);           /* after each timer that fired; NULL */
+    void *arg;
     unsigned timers, queries, queries_begun, queries_cancelled, ends; /* that live; ever; ever; calls of free_ctx */
 };
 

@@ -6,12 +6,19 @@
 
 union head { size_t bytes; max_align_t align; };
 
+static int is_refused(const struct world_memory *memory)
+{
+    if (memory->is_out || (memory->refuses && memory->refuses(memory->arg)))
+        return 1;
+    return memory->fail_at && memory->asked >= memory->fail_at && memory->asked < memory->fail_at + memory->fails;
+}
+
 int world_memory_takes(struct world_memory *memory)
 {
     if (!memory)
         return 1;
     memory->asked++;
-    if (!memory->is_out && (!memory->fail_at || memory->asked < memory->fail_at || memory->asked >= memory->fail_at + memory->fails))
+    if (!is_refused(memory))
         return 1;
     memory->refused++;
     return 0;

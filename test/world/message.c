@@ -56,6 +56,13 @@ void message_free(struct message *message)
     free(message);
 }
 
+void messages_append(struct messages *list, struct message *message, uint64_t at_us)
+{
+    const struct message *last = TAILQ_LAST(list, messages);
+    message->at_us = last && last->at_us > at_us ? last->at_us : at_us;
+    TAILQ_INSERT_TAIL(list, message, entry);
+}
+
 void messages_remove(struct messages *list, struct message *message)
 {
     TAILQ_REMOVE(list, message, entry);

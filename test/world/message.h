@@ -17,7 +17,6 @@ struct net_fate { /* all zero: nothing special */
     struct hl_reply *answer;                    /* executed, but this is the answer; taken over */
 };
 
-
 enum message_kind { MESSAGE_UP, MESSAGE_REPLY, MESSAGE_DOWN, MESSAGE_REQUEST };
 
 struct message {
@@ -36,6 +35,7 @@ struct message *message_new(enum message_kind kind);
 struct message *message_reply(struct hl_reply *reply); /* takes it over */
 struct message *message_request(int argc, const char *const *argv, const size_t *lengths);
 void message_free(struct message *message); /* in no list */
+void messages_append(struct messages *list, struct message *message, uint64_t at_us); /* never before the one in front of it */
 void messages_remove(struct messages *list, struct message *message);
 void messages_drop(struct messages *list);
 

@@ -4,13 +4,6 @@
 
 #include "world/net_pipe.h"
 
-void net_append(struct messages *list, struct message *message, uint64_t at_us)
-{
-    const struct message *last = TAILQ_LAST(list, messages);
-    message->at_us = last && last->at_us > at_us ? last->at_us : at_us;
-    TAILQ_INSERT_TAIL(list, message, entry);
-}
-
 static void forget_peer(struct net_pipe *pipe)
 {
     if (pipe->peer)
@@ -64,7 +57,7 @@ void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_
     struct message *message = message_reply(reply);
     message->fate.held_by = fate ? fate->held_by : NULL;
     message->fate.is_lost = fate && fate->answer_is_lost;
-    net_append(&pipe->back, message, pipe->net->world->now_us + pipe->net->back_us + (fate ? fate->back_us : 0));
+    messages_append(&pipe->back, message, pipe->net->world->now_us + pipe->net->back_us + (fate ? fate->back_us : 0));
     net_await(pipe);
 }
 

@@ -66,7 +66,7 @@ static void write_out(struct hl_flush *flush)
     while ((message = TAILQ_FIRST(&link->outbox)) != NULL) {
         TAILQ_REMOVE(&link->outbox, message, entry);
         ask_fate(link, message);
-        net_append(&pipe->there, message, pipe->net->world->now_us + pipe->net->there_us + message->fate.there_us);
+        messages_append(&pipe->there, message, pipe->net->world->now_us + pipe->net->there_us + message->fate.there_us);
     }
     link->backlog = 0;
     net_await(pipe);

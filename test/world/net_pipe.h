@@ -32,8 +32,6 @@ struct net_pipe {
     const char *why; /* it is down */
 };
 
-void net_append(struct messages *list, struct message *message, uint64_t at_us);
-
 struct net_pipe *net_pipe_new(struct net_port *port, struct net_place *place, struct hl_link *link);
 void net_pipe_free_if_over(struct net_pipe *pipe);
 void net_await(struct net_pipe *pipe); /* what is to happen next on it */

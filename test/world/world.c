@@ -106,6 +106,10 @@ int world_step(struct world *world, uint64_t until_us)
         take_out(world, event);
         if (event->at_us > world->now_us)
             world->now_us = event->at_us;
+        if (event->lane && event->lane->until_us > world->now_us) {
+            world_start(world, event, event->lane->until_us);
+            continue;
+        }
         if (event->lane && event->lane->is_frozen) {
             event->is_late = 1;
             TAILQ_INSERT_TAIL(&event->lane->late, event, entry);
@@ -132,7 +136,7 @@ void world_jump_us(struct world *world, uint64_t span_us) { world->now_us += spa
 
 void world_lane_init(struct world_lane *lane)
 {
-    lane->is_frozen = 0;
+    *lane = (struct world_lane){.is_frozen = 0};
     TAILQ_INIT(&lane->late);
 }
 

@@ -20,6 +20,7 @@ TAILQ_HEAD(world_events, world_event);
 struct world_lane {
     int is_frozen;
     struct world_events late;
+    uint64_t until_us; /* or frozen until this time of the world: what falls due for it is started again then */
 };
 
 struct world_event { /* lives inside what it happens to */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* answer - see answer.h. Errors are compared word for word but for these, which servers of different versions put differently: of them only
- * the beginning counts. */
+/* answer - see answer.h. Errors are compared word for word but for NOSCRIPT, which servers of different versions put differently. */
 #include "answer.h"
 
 #include <stdio.h>
@@ -8,8 +7,6 @@
 
 #include "base/contract.h"
 #include "memory/request.h"
-
-static const char *const beginnings[] = {"NOSCRIPT "};
 
 void answer_start(struct answer *answer)
 {
@@ -46,33 +43,26 @@ void answer_add_bytes(struct answer *answer, const char *bytes, size_t length)
     put(answer, '"');
 }
 
-static void put_integer(struct answer *answer, long long integer)
-{
-    char digits[24];
-    snprintf(digits, sizeof digits, "%lld", integer);
-    put_text(answer, digits);
-}
-
 static void put_error(struct answer *answer, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
-        size_t common = strlen(beginnings[i]);
-        if (length > common && memcmp(bytes, beginnings[i], common) == 0)
-            length = common;
-    }
+    size_t code = strlen("NOSCRIPT ");
+    if (length > code && memcmp(bytes, "NOSCRIPT ", code) == 0)
+        length = code;
     put_text(answer, "error ");
     answer_add_bytes(answer, bytes, length);
 }
 
 void answer_add_real(struct answer *answer, const redisReply *reply)
 {
+    char digits[24];
     put(answer, ' ');
     switch (reply->type) {
     case REDIS_REPLY_NIL:
         put_text(answer, "nil");
         break;
     case REDIS_REPLY_INTEGER:
-        put_integer(answer, reply->integer);
+        snprintf(digits, sizeof digits, "%lld", reply->integer);
+        put_text(answer, digits);
         break;
     case REDIS_REPLY_STRING:
         answer_add_bytes(answer, reply->str, reply->len);
