@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
-#include <stdio.h>
-#include <string.h>
 
 #include "cluster_stage.h"
-#include "play.h"
+#include "played.h"
 
 static unsigned links_to(const struct cluster_stage *stage, unsigned at)
 {
@@ -201,9 +199,9 @@ A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 }
 
 /* A wait without an end would never tell by its own end. */
-A_PLAY(a_server_that_is_no_cluster_is_reported_once)
+GIVEN(a_server_that_is_no_cluster_is_reported_once,
+      fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN)))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     p->tells = 1;
     acquire(a, 500);

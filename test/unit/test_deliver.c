@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks: in which order, how many a turn, what may be called inside them, and that a silenced handle is silent. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
-A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
+WITH_CLIENT(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     held(p, "a", "one", &short_lease);
     acquire(b, HILOCK_FOREVER);
@@ -24,10 +21,9 @@ A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
 
 static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
 
-A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
+HOLDING(a_loss_is_told_before_its_release_reaches_the_store,
+        HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10))
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
     s->net.there_us = 0;
     when(a, "LOST HOLD_MAX", no_release_yet);
     TELLS_IN(s, 4000, "a:LOST HOLD_MAX");
@@ -198,9 +194,8 @@ A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, clo
 A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
 A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
-A_PLAY(inside_on_lost_the_handle_is_idle_and_may_acquire_again)
+HOLDING(inside_on_lost_the_handle_is_idle_and_may_acquire_again, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_delete(&s->store, "stock");
     when(a, "LOST TAKEN", release_is_NOT_HELD_and_acquire_is_OK);
@@ -232,9 +227,8 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
     }
 }
 
-A_PLAY(a_result_that_was_silenced_in_time_never_comes)
+HOLDING(a_result_that_was_silenced_in_time_never_comes, NULL)
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     release(a);
     handle_drop(a);
     TELLS_IN(s, 5, "");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 #define MARGIN_US(us) ((us) / 100 + 7000)
@@ -46,9 +43,8 @@ A_PLAY(handed_over_by_one_script_and_one_push)
 
 /* ---- who waits ---- */
 
-A_PLAY(the_place_is_told)
+WITH_CLIENT(the_place_is_told)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
     char holder[64];
     run_ms(s, 2);
@@ -245,9 +241,8 @@ A_PLAY(what_the_store_says_is_bounded)
 }
 
 /* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
-A_PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
+WITH_CLIENT(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 600000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
@@ -311,9 +306,8 @@ A_PLAY(a_clock_that_steps_back_holds_up_nobody)
 }
 
 /* Two are remembered: what an earlier one proves is not known any more. */
-A_PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first)
+WITH_CLIENT(a_push_that_names_an_old_heartbeat_is_confirmed_first)
 {
-    struct client *p = fixture_connect(s, NULL);
     char holder[64];
     size_t sent;
     store_grant(&s->store, "stock", "x:9", 600000);
@@ -366,9 +360,8 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 }
 
 /* It was left to others just as a heartbeat was answered that it is held. */
-A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
+WITH_CLIENT(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
 {
-    struct client *p = fixture_connect(s, NULL);
     char channel[64], text[100];
     struct plan *late;
     store_grant(&s->store, "stock", "x:9", 600000);
@@ -385,9 +378,8 @@ A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
 }
 
 /* It runs when the hold that the push gave is over, and finds the name free. */
-A_PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
+WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)

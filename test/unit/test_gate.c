@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
-#include <stdio.h>
-#include <string.h>
-
+#include "played.h"
 #include "quorum_stage.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
@@ -25,9 +23,8 @@ static void listens(struct client *p)
 }
 
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
-A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
+WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     listens(p);
     held(fixture_connect(s, NULL), "h", "stock", NULL);
     store_forget(&s->store);
@@ -37,9 +34,8 @@ A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-A_PLAY(the_end_of_the_holders_lease_wakes)
+WITH_CLIENT(the_end_of_the_holders_lease_wakes)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a;
     uint64_t taken_us = fixture_us(s);
     store_take(&s->store, "stock", "another", 1500);
@@ -50,18 +46,16 @@ A_PLAY(the_end_of_the_holders_lease_wakes)
     HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1502000);
 }
 
-A_PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
+WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 0);
     waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 20010);
     SAME(s, asked(s, "mutex_acquire"), 2 + 6);
 }
 
-A_PLAY(who_may_not_subscribe_polls)
+WITH_CLIENT(who_may_not_subscribe_polls)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 60000);
     waiting(p, "a", HILOCK_FOREVER);
@@ -73,9 +67,8 @@ A_PLAY(who_may_not_subscribe_polls)
     HOLDS(s, strstr(p->log, "SUBSCRIBE refused: NOPERM"));
 }
 
-A_PLAY(a_new_subscription_link_makes_all_try_again)
+WITH_CLIENT(a_new_subscription_link_makes_all_try_again)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
     waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 100);
@@ -88,9 +81,8 @@ A_PLAY(a_new_subscription_link_makes_all_try_again)
     HOLDS(s, asked_at_us(s, "mutex_acquire", 2) > asked_at_us(s, "SUBSCRIBE", 2));
 }
 
-A_PLAY(only_the_head_of_the_line_asks)
+WITH_CLIENT(only_the_head_of_the_line_asks)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
     for (int i = 0; i < 10; i++)
         waiting(p, "w", HILOCK_FOREVER);
@@ -103,9 +95,8 @@ A_PLAY(only_the_head_of_the_line_asks)
 
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-A_PLAY(the_line_is_first_come_first_served)
+GIVEN(the_line_is_first_come_first_served, fixture_connect(s, &alone))
 {
-    struct client *p = fixture_connect(s, &alone);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
     TELLS_IN(s, 10, "b:WAITING c:WAITING");
     when(b, "OK", release_it);
@@ -116,9 +107,8 @@ A_PLAY(the_line_is_first_come_first_served)
     SAME(s, asked(s, "mutex_release"), 3);
 }
 
-A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
+WITH_CLIENT(who_waits_behind_a_sibling_is_told_his_holder)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b;
     char holder[FIXTURE_TEXT];
     held(p, "a", "stock", NULL);
@@ -146,9 +136,9 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
 
 static void acquire_it(struct handle *handle) { acquire(handle, HILOCK_FOREVER); }
 
-A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
+WITH_CLIENT(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     waiting(q, "c", HILOCK_FOREVER);
     unheard_ms(s, 10);
@@ -180,9 +170,8 @@ A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 
 /* ---- the subscription ---- */
 
-A_PLAY(our_own_subscription_is_nobody_else)
+GIVEN(our_own_subscription_is_nobody_else, fixture_connect(s, &alone))
 {
-    struct client *p = fixture_connect(s, &alone);
     struct handle *a, *b;
     store_take(&s->store, "stock", "another", 60000);
     a = waiting(p, "a", HILOCK_FOREVER);
@@ -196,9 +185,8 @@ A_PLAY(our_own_subscription_is_nobody_else)
     SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
 }
 
-A_PLAY(the_subscription_lingers_for_a_second)
+WITH_CLIENT(the_subscription_lingers_for_a_second)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a;
     store_take(&s->store, "stock", "another", 60000);
     a = waiting(p, "a", 100);
@@ -215,9 +203,8 @@ A_PLAY(the_subscription_lingers_for_a_second)
     SAME(s, store_listeners(&s->store, CHANNEL), 0);
 }
 
-A_PLAY(any_message_is_a_hint_and_no_more)
+WITH_CLIENT(any_message_is_a_hint_and_no_more)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "another", 60000);
     waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 10);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a connect shows of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 #define GUARDED(...) HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000, __VA_ARGS__)
 
@@ -22,9 +20,8 @@ static struct client *guarded(struct fixture *s)
     return fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
 }
 
-A_PLAY(a_restart_is_told_at_the_next_connect)
+WITH_CLIENT(a_restart_is_told_at_the_next_connect)
 {
-    struct client *p = fixture_connect(s, NULL);
     run_ms(s, 1000);
     p->tells = 1;
     net_reset(&s->net, NULL, NET_ALL);
@@ -61,9 +58,8 @@ A_PLAY(INFO_may_be_refused)
     HOLDS(s, hilock_client_is_connected(p->client) && !strstr(p->log, "INFO refused"));
 }
 
-A_PLAY(a_lost_answer_to_INFO_ends_the_link_in_time)
+GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));

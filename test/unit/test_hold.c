@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that come too old, and losses that are not reported yet: given back, asked for again, reported once. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms = 3000, .min_validity_ms = 2500};
 
@@ -24,9 +22,8 @@ static int is_same_id(struct fixture *s, int one, int other)
     return a && b && strcspn(a, " ") == strcspn(b, " ") && strncmp(a, b, strcspn(a, " ")) == 0;
 }
 
-A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
+WITH_CLIENT(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
     TELLS_IN(s, 2, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
@@ -37,9 +34,8 @@ A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-A_PLAY(giving_back_is_refused_and_repeated)
+WITH_CLIENT(giving_back_is_refused_and_repeated)
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
     granted_late(s, p, 3, HILOCK_FOREVER);
     TELLS_IN(s, 1500, "a:OK");
@@ -67,9 +63,8 @@ A_PLAY(cancelled_while_it_is_given_back) { ended_while_it_is_given_back(s, cance
 A_PLAY(freed_while_it_is_given_back) { ended_while_it_is_given_back(s, free_it, ""); }
 A_PLAY(its_wait_ends_while_it_is_given_back) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
 
-A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
+WITH_CLIENT(a_try_granted_too_late_asks_again_within_its_time)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 1, HILOCK_TRY);
     TELLS_IN(s, 5, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
