@@ -30,16 +30,6 @@ A_PLAY(a_free_name_is_granted_after_one_round_trip)
     SAME(s, asked(s, "SUBSCRIBE"), asked_for(s, "SUBSCRIBE hilock:grant:")); /* for grants alone */
 }
 
-WITH_CLIENT(what_is_said_to_the_store)
-{
-    char line[FIXTURE_TEXT];
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000));
-    snprintf(line, sizeof line, "mutex_acquire 3 stock hilock:wait:{stock} hilock:token:{stock} %s:1 5000 15 %013llu", p->uuid,
-             (unsigned long long)((store_us(&s->store) / 1000) + 3000));
-    /* the last digits of not_after are the network's */
-    HOLDS(s, strncmp(store_line(&s->store, "mutex_acquire", 0)->text, line, strlen(line) - 5) == 0);
-}
-
 WITH_CLIENT(tokens_rise_from_grant_to_grant)
 {
     struct client *q = fixture_connect(s, NULL);
@@ -84,32 +74,6 @@ A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
-A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    acquire(a, 2000);
-    run_ms(s, 10);
-    cut_off(s);
-    TELLS_IN(s, 2000, "a:WAITING a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
-}
-
-A_PLAY(a_try_is_answered_by_one_request)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:TIMED_OUT");
-    SAME(s, a->result.attempts, 1);
-    TEXT(s, a->holder, "another");
-    TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
-    store_delete(&s->store, "stock");
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:OK");
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
-}
-
 GIVEN(a_try_takes_no_longer_than_one_command_may, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400)))
 {
     uint64_t begun_us = fixture_us(s);
@@ -148,15 +112,6 @@ WITH_CLIENT(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
     TELLS(s, "a:WAITING b:TIMED_OUT");
     SAME(s, b->result.attempts, 0);
     TEXT(s, b->holder, "another");
-}
-
-WITH_CLIENT(a_try_beside_a_line_that_knows_nothing_asks)
-{
-    struct handle *b = handle_new(p, "b", "stock", NULL);
-    asking(p, "a", "stock", NULL);
-    acquire(b, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:OK b:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 2);
 }
 
 A_PLAY(errors_that_last_end_the_wait_at_once)

@@ -84,20 +84,6 @@ WITH_CLIENT(a_second_close_only_shortens)
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
-/* The answer to the release is behind that to the acquire, which is undone then. */
-HOLDING(a_release_and_an_undo_under_way_are_waited_for, NULL)
-{
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
-    asking(p, "b", "other", NULL);
-    release(a);
-    run_ms(s, 10);
-    client_close(p, 0);
-    TELLS_IN(s, 400, "b:CLOSED");
-    HOLDS(s, is_ours(s, "other"));
-    TELLS_IN(s, 200, "a:released closed");
-    HOLDS(s, !is_ours(s, "other"));
-}
-
 HOLDING(handles_outlive_their_client, NULL)
 {
     struct hilock_lock_info info = {.size = sizeof info};
@@ -116,29 +102,6 @@ HOLDING(handles_outlive_their_client, NULL)
     TEXT(s, info.name, "stock");
     handle_drop(a);
     handle_free(a);
-}
-
-static void free_the_locks(struct client *client)
-{
-    struct handle *handle;
-    TAILQ_FOREACH(handle, &client->fixture->handles, entry)
-        handle_free(handle);
-}
-
-A_PLAY(locks_may_be_freed_inside_on_closed)
-{
-    held(the_client(s), "a", "stock", NULL);
-    the_client(s)->on_closed = free_the_locks;
-    client_close(the_client(s), 0);
-    TELLS_IN(s, 5, "a:LOST CLOSING closed");
-}
-
-WITH_CLIENT(a_close_that_nobody_wants_to_know_of_is_one)
-{
-    SAME(s, hilock_client_close(p->client, 0, NULL, NULL), HILOCK_OK);
-    run_ms(s, 5);
-    SAME(s, p->loop.ends, 1);
-    p->client = NULL;
 }
 
 /* ---- abandon ---- */

@@ -113,69 +113,6 @@ HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
     HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
 }
 
-HOLDING(released_while_a_renewal_is_out_the_release_comes_behind_it, &short_lease)
-{
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 100000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
-    release(a);
-    run_ms(s, 50);
-    SAME(s, asked(s, "mutex_release"), 0);
-    TELLS_IN(s, 60, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    run_ms(s, 10000);
-    SAME(s, asked(s, "renew"), 1);
-}
-
-/* ---- acquires that were answered before the store was ---- */
-
-static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
-{
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
-    struct plan *slow = PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
-    run_ms(s, 10);
-    HOLDS(s, is_ours(s, "stock"));
-    end(a);
-    TELLS_IN(s, 10, told);
-    plan_let_go(&s->plans, slow);
-    TELLS_IN(s, 10, "");
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
-static hilock_status drop_it(struct handle *handle) { return handle_drop(handle), HILOCK_OK; }
-static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
-
-A_PLAY(a_grant_behind_a_cancel_is_undone) { undone_after(s, cancel, "a:CANCELLED"); }
-A_PLAY(a_grant_behind_a_drop_is_undone) { undone_after(s, drop_it, ""); }
-A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
-
-GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
-{
-    struct handle *a = asking(p, "a", "stock", NULL);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
-    TELLS_IN(s, 10, "a:CANCELLED");
-    SAME(s, asked(s, "mutex_acquire"), 0);
-    SAME(s, cancel(a), HILOCK_NOT_PENDING);
-}
-
-/* The grant has arrived, and its report is queued. */
-static void cancel_other(struct handle *handle)
-{
-    struct handle *other = TAILQ_NEXT(handle, entry);
-    cancel(other);
-}
-
-A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
-{
-    struct handle *a = asking(the_client(s), "a", "one", NULL);
-    asking(the_client(s), "b", "two", NULL);
-    when(a, "OK", cancel_other);
-    TELLS_IN(s, 5, "a:OK b:CANCELLED");
-    HOLDS(s, !is_ours(s, "two"));
-}
-
 /* ---- R3: asked, not answered ---- */
 
 A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
@@ -265,17 +202,6 @@ WITH_CLIENT(a_release_that_finds_another_type_is_LOST_at_once)
         TELLS(s, "a:release LOST");
         SAME(s, asked(s, "free"), i < 2 ? i + 1 : 2);
         store_delete(&s->store, "stock");
-    }
-}
-
-WITH_CLIENT(a_renewal_that_finds_another_type_is_TAKEN)
-{
-    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
-        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
-        overwrite(s, all_kinds[i]);
-        TELLS_IN(s, 1100, "a:LOST TAKEN");
-        store_delete(&s->store, "stock");
-        run_ms(s, 1100);
     }
 }
 

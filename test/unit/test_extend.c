@@ -9,14 +9,6 @@ static const struct hilock_client_options hasty = {.size = sizeof hasty, .comman
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-HOLDING(zero_is_the_locks_own_lease, &never)
-{
-    run_ms(s, 2000);
-    SAME(s, extend(a, 0), HILOCK_OK);
-    TELLS_IN(s, 1, "a:extended");
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
-}
-
 HOLDING(the_watchdog_goes_on_with_the_locks_own_lease, &short_lease)
 {
     uint64_t sent_us;
@@ -49,19 +41,6 @@ HOLDING(those_that_wait_ask_together_for_the_longest, &short_lease)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
 }
 
-HOLDING(renew_NEVER_ends_when_the_latest_extend_says, &never)
-{
-    uint64_t sent_us;
-    run_ms(s, 1000);
-    extend(a, 5000);
-    run_ms(s, 1000);
-    sent_us = sent_at_us(s, "renew", 0);
-    TELLS(s, "a:extended");
-    TELLS_IN(s, 6000, "a:LOST EXPIRED");
-    SAME(s, a->at_us, deadline_us(sent_us, 5000000));
-    SAME(s, asked(s, "renew"), 1);
-}
-
 HOLDING(hold_max_stays_the_end, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000))
 {
     uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
@@ -89,19 +68,6 @@ HOLDING(not_ours_is_LOST_and_on_lost_does_not_run, &short_lease)
     SAME(s, extend(a, 0), HILOCK_NOT_HELD);
     SAME(s, counts_of(the_client(s)).lost_taken, 1);
     TELLS_IN(s, 10000, "");
-}
-
-HOLDING(no_answer_by_the_deadline_is_LOST_at_the_deadline, &never)
-{
-    run_ms(s, 1500);
-    world_freeze(&s->store.lane);
-    extend(a, 60000);
-    extend(a, 60000);
-    TELLS_IN(s, 3000, "a:extend LOST a:extend LOST");
-    SAME(s, a->at_us, deadline_us(sent_at_us(s, "mutex_acquire", 0), 3000000));
-    world_thaw(&s->world, &s->store.lane);
-    TELLS_IN(s, 10000, "");
-    HOLDS(s, !is_ours(s, "stock"));
 }
 
 GIVEN(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on, fixture_connect(s, &hasty))
@@ -167,18 +133,6 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
     TELLS_IN(s, 1, "a:RENEWED a:extended");
 }
 
-HOLDING(renew_NEVER_is_not_told_of_failed_renewals, &never)
-{
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
-    for (int i = 0; i < 4; i++) {
-        extend(a, 3000);
-        run_ms(s, 1);
-    }
-    TELLS(s, "a:extend UNWRITABLE a:extend UNWRITABLE a:extend UNWRITABLE a:extended");
-    run_ms(s, 2000);
-    SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
-}
-
 HOLDING(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
 {
     the_client(s)->tells = 1;
@@ -207,18 +161,6 @@ HOLDING(released_meanwhile_is_LOST_and_the_release_OK, &short_lease)
     TELLS_IN(s, 2, "a:OK");
 }
 
-WITH_CLIENT(dropped_or_freed_meanwhile_it_is_silent)
-{
-    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
-    extend(a, 60000);
-    extend(b, 60000);
-    handle_drop(a);
-    handle_free(b);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 5, "a:OK");
-    HOLDS(s, !is_ours(s, "two"));
-}
-
 static void extend_b(struct handle *handle)
 {
     struct handle *b = TAILQ_NEXT(handle, entry);
@@ -239,25 +181,6 @@ WITH_CLIENT(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
 }
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
-
-static void block_and_extend(struct handle *handle)
-{
-    block_for_five_seconds(handle);
-    SAME(handle->fixture, extend(TAILQ_FIRST(&handle->fixture->handles), 60000), HILOCK_OK);
-}
-
-/* The deadline passed while somebody blocked, and nobody has looked yet. */
-WITH_CLIENT(asked_after_the_deadline_it_revives_nothing)
-{
-    struct handle *b;
-    held(p, "a", "one", &short_lease);
-    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
-    when(b, "OK", block_and_extend);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "b:OK a:extend LOST");
-    HOLDS(s, !is_ours(s, "one"));
-}
 
 /* Its answer, yes, stands in the queue behind a callback that takes too long. */
 WITH_CLIENT(a_yes_that_aged_in_the_queue_is_LOST)
@@ -306,15 +229,4 @@ HOLDING(without_memory_it_is_refused_and_any_lease_may_be_asked_for, NULL)
     SAME(s, extend(a, 86400000), HILOCK_OK);
     TELLS_IN(s, 10, "a:extended a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 85000000);
-}
-
-HOLDING(the_words_of_an_answer_are_told_without_memory_too, &short_lease)
-{
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
-    extend(a, 0);
-    s->memory.is_out = s->memory.spares_links = 1;
-    run_ms(s, 1);
-    s->memory.is_out = 0;
-    TELLS(s, "a:extend UNWRITABLE");
-    TEXT(s, a->detail, hilock_status_text(HILOCK_UNWRITABLE));
 }

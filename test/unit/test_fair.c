@@ -80,31 +80,6 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     handle_free(a);
 }
 
-A_PLAY(siblings_stand_in_the_queue_each_for_itself)
-{
-    struct handle *a = holds(the_client(s), "a"), *b = waits(the_client(s), "b"), *c = waits(the_client(s), "c");
-    TELLS(s, "b:WAITING c:WAITING");
-    SAME(s, c->event.position, 2);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    release_quietly(b);
-    TELLS_IN(s, 1, "c:OK");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-}
-
-A_PLAY(who_waits_long_is_heard_of)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    waits(fixture_connect(s, NULL), "c");
-    store_forget(&s->store);
-    TELLS_IN(s, 60000, "b:WAITING c:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 30); /* every 3 s, and every 6 s */
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    release_quietly(b);
-    TELLS_IN(s, 1, "c:OK");
-}
-
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
 A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
@@ -152,22 +127,6 @@ A_PLAY(a_fixed_lease_is_got_whole)
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", 0) + 10000000 - MARGIN_US(10000000));
     run_ms(s, 9000);
     SAME(s, asked(s, "renew"), 0);
-}
-
-A_PLAY(a_window_becomes_a_lease_after_a_third)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    fixture_hush(s);
-    store_forget(&s->store);
-    release_quietly(a);
-    TELLS_IN(s, 900, "b:OK");
-    SAME(s, asked(s, "renew"), 0);
-    run_ms(s, 200);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 30000000 - MARGIN_US(30000000));
-    run_ms(s, 9000);
-    SAME(s, asked(s, "renew"), 1);
-    TELLS(s, "");
 }
 
 /* It stood still for longer than the window: the lock went by, and the place was kept. */
@@ -282,29 +241,6 @@ A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 
 /* ---- what crosses a push ---- */
 
-/* The hold's one request is taken until then: the answer says that it waits, and sets the extend free. */
-A_PLAY(an_extend_leaves_with_the_answer_that_the_push_overtook)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000, .after = 1);
-    b = waits(fixture_connect(s, NULL), "b");
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:WAITING b:OK");
-    extend(b, 60000);
-    TELLS_IN(s, 25, "b:extended");
-}
-
-/* The server's clock was set back since the waiter's heartbeat. */
-A_PLAY(a_clock_that_steps_back_holds_up_nobody)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    world_clock_step(&s->store.clock, -50000);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:WAITING b:OK");
-    HOLDS(s, b->result.remaining_ms > 29000); /* the push proves nothing: by a heartbeat */
-    TELLS_IN(s, 10000, "");
-}
-
 /* Two are remembered: what an earlier one proves is not known any more. */
 WITH_CLIENT(a_push_that_names_an_old_heartbeat_is_confirmed_first)
 {
@@ -322,24 +258,6 @@ WITH_CLIENT(a_push_that_names_an_old_heartbeat_is_confirmed_first)
     TELLS(s, "b:WAITING");
     TELLS_IN(s, 1, "b:OK");
     SAME(s, asked(s, "mutex_acquire"), sent + 1);
-}
-
-A_PLAY(a_guarded_store_s_push_is_not_believed)
-{
-    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
-    struct handle *b;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    b = waits(q, "b");
-    store_restart(&s->store, 1);
-    net_reset(&s->net, &q->loop, NET_ALL);
-    TELLS_IN(s, 10000, "b:WAITING");
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* a client that finds it free grants it, to any waiter */
-    run_ms(s, 100);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
-    fixture_hush(s);
-    TELLS_IN(s, 55000, "b:OK");
 }
 
 static void extend_it(struct handle *handle) { extend(handle, 60000); }

@@ -107,47 +107,6 @@ A_PLAY(an_older_server_has_plain_channels)
 
 /* ---- slots that move ---- */
 
-/* The move is over, and no waiter has reached the new server: the first that does is deaf, but alive. */
-A_PLAY(who_was_not_heard_of_at_the_new_server_is_granted_and_finds_it)
-{
-    struct cluster_stage stage;
-    struct three three;
-    cluster_set(&stage, s);
-    three = three_at(&stage, cluster_name(1, 0));
-    cluster_move(&stage, cluster_name(1, 0), 1, 2);
-    release_quietly(three.a);
-    TELLS_IN(s, 3000, "b:OK");
-    release_quietly(three.b);
-    TELLS_IN(s, 1, "c:OK");
-}
-
-/* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
- * it goes to the first that asks: the others cannot hear yet, and keep their places. */
-A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
-{
-    struct cluster_stage stage;
-    struct three three;
-    const char *name = cluster_name(1, 0);
-    char queue[64];
-    cluster_set(&stage, s);
-    three = three_at(&stage, name);
-    snprintf(queue, sizeof queue, "hilock:wait:{%s}", name);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    cluster_move_key(&stage, queue, 1, 2);
-    release(three.a);
-    TELLS_IN(s, 100, "a:released");
-    SAME(s, asked_at(&stage, 1, "free"), 1);
-    cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 2);
-    run_ms(s, 1000);
-    HOLDS(s, hilock_lock_state(three.b->lock) == HILOCK_STATE_HELD || hilock_lock_state(three.c->lock) == HILOCK_STATE_HELD);
-    release_quietly(three.b);
-    release_quietly(three.c);
-    run_ms(s, 5);
-    HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
-    fixture_hush(s);
-}
-
 /* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */
 A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
 {
@@ -168,29 +127,4 @@ A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
     SAME(s, listeners(&stage, 2, three.c), 1);
     release_quietly(three.b);
     TELLS_IN(s, 100, "c:OK");
-}
-
-/* ---- failovers ---- */
-
-static void fail_over(struct cluster_stage *stage, unsigned from, unsigned to)
-{
-    store_copy(stage->stores[to], stage->stores[from]);
-    stage->places[from]->mood = NET_REFUSES;
-    net_reset(&stage->fixture->net, NULL, NET_ALL);
-    cluster_take_over(stage, from, to, 0);
-}
-
-A_PLAY(the_order_outlives_a_failover)
-{
-    struct cluster_stage stage;
-    struct three three;
-    cluster_set(&stage, s);
-    three = three_at(&stage, cluster_name(1, 0));
-    fail_over(&stage, 1, 2);
-    TELLS_IN(s, 4000, "");
-    release_quietly(three.a);
-    TELLS_IN(s, 2, "b:OK");
-    release_quietly(three.b);
-    TELLS_IN(s, 2, "c:OK");
-    SAME(s, asked_at(&stage, 2, "mutex_release"), 2);
 }

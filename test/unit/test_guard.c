@@ -67,17 +67,6 @@ GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
-/* Nor are kinds that poll let in, and they do not poll meanwhile. */
-A_PLAY(the_guard_is_for_every_kind)
-{
-    struct client *p = guarded(s);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
-    TELLS_IN(s, 2000, "");
-    SAME(s, asked(s, "SET") + asked(s, "simple_acquire"), 0);
-    TELLS_IN(s, 2000, "a:OK");
-    SAME(s, a->result.attempts, 1);
-}
-
 /* A try at once. */
 A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
 {
@@ -97,22 +86,6 @@ A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
     HOLDS(s, strstr(a->detail, "(restart_guard_ms)"));
     SAME(s, asked(s, "mutex_acquire"), 0);
     SAME(s, asked(s, "mutex_release"), 0);
-}
-
-/* It kept its data: what is held goes on. */
-A_PLAY(holds_are_renewed_and_released_under_the_guard)
-{
-    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_restart(&s->store, 1);
-    net_reset(&s->net, NULL, NET_ALL);
-    TELLS_IN(s, 2500, "");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1000);
-    acquire(b, HILOCK_FOREVER);
-    release(a);
-    TELLS_IN(s, 10, "b:WAITING a:released");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    TELLS_IN(s, 3000, "b:OK");
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */

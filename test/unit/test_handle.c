@@ -20,13 +20,6 @@ GIVEN(a_name_is_of_any_bytes_up_to_its_limit, fixture_connect(s, HILOCK_CLIENT_O
     hilock_lock_free(lock);
 }
 
-GIVEN(a_tag_may_be_in_the_prefix, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:")))
-{
-    held(p, "a", "stock", NULL);
-    HOLDS(s, is_ours(s, "{shop}:stock"));
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token={shop}:stock "));
-}
-
 WITH_CLIENT(what_is_NULL_is_nothing)
 {
     struct handle *a = handle_new(p, "a", "stock", NULL);
@@ -83,16 +76,6 @@ A_PLAY(getters_follow_the_life_of_a_hold)
     SAME(s, info.fencing_token, hilock_lock_token(a->lock));
     HOLDS(s, info.user == a);
     TEXT(s, hilock_client_uuid(the_client(s)->client), the_client(s)->uuid);
-}
-
-HOLDING(a_smaller_info_is_not_written_past_its_end, NULL)
-{
-    struct { struct hilock_lock_info info; } room;
-    memset(&room, 0x5a, sizeof room);
-    room.info.size = offsetof(struct hilock_lock_info, kind);
-    hilock_lock_describe(a->lock, &room.info);
-    SAME(s, room.info.name_length, 5);
-    SAME(s, (unsigned)room.info.kind, 0x5a5a5a5a);
 }
 
 struct visited { char text[512]; };

@@ -7,8 +7,6 @@
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
-static void release_it(struct handle *handle) { release_quietly(handle); }
-
 /* ---- reports and costs ---- */
 
 WITH_CLIENT(a_later_grant_has_a_higher_token_than_every_turn)
@@ -24,20 +22,6 @@ WITH_CLIENT(a_later_grant_has_a_higher_token_than_every_turn)
     SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
 }
 
-HOLDING(the_hold_is_renewed_as_if_it_had_one_owner, &three_seconds)
-{
-    struct handle *b = asking(p, "b", "stock", &three_seconds);
-    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 500);
-    release_quietly(a);
-    run_ms(s, 600);
-    SAME(s, sent_at_us(s, "renew", 0), granted_us + 1000000);
-    BELIEVES(s, b, granted_us + 4000000 - 37000);
-    TELLS_IN(s, 9000, "b:WAITING b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 1000);
-    SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
-}
-
 WITH_CLIENT(hold_max_counts_from_the_begin_of_the_turn)
 {
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
@@ -49,21 +33,6 @@ WITH_CLIENT(hold_max_counts_from_the_begin_of_the_turn)
     TELLS_IN(s, 20, "b:LOST HOLD_MAX");
     run_ms(s, 10);
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-HOLDING(a_try_is_denied_all_the_while, NULL)
-{
-    struct handle *t = handle_new(the_client(s), "t", "stock", NULL);
-    asking(the_client(s), "b", "stock", NULL);
-    unheard_ms(s, 1);
-    release_quietly(a);
-    acquire(t, HILOCK_TRY);
-    run_us(s, 1);
-    TELLS(s, "b:OK t:TIMED_OUT");
-    acquire(t, HILOCK_TRY);
-    run_us(s, 1);
-    TELLS(s, "t:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
 /* ---- what belonged to the old turn ---- */
@@ -97,21 +66,6 @@ HOLDING(an_extend_under_way_is_LOST_and_the_hold_goes_on, &three_seconds)
 }
 
 /* ---- a release that takes the next along ---- */
-
-A_PLAY(others_in_the_queue_come_before_who_goes_along)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *other;
-    asking(p, "b", "stock", NULL);
-    other = asking(q, "q", "stock", NULL);
-    unheard_ms(s, 10);
-    store_forget(&s->store);
-    release_quietly(a);
-    TELLS_IN(s, 2, "q:OK");
-    release_quietly(other);
-    TELLS_IN(s, 2, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
-}
 
 GIVEN(who_gives_up_on_the_way_leaves_nothing,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
@@ -198,33 +152,6 @@ HOLDING(a_fixed_lease_that_was_refused_is_asked_for_again, &fixed)
     BELIEVES(s, b, sent_at_us(s, "renew", 0) + 3000000 - 37000);
 }
 
-/* The second turn begins while the first one's renewal is out: that one does not count for it. */
-HOLDING(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each, &fixed)
-{
-    struct handle *b = asking(p, "b", "stock", &fixed), *c = asking(p, "c", "stock", &fixed);
-    run_ms(s, 10);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    release_quietly(a);
-    run_ms(s, 10);
-    release_quietly(b);
-    run_ms(s, 100);
-    SAME(s, asked(s, "renew"), 2);
-    HOLDS(s, sent_at_us(s, "renew", 1) >= c->at_us);
-    BELIEVES(s, c, sent_at_us(s, "renew", 1) + 3000000 - 37000);
-}
-
-WITH_CLIENT(who_asks_already_is_not_handed_to)
-{
-    struct handle *t = handle_new(p, "t", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 5000);
-    acquire(t, HILOCK_TRY);
-    asking(p, "b", "stock", NULL);
-    when(t, "OK", release_it);
-    TELLS_IN(s, 10, "t:OK b:WAITING b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 3);
-}
-
 /* Its first request may still be on its way: by a hand-off that would be forgotten. */
 WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
 {
@@ -249,7 +176,6 @@ WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
 
 static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
-static void free_other(struct handle *handle) { (void)handle, handle_free(other); }
 
 HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
 {
@@ -264,18 +190,6 @@ HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
     SAME(s, c->result.fencing_token, token + 2);
     SAME(s, asked(s, "mutex_acquire") + asked(s, "mutex_release"), 1);
     SAME(s, counts_of(p).undone, 0);
-}
-
-HOLDING(a_free_that_crosses_releases_it, NULL)
-{
-    other = asking(the_client(s), "b", "stock", NULL);
-    unheard_ms(s, 1);
-    when(a, "released", free_other);
-    release(a);
-    TELLS_IN(s, 1, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, counts_of(the_client(s)).undone, 1);
 }
 
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
@@ -300,21 +214,6 @@ WITH_CLIENT(what_aged_on_the_way_stands_in_the_queue)
     TELLS_IN(s, 10, "second:OK");
 }
 
-/* The answer that says so is read between the hand-off and its telling. */
-HOLDING(what_was_taken_before_it_is_told_is_waited_for, &fixed)
-{
-    asking(the_client(s), "b", "stock", &fixed);
-    unheard_ms(s, 1);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 2000);
-    extend(a, 0);
-    run_us(s, 150);
-    world_jump_us(&s->world, 100);
-    release(a);
-    TELLS_IN(s, 1000, "a:extend LOST a:released");
-    TELLS_IN(s, 1500, "b:OK");
-}
-
 HOLDING(closing_hands_on_to_nobody, NULL)
 {
     asking(the_client(s), "b", "stock", NULL);
@@ -337,4 +236,3 @@ HOLDING(a_store_that_is_away_does_not_stop_it, NULL)
     TELLS_IN(s, 5000, "");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }
-
