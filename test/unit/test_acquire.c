@@ -174,17 +174,3 @@ A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
 }
-
-/* A new one each time: the first got the answer to the repeated request. */
-HOLDING(a_second_LATE_of_one_wait_is_asked_again_at_once_too, NULL)
-{
-    struct handle *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
-    char late[64];
-    snprintf(late, sizeof late, "LATE %" PRIu64 " %" PRIu64, store_us(&s->store) / 1000000, store_us(&s->store) % 1000000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_IN(s, 10, "b:WAITING");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
-    release_quietly(a);
-    TELLS_IN(s, 5, "b:OK");
-}

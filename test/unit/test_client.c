@@ -190,21 +190,3 @@ A_PLAY(the_owner_is_who_turns_the_loop_first)
     HOLDS(s, hilock_client_is_connected(p->client));
     held(p, "a", "stock", NULL);
 }
-
-GIVEN(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700)))
-{
-    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
-    uint64_t began_us;
-    p->loop.early_us = 900;
-    cut_off(s);
-    run_ms(s, 10);
-    began_us = fixture_us(s);
-    release(a);
-    client_close(p, 1000);
-    TELLS_IN(s, 3000, "a:release UNKNOWN b:LOST CLOSING closed");
-    SAME(s, a->at_us, began_us + 700000);
-    SAME(s, b->at_us, began_us + 1000000);
-    SAME(s, p->closed_at_us, began_us + 1700000);
-    HOLDS(s, is_ours(s, "two")); /* runs out at the store */
-}

@@ -75,27 +75,6 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
     TELLS_IN(s, 1000, "a:OK");
 }
 
-A_PLAY(channels_are_those_of_the_slots_server)
-{
-    struct cluster_stage stage;
-    char channel[64];
-    struct client *p = cluster_begin(&stage, s);
-    struct handle *a = cluster_handle(p, "a", 2);
-    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(a->lock));
-    store_take(stage.stores[2], hilock_lock_name(a->lock), "another", 600000);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, store_shard_listeners(stage.stores[2], channel), 1);
-    SAME(s, store_listeners(stage.stores[2], channel), 0);
-    store_delete(stage.stores[2], hilock_lock_name(a->lock));
-    SAME(s, store_publish_to_shard(stage.stores[2], channel, "0"), 1);
-    TELLS_IN(s, 10, "a:WAITING a:OK");
-    run_ms(s, 2000);
-    SAME(s, store_shard_listeners(stage.stores[2], channel), 0);
-    SAME(s, store_count(stage.stores[2], "SUNSUBSCRIBE"), 1);
-    SAME(s, store_count(stage.stores[2], "UNSUBSCRIBE"), 1); /* the fence */
-}
-
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {

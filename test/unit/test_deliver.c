@@ -186,31 +186,3 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
         TELLS_IN(s, 5000, "closed");
     }
 }
-
-static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
-
-/* The report of its failed renewals is still pending, behind a slow one, when it is found taken. Then it is over. */
-A_PLAY(what_is_lost_with_something_untold_is_over_all_the_same)
-{
-    enum { WAITS = 60, WAIT_US = 2600000 };
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    uint64_t begun_us = fixture_us(s);
-    s->is_tampered = s->is_untold = 1;
-    store_take(&s->store, "busy", "another", 60000);
-    for (int i = 0; i < WAITS; i++) {
-        struct handle *handle = handle_new(p, "w", "busy", NULL);
-        when(handle, "TIMED_OUT", block_for_twenty_ms);
-        acquire(handle, WAIT_US / 1000);
-    }
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    PLAN(s, .on = "renew", .act = PLAN_HOLD);
-    run_to(s, begun_us + WAIT_US - 50);
-    store_delete(&s->store, "stock");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 1300);
-    SAME(s, a->event.kind, HILOCK_EVENT_LOST);
-    client_close(p, HILOCK_FOREVER);
-    run_ms(s, 100);
-    HOLDS(s, p->is_closed);
-}

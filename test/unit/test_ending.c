@@ -90,20 +90,6 @@ A_PLAY(what_is_not_known_to_be_released_is_released_again)
     }
 }
 
-/* It was granted too late thrice, and how it was given back says nothing about the hold that was got then. */
-WITH_CLIENT(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
-{
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000, .times = 3);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    HOLDS(s, run_until_told(s, 5000));
-    SAME(s, asked(s, "mutex_release"), 2);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    release(a);
-    TELLS_IN(s, 1, "a:OK a:release LOST");
-}
-
 HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
 {
     sim_store_mute(s->store.core);

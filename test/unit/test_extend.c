@@ -133,33 +133,7 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
     TELLS_IN(s, 1, "a:RENEWED a:extended");
 }
 
-HOLDING(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
-{
-    the_client(s)->tells = 1;
-    s->is_tampered = 1;
-    store_expire_ms(&s->store, "stock", 5000);
-    extend(a, 20000);
-    TELLS_IN(s, 1, "ANOMALY a:extended");
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 30000000)); /* the request asked for the lock's own lease at least */
-}
-
 /* ---- its hold ends before its answer; what is refused; what it leaves behind ---- */
-
-HOLDING(released_meanwhile_is_LOST_and_the_release_OK, &short_lease)
-{
-    extend(a, 60000);
-    extend(a, 0);
-    release(a);
-    TELLS(s, "");
-    run_us(s, 100);
-    TELLS(s, "a:extend LOST a:extend LOST");
-    TEXT(s, a->detail, hilock_status_text(HILOCK_LOST));
-    SAME(s, a->result.state, HILOCK_STATE_IDLE);
-    TELLS_IN(s, 2, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 2, "a:OK");
-}
 
 static void extend_b(struct handle *handle)
 {
@@ -178,19 +152,6 @@ WITH_CLIENT(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
     HOLDS(s, strncmp(b->detail, "SUSPENDED: ", 11) == 0);
     SAME(s, asked(s, "renew"), 0);
     SAME(s, asked(s, "mutex_release"), 2);
-}
-
-static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
-
-/* Its answer, yes, stands in the queue behind a callback that takes too long. */
-WITH_CLIENT(a_yes_that_aged_in_the_queue_is_LOST)
-{
-    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    extend(a, 3000);
-    when(b, "OK", block_for_five_seconds);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "b:OK a:extend LOST");
 }
 
 WITH_CLIENT(a_loss_for_any_reason_is_told_by_the_extend)

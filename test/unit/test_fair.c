@@ -99,19 +99,6 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 
 /* ---- polling ---- */
 
-A_PLAY(without_a_channel_it_polls)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
-    acquire(b, HILOCK_FOREVER);
-    TELLS_IN(s, 2000, "b:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") > 20 && asked(s, "mutex_acquire") <= 43);
-    release_quietly(a);
-    TELLS_IN(s, 101, "b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 29000); /* by a heartbeat: the whole lease */
-    SAME(s, asked(s, "SUBSCRIBE"), 1);
-}
-
 /* ---- what a push cannot give ---- */
 
 A_PLAY(a_fixed_lease_is_got_whole)
@@ -149,20 +136,6 @@ A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
 }
 
 /* ---- ends ---- */
-
-A_PLAY(a_forced_release_grants_the_next)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", NULL);
-    waits(fixture_connect(s, NULL), "b");
-    fixture_hush(s);
-    s->is_tampered = 1;
-    force(o, NULL);
-    TELLS_IN(s, 2, "o:force OK b:OK"); /* it is free, and the first of the queue got a message to ask again */
-    release(a);
-    TELLS_IN(s, 1, "a:release LOST");
-    HOLDS(s, strstr(a->detail, "work done under it may have overlapped"));
-    SAME(s, hilock_lock_state(TAILQ_LAST(&s->handles, handles)->lock), HILOCK_STATE_HELD);
-}
 
 /* While a hash slot moves, likewise; through handles of both kinds. */
 A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
@@ -241,25 +214,6 @@ A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 
 /* ---- what crosses a push ---- */
 
-/* Two are remembered: what an earlier one proves is not known any more. */
-WITH_CLIENT(a_push_that_names_an_old_heartbeat_is_confirmed_first)
-{
-    char holder[64];
-    size_t sent;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    waits(p, "b");
-    run_ms(s, 6500);
-    sent = asked(s, "mutex_acquire");
-    HOLDS(s, sent >= 3);
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    store_take(&s->store, "stock", holder, 3000);
-    SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
-    run_us(s, 150);
-    TELLS(s, "b:WAITING");
-    TELLS_IN(s, 1, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), sent + 1);
-}
-
 static void extend_it(struct handle *handle) { extend(handle, 60000); }
 
 /* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
@@ -275,24 +229,6 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
     SAME(s, asked(s, "mutex_acquire"), 4);
     TELLS(s, "b:WAITING b:OK b:extended");
     SAME(s, asked(s, "renew"), 1);
-}
-
-/* It was left to others just as a heartbeat was answered that it is held. */
-WITH_CLIENT(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
-{
-    char channel[64], text[100];
-    struct plan *late;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    waits(p, "b");
-    late = PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    for (int i = 0; i < 5000 && !late->met; i++)
-        run_ms(s, 1);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
-    snprintf(text, sizeof text, "F %s:1 5", p->uuid);
-    store_publish(&s->store, channel, text);
-    TELLS_IN(s, 100, "b:WAITING b:OK");
 }
 
 /* It runs when the hold that the push gave is over, and finds the name free. */

@@ -106,25 +106,3 @@ A_PLAY(an_older_server_has_plain_channels)
 }
 
 /* ---- slots that move ---- */
-
-/* The queue has gone over, the channel has not: no push can arrive, and each finds its grant by itself. */
-A_PLAY(who_is_asked_for_at_both_ends_is_granted_there)
-{
-    struct cluster_stage stage;
-    struct three three;
-    const char *name = cluster_name(1, 0);
-    cluster_set(&stage, s);
-    three = three_at(&stage, name);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    cluster_move_lock(&stage, name, 1, 2);
-    run_ms(s, 6200);
-    HOLDS(s, asked_at(&stage, 2, "mutex_acquire") > 1);
-    SAME(s, asked_at(&stage, 2, "SSUBSCRIBE"), 0);
-    release_quietly(three.a);
-    TELLS_IN(s, 3100, "b:OK");
-    cluster_end_move(&stage, cluster_slot(name), 2);
-    run_ms(s, 1000);
-    SAME(s, listeners(&stage, 2, three.c), 1);
-    release_quietly(three.b);
-    TELLS_IN(s, 100, "c:OK");
-}

@@ -51,59 +51,7 @@ WITH_CLIENT(counts_end_with_their_turn)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-HOLDING(an_extend_under_way_is_LOST_and_the_hold_goes_on, &three_seconds)
-{
-    struct handle *b = asking(p, "b", "stock", &three_seconds);
-    uint64_t extended_us;
-    unheard_ms(s, 1);
-    extended_us = fixture_us(s);
-    extend(a, 0);
-    run_us(s, 50);
-    release(a);
-    TELLS_IN(s, 1, "a:extend LOST a:released b:OK");
-    BELIEVES(s, b, extended_us + 3000000 - 37000); /* its answer proves what it did before */
-    SAME(s, asked(s, "mutex_release"), 0);
-}
-
 /* ---- a release that takes the next along ---- */
-
-GIVEN(who_gives_up_on_the_way_leaves_nothing,
-      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
-{
-    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    release_quietly(a);
-    run_ms(s, 1);
-    HOLDS(s, is_ours(s, "stock"));
-    cancel(b);
-    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
-    TEXT(s, store_holder(&s->store, "stock"), "");
-    run_ms(s, 3000);
-    SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 2, "a:OK");
-}
-
-/* It is granted by a push before the answer comes that says that it waits. */
-A_PLAY(a_push_may_overtake_the_answer)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
-    struct handle *a, *b, *other;
-    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
-    a = held(p, "a", "stock", NULL);
-    b = asking(p, "b", "stock", NULL);
-    other = asking(q, "q", "stock", NULL);
-    unheard_ms(s, 10);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    release_quietly(a);
-    run_ms(s, 1);
-    release_quietly(other);
-    TELLS_IN(s, 1, "q:OK b:OK");
-    TELLS_IN(s, 10, "");
-    release_quietly(b);
-    run_ms(s, 10);
-    TEXT(s, store_holder(&s->store, "stock"), "");
-}
 
 /* ---- who fits ---- */
 
@@ -141,37 +89,6 @@ static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size
 A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
 A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
 
-HOLDING(a_fixed_lease_that_was_refused_is_asked_for_again, &fixed)
-{
-    struct handle *b = asking(the_client(s), "b", "stock", &fixed);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 500);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 3000000 - 37000);
-}
-
-/* Its first request may still be on its way: by a hand-off that would be forgotten. */
-WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
-{
-    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
-    acquire(t, HILOCK_TRY);
-    b = asking(p, "b", "stock", NULL);
-    run_ms(s, 10);
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    TELLS_IN(s, 500, "t:OK b:WAITING");
-    release_quietly(t);
-    TELLS_IN(s, 2, "b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    release_quietly(b);
-    run_ms(s, 2200);
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 1000);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 /* ---- what crosses it ---- */
 
 static struct handle *other;
@@ -192,28 +109,6 @@ HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
     SAME(s, counts_of(p).undone, 0);
 }
 
-static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
-
-/* Handed a hold it needed no place in the queue; asking again it needs one. (The first in line has brought one, the second has not.) */
-WITH_CLIENT(what_aged_on_the_way_stands_in_the_queue)
-{
-    struct client *q = fixture_connect(s, NULL), *r = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *first = asking(p, "first", "stock", &three_seconds), *c;
-    asking(p, "second", "stock", &three_seconds);
-    c = asking(q, "c", "stock", &three_seconds);
-    run_ms(s, 1);
-    release_quietly(a);
-    unheard_ms(s, 1);
-    when(first, "released", block);
-    release(first);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "first:released c:OK");
-    asking(r, "d", "stock", &three_seconds);
-    unheard_ms(s, 10);
-    release_quietly(c);
-    TELLS_IN(s, 10, "second:OK");
-}
-
 HOLDING(closing_hands_on_to_nobody, NULL)
 {
     asking(the_client(s), "b", "stock", NULL);
@@ -222,17 +117,4 @@ HOLDING(closing_hands_on_to_nobody, NULL)
     client_close(the_client(s), 1000);
     TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
-}
-
-HOLDING(a_store_that_is_away_does_not_stop_it, NULL)
-{
-    struct handle *b = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    cut_off(s);
-    unheard_ms(s, 1);
-    release(a);
-    TELLS_IN(s, 1, "a:released b:OK");
-    s->place->mood = NET_LISTENS;
-    TELLS_IN(s, 5000, "");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }

@@ -97,25 +97,6 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
 }
 
-WITH_CLIENT(what_was_lost_is_asked_again)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another:1", 60000);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
-    peek(a);
-    TELLS_AFTER(s, 200, "a:peek OK");
-    SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
-    force(a, "another:1");
-    TELLS_AFTER(s, 300, "a:force OK"); /* "not held" to the second: the first did it */
-    SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
-    PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
-    force(a, "another:1");
-    TELLS_AFTER(s, 300, "a:force UNKNOWN");
-}
-
 #define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
 #define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
 
