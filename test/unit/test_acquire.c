@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One accepted acquire gets one answer: the right one, at its time, with true fields. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "play.h"
+#include "played.h"
 
 A_PLAY(a_free_name_is_granted_after_one_round_trip)
 {
@@ -32,20 +30,9 @@ A_PLAY(a_free_name_is_granted_after_one_round_trip)
     SAME(s, asked(s, "SUBSCRIBE"), asked_for(s, "SUBSCRIBE hilock:grant:")); /* for grants alone */
 }
 
-A_PLAY(what_is_said_to_the_store)
+WITH_CLIENT(tokens_rise_from_grant_to_grant)
 {
-    struct client *p = fixture_connect(s, NULL);
-    char line[FIXTURE_TEXT];
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000));
-    snprintf(line, sizeof line, "mutex_acquire 3 stock hilock:wait:{stock} hilock:token:{stock} %s:1 5000 15 %013llu", p->uuid,
-             (unsigned long long)((store_us(&s->store) / 1000) + 3000));
-    /* the last digits of not_after are the network's */
-    HOLDS(s, strncmp(store_line(&s->store, "mutex_acquire", 0)->text, line, strlen(line) - 5) == 0);
-}
-
-A_PLAY(tokens_rise_from_grant_to_grant)
-{
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     uint64_t last = 0;
     for (int i = 0; i < 6; i++) {
         struct handle *a = held(i % 2 ? p : q, "a", "stock", NULL);
@@ -87,35 +74,8 @@ A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
-A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
+GIVEN(a_try_takes_no_longer_than_one_command_may, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400)))
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    acquire(a, 2000);
-    run_ms(s, 10);
-    cut_off(s);
-    TELLS_IN(s, 2000, "a:WAITING a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
-}
-
-A_PLAY(a_try_is_answered_by_one_request)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:TIMED_OUT");
-    SAME(s, a->result.attempts, 1);
-    TEXT(s, a->holder, "another");
-    TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
-    store_delete(&s->store, "stock");
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:OK");
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
-}
-
-A_PLAY(a_try_takes_no_longer_than_one_command_may)
-{
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400));
     uint64_t begun_us = fixture_us(s);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
@@ -141,9 +101,8 @@ A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_holds)
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
-A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
+WITH_CLIENT(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b = handle_new(p, "b", "stock", NULL);
     asking(p, "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
@@ -153,16 +112,6 @@ A_PLAY(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
     TELLS(s, "a:WAITING b:TIMED_OUT");
     SAME(s, b->result.attempts, 0);
     TEXT(s, b->holder, "another");
-}
-
-A_PLAY(a_try_beside_a_line_that_knows_nothing_asks)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "stock", NULL);
-    asking(p, "a", "stock", NULL);
-    acquire(b, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:OK b:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 2);
 }
 
 A_PLAY(errors_that_last_end_the_wait_at_once)
@@ -186,9 +135,9 @@ A_PLAY(errors_that_last_end_the_wait_at_once)
 }
 
 /* Its user has not the rights for the queue, or not yet. */
-A_PLAY(who_is_denied_a_place_polls_without_one)
+WITH_CLIENT(who_is_denied_a_place_polls_without_one)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *h = held(q, "h", "stock", NULL);
     asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'zadd' command");
@@ -224,18 +173,4 @@ A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
     TELLS_IN(s, 5, "a:PROTOCOL");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
-}
-
-/* A new one each time: the first got the answer to the repeated request. */
-A_PLAY(a_second_LATE_of_one_wait_is_asked_again_at_once_too)
-{
-    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", NULL), *b = handle_new(fixture_connect(s, NULL), "b", "stock", NULL);
-    char late[64];
-    snprintf(late, sizeof late, "LATE %" PRIu64 " %" PRIu64, store_us(&s->store) / 1000000, store_us(&s->store) % 1000000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_IN(s, 10, "b:WAITING");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = late);
-    release_quietly(a);
-    TELLS_IN(s, 5, "b:OK");
 }

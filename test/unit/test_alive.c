@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forked child is known as one, also by a kernel that wipes no page (as older ones, and some that only look like Linux). */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lock/alive.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static int is_unknown, asked;
 
@@ -38,30 +35,20 @@ static int is_forked_in_a_child(const struct hl_alive *alive)
     return WEXITSTATUS(status);
 }
 
-static void a_child_is_known(int is_unknown_here)
+/* By a page that is wiped, and by its number where no page is. */
+TEST(a_child_is_known)
 {
-    struct hl_memory memory;
-    struct hl_alive *alive;
-    is_unknown = is_unknown_here;
-    asked = 0;
-    hl_memory_init(&memory, NULL);
-    alive = hl_alive_new(&memory);
-    assert_non_null(alive);
-    assert_int_equal(asked, 1);
-    assert_false(hl_alive_is_forked(alive));
-    assert_true(is_forked_in_a_child(alive));
-    assert_false(hl_alive_is_forked(alive));
-    hl_alive_unref(alive);
-}
-
-static void test_by_a_page_that_is_wiped(void **state) { (void)state; a_child_is_known(0); }
-static void test_by_its_number_where_no_page_is_wiped(void **state) { (void)state; a_child_is_known(1); }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_a_page_that_is_wiped),
-        cmocka_unit_test(test_by_its_number_where_no_page_is_wiped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (is_unknown = 0; is_unknown < 2; is_unknown++) {
+        struct hl_memory memory;
+        struct hl_alive *alive;
+        asked = 0;
+        hl_memory_init(&memory, NULL);
+        alive = hl_alive_new(&memory);
+        assert_non_null(alive);
+        assert_int_equal(asked, 1);
+        assert_false(hl_alive_is_forked(alive));
+        assert_true(is_forked_in_a_child(alive));
+        assert_false(hl_alive_is_forked(alive));
+        hl_alive_unref(alive);
+    }
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client's life: opened, closed in order, abandoned; one thread, one process. */
 #include <pthread.h>
-#include <string.h>
 
-#include "play.h"
+#include "played.h"
 
 /* ---- closing ---- */
 
@@ -26,9 +25,8 @@ A_PLAY(closing_with_nothing_is_over_on_the_next_turn_connected_or_not)
     }
 }
 
-A_PLAY(who_waits_is_CLOSED)
+WITH_CLIENT(who_waits_is_CLOSED)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
@@ -44,9 +42,8 @@ A_PLAY(who_waits_is_CLOSED)
     HOLDS(s, !is_ours(s, "other"));
 }
 
-A_PLAY(while_it_drains_holds_live_and_are_renewed)
+HOLDING(while_it_drains_holds_live_and_are_renewed, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
-    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     client_close(the_client(s), 20000);
     TELLS_IN(s, 10000, "");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
@@ -59,9 +56,8 @@ A_PLAY(while_it_drains_holds_live_and_are_renewed)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-A_PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
+WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL);
     uint64_t began_us = fixture_us(s);
     client_close(p, 2000);
@@ -74,9 +70,8 @@ A_PLAY(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-A_PLAY(a_second_close_only_shortens)
+WITH_CLIENT(a_second_close_only_shortens)
 {
-    struct client *p = fixture_connect(s, NULL);
     uint64_t began_us = fixture_us(s);
     held(p, "a", "stock", NULL);
     client_close(p, HILOCK_FOREVER);
@@ -89,25 +84,8 @@ A_PLAY(a_second_close_only_shortens)
     HOLDS(s, p->closed_at_us >= began_us + 65000000);
 }
 
-/* The answer to the release is behind that to the acquire, which is undone then. */
-A_PLAY(a_release_and_an_undo_under_way_are_waited_for)
+HOLDING(handles_outlive_their_client, NULL)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
-    asking(p, "b", "other", NULL);
-    release(a);
-    run_ms(s, 10);
-    client_close(p, 0);
-    TELLS_IN(s, 400, "b:CLOSED");
-    HOLDS(s, is_ours(s, "other"));
-    TELLS_IN(s, 200, "a:released closed");
-    HOLDS(s, !is_ours(s, "other"));
-}
-
-A_PLAY(handles_outlive_their_client)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     struct hilock_lock_info info = {.size = sizeof info};
     client_close(the_client(s), 0);
     TELLS_IN(s, 5, "a:LOST CLOSING closed");
@@ -124,30 +102,6 @@ A_PLAY(handles_outlive_their_client)
     TEXT(s, info.name, "stock");
     handle_drop(a);
     handle_free(a);
-}
-
-static void free_the_locks(struct client *client)
-{
-    struct handle *handle;
-    TAILQ_FOREACH(handle, &client->fixture->handles, entry)
-        handle_free(handle);
-}
-
-A_PLAY(locks_may_be_freed_inside_on_closed)
-{
-    held(the_client(s), "a", "stock", NULL);
-    the_client(s)->on_closed = free_the_locks;
-    client_close(the_client(s), 0);
-    TELLS_IN(s, 5, "a:LOST CLOSING closed");
-}
-
-A_PLAY(a_close_that_nobody_wants_to_know_of_is_one)
-{
-    struct client *p = fixture_connect(s, NULL);
-    SAME(s, hilock_client_close(p->client, 0, NULL, NULL), HILOCK_OK);
-    run_ms(s, 5);
-    SAME(s, p->loop.ends, 1);
-    p->client = NULL;
 }
 
 /* ---- abandon ---- */
@@ -205,10 +159,8 @@ static void *call_from_elsewhere(void *arg)
     return NULL;
 }
 
-A_PLAY(another_thread_is_refused_and_counted_and_nothing_is_written)
+HOLDING(another_thread_is_refused_and_counted_and_nothing_is_written, NULL)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
     struct stranger stranger = {a, 0};
     unsigned lines = p->lines;
     pthread_t thread;
@@ -237,22 +189,4 @@ A_PLAY(the_owner_is_who_turns_the_loop_first)
     run_ms(s, 2);
     HOLDS(s, hilock_client_is_connected(p->client));
     held(p, "a", "stock", NULL);
-}
-
-A_PLAY(a_loop_whose_timers_are_a_little_early_drains_and_leaves_in_time)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .renew = HILOCK_RENEW_NEVER));
-    uint64_t began_us;
-    p->loop.early_us = 900;
-    cut_off(s);
-    run_ms(s, 10);
-    began_us = fixture_us(s);
-    release(a);
-    client_close(p, 1000);
-    TELLS_IN(s, 3000, "a:release UNKNOWN b:LOST CLOSING closed");
-    SAME(s, a->at_us, began_us + 700000);
-    SAME(s, b->at_us, began_us + 1000000);
-    SAME(s, p->closed_at_us, began_us + 1700000);
-    HOLDS(s, is_ours(s, "two")); /* runs out at the store */
 }

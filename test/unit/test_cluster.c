@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
-#include <stdio.h>
-#include <string.h>
 
 #include "cluster_stage.h"
-#include "play.h"
+#include "played.h"
 
 static unsigned links_to(const struct cluster_stage *stage, unsigned at)
 {
@@ -13,20 +11,6 @@ static unsigned links_to(const struct cluster_stage *stage, unsigned at)
     TAILQ_FOREACH(peer, &stage->stores[at]->peers, entry)
         count++;
     return count;
-}
-
-A_PLAY(keys_are_asked_for_where_they_are_once_that_is_known)
-{
-    struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        acquire(cluster_handle(p, "a", i), HILOCK_FOREVER);
-    TELLS_IN(s, 20, "a:OK a:OK a:OK");
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        SAME(s, store_count(stage.stores[i], "mutex_acquire"), 1);
-    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
 }
 
 A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
@@ -49,22 +33,6 @@ A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
     run_ms(s, 10);
     SAME(s, links_to(&stage, 2), 1);
     TELLS(s, "b:OK a:OK a:released a:OK");
-}
-
-A_PLAY(a_slot_that_moved_is_followed_at_once)
-{
-    struct cluster_stage stage;
-    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
-    acquire(a, HILOCK_TRY); /* with no channel that the server would end */
-    run_ms(s, 10);
-    cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
-    run_ms(s, 11000);
-    release(a);
-    TELLS_IN(s, 10, "a:OK a:released");
-    SAME(s, store_count(stage.stores[2], "renew"), 1);
-    SAME(s, store_count(stage.stores[2], "mutex_release"), 1);
-    SAME(s, counts_of(a->client).redirects, 1);
-    SAME(s, counts_of(a->client).failovers, 0);
 }
 
 /* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */
@@ -107,46 +75,6 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
     TELLS_IN(s, 1000, "a:OK");
 }
 
-A_PLAY(channels_are_those_of_the_slots_server)
-{
-    struct cluster_stage stage;
-    char channel[64];
-    struct client *p = cluster_begin(&stage, s);
-    struct handle *a = cluster_handle(p, "a", 2);
-    snprintf(channel, sizeof channel, "redisson_lock__channel:{%s}", hilock_lock_name(a->lock));
-    store_take(stage.stores[2], hilock_lock_name(a->lock), "another", 600000);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    SAME(s, store_shard_listeners(stage.stores[2], channel), 1);
-    SAME(s, store_listeners(stage.stores[2], channel), 0);
-    store_delete(stage.stores[2], hilock_lock_name(a->lock));
-    SAME(s, store_publish_to_shard(stage.stores[2], channel, "0"), 1);
-    TELLS_IN(s, 10, "a:WAITING a:OK");
-    run_ms(s, 2000);
-    SAME(s, store_shard_listeners(stage.stores[2], channel), 0);
-    SAME(s, store_count(stage.stores[2], "SUNSUBSCRIBE"), 1);
-    SAME(s, store_count(stage.stores[2], "UNSUBSCRIBE"), 1); /* the fence */
-}
-
-A_PLAY(an_older_server_has_plain_channels)
-{
-    struct cluster_stage stage;
-    struct handle *a, *b;
-    cluster_set(&stage, s);
-    cluster_of_old_servers(&stage);
-    a = cluster_handle(cluster_connect(&stage), "a", 2);
-    b = cluster_handle(cluster_connect(&stage), "b", 2);
-    store_take(stage.stores[2], hilock_lock_name(a->lock), "another", 600000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 10);
-    store_free_name(stage.stores[2], hilock_lock_name(a->lock));
-    run_ms(s, 10);
-    release(a);
-    TELLS_IN(s, 10, "a:WAITING b:WAITING a:OK b:OK a:released");
-    SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 0);
-}
-
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
@@ -170,24 +98,6 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
     TELLS(s, "a:WAITING a:CANCELLED");
 }
 
-/* MOVED comes for a channel that is wanted no more, and does not even linger. */
-A_PLAY(a_channel_that_is_misplaced_when_nobody_wants_it_is_forgotten)
-{
-    struct cluster_stage stage;
-    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
-    store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
-    PLAN(s, .on = "SSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000, .after = 1); /* the first is to its grants */
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 10);
-    cancel(a);
-    run_ms(s, 10);
-    cluster_move(&stage, hilock_lock_name(a->lock), 1, 2);
-    run_ms(s, 2000);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING");
-    SAME(s, store_count(stage.stores[2], "SSUBSCRIBE"), 2);
-}
-
 A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
     struct cluster_stage stage;
@@ -201,9 +111,9 @@ A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 }
 
 /* A wait without an end would never tell by its own end. */
-A_PLAY(a_server_that_is_no_cluster_is_reported_once)
+GIVEN(a_server_that_is_no_cluster_is_reported_once,
+      fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN)))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .log_level = HILOCK_LOG_WARN));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     p->tells = 1;
     acquire(a, 500);
@@ -263,45 +173,6 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
     serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 3);
     TELLS_IN(s, 1000, "a:OK");
     SAME(s, client_lines(p, "the cluster: connected"), 1);
-}
-
-/* Asked one slot at a time, a cluster that has none of some is asked within bounds. */
-A_PLAY(waits_for_slots_that_nobody_serves_ask_within_bounds)
-{
-    struct cluster_stage stage;
-    struct client *p;
-    cluster_set(&stage, s);
-    for (int i = 0; i < 20; i++)
-        serve_slot(&stage, cluster_slot(cluster_name(1, i)), 0);
-    p = cluster_connect(&stage);
-    for (int i = 0; i < 20; i++)
-        asking(p, "a", cluster_name(1, i), NULL);
-    run_ms(s, 20000);
-    HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") + store_count(stage.stores[2], "CLUSTER SLOTS") < 100);
-    SAME(s, client_lines(p, "for 20 hash slots"), 1);
-}
-
-/* One handle, names at two servers; one of them moves while it is held. */
-A_PLAY(names_of_a_multi_may_be_at_several_servers)
-{
-    struct cluster_stage stage;
-    static const char *names[3];
-    struct handle *m;
-    const char *one = cluster_name(0, 0), *other = cluster_name(2, 0);
-    struct client *p = cluster_begin(&stage, s);
-    names[0] = one;
-    names[1] = other;
-    m = multi_new(p, "m", names, NULL);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 10);
-    cluster_move_key(&stage, other, 2, 1);
-    cluster_end_move(&stage, cluster_slot(other), 1);
-    run_ms(s, 11000);
-    release(m);
-    TELLS_IN(s, 10, "m:OK m:released");
-    SAME(s, store_count(stage.stores[1], "renew"), 1);
-    SAME(s, store_left_ms(&s->store, one), -2);
-    SAME(s, store_left_ms(stage.stores[1], other), -2);
 }
 
 static struct hl_reply *many(int hosts)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any added bytes become one whole argument; a new command begins in the same space. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/command.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static const struct hl_script script = {"acquire", "return 1", 8, "0123456789012345678901234567890123456789"};
 
@@ -17,11 +14,10 @@ static void assert_arg(const struct hl_command *command, int i, const char *byte
     assert_memory_equal(command->argv[i], bytes, length);
 }
 
-static void test_arguments(void **state)
+TEST(arguments)
 {
     struct hl_command command;
     char *room;
-    (void)state;
     hl_command_begin(&command, "SET");
     hl_command_add(&command, "a\0 b\r\n", 6);
     hl_command_add(&command, "", 0);
@@ -40,10 +36,9 @@ static void test_arguments(void **state)
     assert_null(command.script);
 }
 
-static void test_scripts(void **state)
+TEST(scripts)
 {
     struct hl_command command;
-    (void)state;
     hl_command_evalsha(&command, &script, 2);
     hl_command_add_word(&command, "key");
     assert_arg(&command, 0, "EVALSHA", 7);
@@ -59,10 +54,9 @@ static void test_scripts(void **state)
     assert_null(command.script);
 }
 
-static void test_all_its_room(void **state)
+TEST(all_its_room)
 {
     struct hl_command command;
-    (void)state;
     for (int again = 0; again < 2; again++) {
         hl_command_begin(&command, "X");
         for (int i = 1; i < HL_COMMAND_ARGS_MAX; i++)
@@ -72,11 +66,10 @@ static void test_all_its_room(void **state)
     }
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
     static const struct { uint64_t number; const char *digits; } cases[] = {
         {0, "0"}, {9, "9"}, {10, "10"}, {1234567890, "1234567890"}, {UINT64_MAX - 1, "18446744073709551614"}, {UINT64_MAX, "18446744073709551615"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char digits[HL_DECIMAL_MAX + 1];
         memset(digits, 'z', sizeof digits);
@@ -84,10 +77,4 @@ static void test_numbers(void **state)
         assert_memory_equal(digits, cases[i].digits, strlen(cases[i].digits));
         assert_int_equal(digits[strlen(cases[i].digits)], 'z');
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_arguments), cmocka_unit_test(test_scripts), cmocka_unit_test(test_all_its_room)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,38 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks: in which order, how many a turn, what may be called inside them, and that a silenced handle is silent. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
-
-static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
-
-A_PLAY(what_expires_during_a_callback_is_told_in_that_turn_before_the_next_one)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    held(p, "a", "one", &short_lease);
-    acquire(b, HILOCK_FOREVER);
-    asking(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    when(b, "OK", block_for_five_seconds);
-    while (!b->calls)
-        HOLDS(s, world_step(&s->world, fixture_us(s) + 1000000));
-    TELLS(s, "b:OK a:LOST SUSPENDED");
-    TELLS_IN(s, 1, "c:OK");
-}
-
-static void no_release_yet(struct handle *handle) { SAME(handle->fixture, asked(handle->fixture, "mutex_release"), 0); }
-
-A_PLAY(a_loss_is_told_before_its_release_reaches_the_store)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000, .min_validity_ms = 10));
-    s->net.there_us = 0;
-    when(a, "LOST HOLD_MAX", no_release_yet);
-    TELLS_IN(s, 4000, "a:LOST HOLD_MAX");
-    SAME(s, asked(s, "mutex_release"), 1);
-}
 
 /* ---- what is legal inside ---- */
 
@@ -48,11 +18,6 @@ static void free_all(struct handle *handle)
 static void acquire_again(struct handle *handle) { (void)!acquire(handle, HILOCK_FOREVER); }
 static void release_it(struct handle *handle) { (void)!release(handle); }
 static void extend_again(struct handle *handle) { (void)!extend(handle, 0); }
-static void release_is_NOT_HELD_and_acquire_is_OK(struct handle *handle)
-{
-    SAME(handle->fixture, release(handle), HILOCK_NOT_HELD);
-    SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK);
-}
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }
 static void abandon_and_free_all(struct handle *handle)
@@ -198,16 +163,6 @@ A_PLAY(the_client_may_be_closed_inside_each) { step_inside_every_callback(s, clo
 A_PLAY(abandoned_and_freed_inside_each) { step_inside_every_callback(s, abandon_and_free_all); }
 A_PLAY(freed_and_abandoned_inside_each) { step_inside_every_callback(s, free_all_and_abandon); }
 
-A_PLAY(inside_on_lost_the_handle_is_idle_and_may_acquire_again)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    when(a, "LOST TAKEN", release_is_NOT_HELD_and_acquire_is_OK);
-    TELLS_IN(s, 1100, "a:LOST TAKEN a:OK");
-    HOLDS(s, is_ours(s, "stock"));
-}
-
 /* ---- silence ---- */
 
 A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
@@ -230,45 +185,4 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
         client_close(p, 0);
         TELLS_IN(s, 5000, "closed");
     }
-}
-
-A_PLAY(a_result_that_was_silenced_in_time_never_comes)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    release(a);
-    handle_drop(a);
-    TELLS_IN(s, 5, "");
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 5, "a:OK");
-    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
-}
-
-/* ---- batches ---- */
-
-static void block_for_twenty_ms(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000); }
-
-/* The report of its failed renewals is still pending, behind a slow one, when it is found taken. Then it is over. */
-A_PLAY(what_is_lost_with_something_untold_is_over_all_the_same)
-{
-    enum { WAITS = 60, WAIT_US = 2600000 };
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    uint64_t begun_us = fixture_us(s);
-    s->is_tampered = s->is_untold = 1;
-    store_take(&s->store, "busy", "another", 60000);
-    for (int i = 0; i < WAITS; i++) {
-        struct handle *handle = handle_new(p, "w", "busy", NULL);
-        when(handle, "TIMED_OUT", block_for_twenty_ms);
-        acquire(handle, WAIT_US / 1000);
-    }
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    PLAN(s, .on = "renew", .act = PLAN_HOLD);
-    run_to(s, begun_us + WAIT_US - 50);
-    store_delete(&s->store, "stock");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 1300);
-    SAME(s, a->event.kind, HILOCK_EVENT_LOST);
-    client_close(p, HILOCK_FOREVER);
-    run_ms(s, 100);
-    HOLDS(s, p->is_closed);
 }

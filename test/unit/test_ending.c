@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a hold is reported truly and leaves nothing at the store: releases, their unknown outcomes, and undos. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-A_PLAY(a_release_is_one_command_and_its_answer)
+HOLDING(a_release_is_one_command_and_its_answer, NULL)
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     uint64_t released_us = fixture_us(s);
     char line[FIXTURE_TEXT];
     snprintf(line, sizeof line, "mutex_release 3 stock hilock:wait:{stock} hilock:token:{stock} %s redisson_lock__channel:{stock} P0 600000 ", store_holder(&s->store, "stock"));
@@ -34,9 +30,9 @@ A_PLAY(a_release_is_one_command_and_its_answer)
     SAME(s, asked(s, "renew"), 0);
 }
 
-A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
+GIVEN(a_release_without_an_answer_is_UNKNOWN_and_settled_later,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", NULL);
     uint64_t token = hilock_lock_token(a->lock), released_us = fixture_us(s);
     cut_off(s);
@@ -53,9 +49,9 @@ A_PLAY(a_release_without_an_answer_is_UNKNOWN_and_settled_later)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-A_PLAY(an_unknown_release_is_settled_when_the_lease_is_over)
+GIVEN(an_unknown_release_is_settled_when_the_lease_is_over,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     struct handle *a = held(p, "a", "stock", &short_lease);
     uint64_t released_us = fixture_us(s);
     cut_off(s);
@@ -94,94 +90,13 @@ A_PLAY(what_is_not_known_to_be_released_is_released_again)
     }
 }
 
-/* It was granted too late thrice, and how it was given back says nothing about the hold that was got then. */
-A_PLAY(lost_is_LOST_though_an_earlier_attempt_was_released_twice)
+HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 800000, .times = 3);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_AFTER);
-    HOLDS(s, run_until_told(s, 5000));
-    SAME(s, asked(s, "mutex_release"), 2);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    release(a);
-    TELLS_IN(s, 1, "a:OK a:release LOST");
-}
-
-A_PLAY(a_release_whose_message_is_refused_is_a_release)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     sim_store_mute(s->store.core);
     release(a);
     TELLS_IN(s, 5, "a:released");
     HOLDS(s, !is_ours(s, "stock"));
     HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
-}
-
-A_PLAY(released_while_a_renewal_is_out_the_release_comes_behind_it)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 100000);
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1000050);
-    release(a);
-    run_ms(s, 50);
-    SAME(s, asked(s, "mutex_release"), 0);
-    TELLS_IN(s, 60, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    run_ms(s, 10000);
-    SAME(s, asked(s, "renew"), 1);
-}
-
-/* ---- acquires that were answered before the store was ---- */
-
-static void undone_after(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
-{
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
-    struct plan *slow = PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
-    run_ms(s, 10);
-    HOLDS(s, is_ours(s, "stock"));
-    end(a);
-    TELLS_IN(s, 10, told);
-    plan_let_go(&s->plans, slow);
-    TELLS_IN(s, 10, "");
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
-static hilock_status drop_it(struct handle *handle) { return handle_drop(handle), HILOCK_OK; }
-static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
-
-A_PLAY(a_grant_behind_a_cancel_is_undone) { undone_after(s, cancel, "a:CANCELLED"); }
-A_PLAY(a_grant_behind_a_drop_is_undone) { undone_after(s, drop_it, ""); }
-A_PLAY(a_grant_behind_a_free_is_undone) { undone_after(s, free_it, ""); }
-
-A_PLAY(cancelled_before_it_left_nothing_is_asked)
-{
-    struct client *p = fixture_open(s, NULL);
-    struct handle *a = asking(p, "a", "stock", NULL);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, cancel(a), HILOCK_OK);
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
-    TELLS_IN(s, 10, "a:CANCELLED");
-    SAME(s, asked(s, "mutex_acquire"), 0);
-    SAME(s, cancel(a), HILOCK_NOT_PENDING);
-}
-
-/* The grant has arrived, and its report is queued. */
-static void cancel_other(struct handle *handle)
-{
-    struct handle *other = TAILQ_NEXT(handle, entry);
-    cancel(other);
-}
-
-A_PLAY(a_cancel_between_grant_and_callback_answers_CANCELLED)
-{
-    struct handle *a = asking(the_client(s), "a", "one", NULL);
-    asking(the_client(s), "b", "two", NULL);
-    when(a, "OK", cancel_other);
-    TELLS_IN(s, 5, "a:OK b:CANCELLED");
-    HOLDS(s, !is_ours(s, "two"));
 }
 
 /* ---- R3: asked, not answered ---- */
@@ -203,9 +118,9 @@ A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
 }
 
 /* The refusal that taught the server's time took long to get there: by so much the next request may run later. */
-A_PLAY(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more)
+GIVEN(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     world_clock_step(&s->store.clock, 5000000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 900000);
@@ -263,9 +178,8 @@ static void overwrite(struct fixture *s, hilock_kind kind)
         store_set_string(&s->store, "stock", "text");
 }
 
-A_PLAY(a_release_that_finds_another_type_is_LOST_at_once)
+WITH_CLIENT(a_release_that_finds_another_type_is_LOST_at_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
         struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
         overwrite(s, all_kinds[i]);
@@ -277,22 +191,9 @@ A_PLAY(a_release_that_finds_another_type_is_LOST_at_once)
     }
 }
 
-A_PLAY(a_renewal_that_finds_another_type_is_TAKEN)
-{
-    struct client *p = fixture_connect(s, NULL);
-    for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
-        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .kind = all_kinds[i]));
-        overwrite(s, all_kinds[i]);
-        TELLS_IN(s, 1100, "a:LOST TAKEN");
-        store_delete(&s->store, "stock");
-        run_ms(s, 1100);
-    }
-}
-
 /* A key of the queue's is not the lock's: what is released in the other way is free. */
-A_PLAY(another_type_among_the_queues_keys_is_no_loss)
+HOLDING(another_type_among_the_queues_keys_is_no_loss, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))
 {
-    struct handle *a = held(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
     release(a);
     TELLS_IN(s, 2, "a:released");

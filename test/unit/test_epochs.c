@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The config-epochs that servers tell of the masters of a cluster: as servers of all versions write them, and as none
  * would. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "node/epochs.h"
-#include "../wanted.h"
-
-#include <cmocka.h>
+#include "suite.h"
+#include "wanted.h"
+#include "world/memory.h"
 
 #define ID(tail) "07c37dfeb235213a872192d90877d0cd55635b" tail
 
 static struct hl_memory memory;
+
+__attribute__((constructor)) static void set_up(void) { hl_memory_init(&memory, NULL); }
 
 static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, size_t length)
 {
@@ -46,9 +46,8 @@ static void reads(const char *text, unsigned count, const char *id, uint64_t dat
     assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), 0);
 }
 
-static void test_what_servers_write(void **state)
+TEST(what_servers_write)
 {
-    (void)state;
     reads(ID("91") " 127.0.0.1:30004@31004 slave " ID("92") " 0 1426238317239 4 connected\n"
           ID("92") " 127.0.0.1:30002@31002 master - 0 1426238316232 2 connected 5461-10922\n"
           ID("93") " 127.0.0.1:30001@31001 myself,master - 0 0 1 connected 0-5460\n", 2, ID("92"), 3);
@@ -65,7 +64,7 @@ static void test_what_servers_write(void **state)
     reads(ID("91") " 10.0.0.1:6379@16379 master - 0 0 12 connected", 1, ID("91"), 13);
 }
 
-static void test_what_no_server_writes(void **state)
+TEST(what_no_server_writes)
 {
     static const char *const lines[] = {
         "", "\n", "\n\n\n", " ", "       ", ID("91"), ID("91") " a master - 0 0", ID("91") " a master - 0 0 ",
@@ -76,7 +75,6 @@ static void test_what_no_server_writes(void **state)
         ID("911") " a master - 0 0 1 connected",
         ID("91") "\ta master - 0 0 1 connected",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         reads(lines[i], 0, ID("91"), 0);
     reads("nothing\n" ID("92") " a master - 0 0 1 connected\nnothing", 1, ID("92"), 2);
@@ -84,11 +82,10 @@ static void test_what_no_server_writes(void **state)
     reads(ID("91") " a master - 0 0 1 connected", 1, "", 0);
 }
 
-static void test_another_type_tells_none(void **state)
+TEST(another_type_tells_none)
 {
     static const char line[] = ID("91") " a master - 0 0 1 connected";
     struct hl_epochs epochs;
-    (void)state;
     for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
         assert_int_equal(hl_epochs_read(&epochs, &memory, said(type, line, sizeof line - 1)), type == HL_REPLY_STRING);
         hl_epochs_forget(&epochs, &memory);
@@ -97,12 +94,11 @@ static void test_another_type_tells_none(void **state)
 
 enum { LINES = 2 * HL_EPOCHS_MAX, LINE = 80 };
 
-static void test_more_masters_than_any_cluster_has(void **state)
+TEST(more_masters_than_any_cluster_has)
 {
     struct hl_epochs epochs;
     char *text = malloc(LINES * LINE), id[HL_EPOCHS_ID + 1];
     size_t length = 0;
-    (void)state;
     assert_non_null(text);
     for (unsigned i = 0; i < LINES; i++)
         length += (size_t)snprintf(text + length, LINE, "%040x a master - 0 0 %u connected %u\n", i, i, i);
@@ -116,39 +112,25 @@ static void test_more_masters_than_any_cluster_has(void **state)
     free(text);
 }
 
-static void *allocate_none(size_t bytes, void *ctx)
-{
-    (void)bytes, (void)ctx;
-    return NULL;
-}
-
-static void *grow_none(void *block, size_t bytes, void *ctx)
-{
-    (void)block, (void)bytes, (void)ctx;
-    return NULL;
-}
-
-static void release_none(void *block, void *ctx) { (void)block, (void)ctx; }
-
-static void test_no_memory_is_said(void **state)
+TEST(no_memory_is_said)
 {
     static const char line[] = ID("91") " a master - 0 0 1 connected";
     struct hl_epochs epochs = {.count = 1};
+    struct world_memory out = {.is_out = 1};
+    struct hilock_allocator allocator = world_memory_allocator(&out);
     struct hl_memory none;
-    (void)state;
-    hl_memory_init(&none, &(struct hilock_allocator){allocate_none, grow_none, release_none, NULL});
+    hl_memory_init(&none, &allocator);
     assert_int_equal(hl_epochs_read(&epochs, &none, said(HL_REPLY_STRING, line, sizeof line - 1)), -1);
     assert_int_equal(epochs.count, 0);
 }
 
 /* Pieces of lines in any order: nothing is read that is not there (a sanitizer looks), and nothing twice. */
-static void test_chance(void **state)
+TEST(chance)
 {
     static const char *const pieces[] = {ID("91"), ID("92"), " ", " ", " ", "\n", ",", "master", "myself,master", "slave", "-",
                                          "0", "1", "7", "connected", "0-5460", "127.0.0.1:6379@16379", "[93-<-", "]",
                                          "\r", "\xff", "999999999999", ID("93") " a master - 0 0 5 connected\n"};
     struct hl_random random = {11 + wanted("HILOCK_SEED", 0)}; /* others for each commit that CI sees */
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         struct hl_epochs epochs;
         char text[2048];
@@ -166,24 +148,4 @@ static void test_chance(void **state)
         assert_true(epochs.count <= lines);
         hl_epochs_forget(&epochs, &memory);
     }
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    hl_memory_init(&memory, NULL);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_servers_write),
-        cmocka_unit_test(test_what_no_server_writes),
-        cmocka_unit_test(test_another_type_tells_none),
-        cmocka_unit_test(test_more_masters_than_any_cluster_has),
-        cmocka_unit_test(test_no_memory_is_said),
-        cmocka_unit_test(test_chance),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
 }

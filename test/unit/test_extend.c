@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends
  * meanwhile. What is legal inside its callback is in test_deliver.c. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 static const struct hilock_lock_options never = {.size = sizeof never, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
@@ -11,18 +9,8 @@ static const struct hilock_client_options hasty = {.size = sizeof hasty, .comman
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-A_PLAY(zero_is_the_locks_own_lease)
+HOLDING(the_watchdog_goes_on_with_the_locks_own_lease, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
-    run_ms(s, 2000);
-    SAME(s, extend(a, 0), HILOCK_OK);
-    TELLS_IN(s, 1, "a:extended");
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 3000000));
-}
-
-A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us;
     the_client(s)->tells = 1;
     extend(a, 60000);
@@ -39,9 +27,8 @@ A_PLAY(the_watchdog_goes_on_with_the_locks_own_lease)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1900);
 }
 
-A_PLAY(those_that_wait_ask_together_for_the_longest)
+HOLDING(those_that_wait_ask_together_for_the_longest, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     SAME(s, extend(a, 5000), HILOCK_OK);
     SAME(s, extend(a, 30000), HILOCK_OK);
     SAME(s, extend(a, 100), HILOCK_OK);
@@ -54,23 +41,8 @@ A_PLAY(those_that_wait_ask_together_for_the_longest)
     BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 1), 30000000));
 }
 
-A_PLAY(renew_NEVER_ends_when_the_latest_extend_says)
+HOLDING(hold_max_stays_the_end, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000))
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
-    uint64_t sent_us;
-    run_ms(s, 1000);
-    extend(a, 5000);
-    run_ms(s, 1000);
-    sent_us = sent_at_us(s, "renew", 0);
-    TELLS(s, "a:extended");
-    TELLS_IN(s, 6000, "a:LOST EXPIRED");
-    SAME(s, a->at_us, deadline_us(sent_us, 5000000));
-    SAME(s, asked(s, "renew"), 1);
-}
-
-A_PLAY(hold_max_stays_the_end)
-{
-    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4000));
     uint64_t ends_us = sent_at_us(s, "mutex_acquire", 0) + 200 + 4000000;
     extend(a, 60000);
     TELLS_IN(s, 1, "a:extended");
@@ -83,9 +55,8 @@ A_PLAY(hold_max_stays_the_end)
 
 /* ---- no yes ---- */
 
-A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
+HOLDING(not_ours_is_LOST_and_on_lost_does_not_run, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
     extend(a, 0);
@@ -99,23 +70,8 @@ A_PLAY(not_ours_is_LOST_and_on_lost_does_not_run)
     TELLS_IN(s, 10000, "");
 }
 
-A_PLAY(no_answer_by_the_deadline_is_LOST_at_the_deadline)
+GIVEN(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on, fixture_connect(s, &hasty))
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
-    run_ms(s, 1500);
-    world_freeze(&s->store.lane);
-    extend(a, 60000);
-    extend(a, 60000);
-    TELLS_IN(s, 3000, "a:extend LOST a:extend LOST");
-    SAME(s, a->at_us, deadline_us(sent_at_us(s, "mutex_acquire", 0), 3000000));
-    world_thaw(&s->world, &s->store.lane);
-    TELLS_IN(s, 10000, "");
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
-A_PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on)
-{
-    struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0), begun_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER, .times = PLAN_ALWAYS);
@@ -127,9 +83,8 @@ A_PLAY(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on)
     HOLDS(s, strstr(a->detail, "no answer from 127.0.0.1:6379 within 500 ms: \"stock\" may or may not be extended"));
 }
 
-A_PLAY(what_never_left_is_UNREACHABLE)
+GIVEN(what_never_left_is_UNREACHABLE, fixture_connect(s, &hasty))
 {
-    struct client *p = fixture_connect(s, &hasty);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .renew = HILOCK_RENEW_NEVER));
     cut_off(s);
     run_ms(s, 10);
@@ -143,9 +98,8 @@ A_PLAY(what_never_left_is_UNREACHABLE)
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 20000 && hilock_lock_remaining_ms(a->lock) < 25000);
 }
 
-A_PLAY(an_answer_that_was_lost_is_asked_for_again)
+HOLDING(an_answer_that_was_lost_is_asked_for_again, &never)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
     PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
     extend(a, 60000);
     TELLS_IN(s, 1000, "a:extended");
@@ -179,61 +133,7 @@ A_PLAY(an_error_is_told_and_counts_as_a_failed_renewal)
     TELLS_IN(s, 1, "a:RENEWED a:extended");
 }
 
-A_PLAY(renew_NEVER_is_not_told_of_failed_renewals)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &never);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 3);
-    for (int i = 0; i < 4; i++) {
-        extend(a, 3000);
-        run_ms(s, 1);
-    }
-    TELLS(s, "a:extend UNWRITABLE a:extend UNWRITABLE a:extend UNWRITABLE a:extended");
-    run_ms(s, 2000);
-    SAME(s, asked(s, "renew"), 1); /* the others were refused, and nobody asks by himself */
-}
-
-A_PLAY(a_lease_found_shortened_is_believed_as_far_as_its_extend_proves)
-{
-    struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
-    the_client(s)->tells = 1;
-    s->is_tampered = 1;
-    store_expire_ms(&s->store, "stock", 5000);
-    extend(a, 20000);
-    TELLS_IN(s, 1, "ANOMALY a:extended");
-    BELIEVES(s, a, deadline_us(sent_at_us(s, "renew", 0), 30000000)); /* the request asked for the lock's own lease at least */
-}
-
 /* ---- its hold ends before its answer; what is refused; what it leaves behind ---- */
-
-A_PLAY(released_meanwhile_is_LOST_and_the_release_OK)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    extend(a, 60000);
-    extend(a, 0);
-    release(a);
-    TELLS(s, "");
-    run_us(s, 100);
-    TELLS(s, "a:extend LOST a:extend LOST");
-    TEXT(s, a->detail, hilock_status_text(HILOCK_LOST));
-    SAME(s, a->result.state, HILOCK_STATE_IDLE);
-    TELLS_IN(s, 2, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 2, "a:OK");
-}
-
-A_PLAY(dropped_or_freed_meanwhile_it_is_silent)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
-    extend(a, 60000);
-    extend(b, 60000);
-    handle_drop(a);
-    handle_free(b);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 5, "a:OK");
-    HOLDS(s, !is_ours(s, "two"));
-}
 
 static void extend_b(struct handle *handle)
 {
@@ -243,9 +143,8 @@ static void extend_b(struct handle *handle)
     SAME(handle->fixture, extend(b, 0), HILOCK_OK);
 }
 
-A_PLAY(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
+WITH_CLIENT(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", &short_lease), *b = held(p, "b", "two", &short_lease);
     when(a, "LOST SUSPENDED", extend_b);
     world_jump_us(&s->world, 9000000);
@@ -255,43 +154,8 @@ A_PLAY(asked_when_the_loss_is_about_to_be_told_it_is_told_instead)
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
-static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
-
-static void block_and_extend(struct handle *handle)
+WITH_CLIENT(a_loss_for_any_reason_is_told_by_the_extend)
 {
-    block_for_five_seconds(handle);
-    SAME(handle->fixture, extend(TAILQ_FIRST(&handle->fixture->handles), 60000), HILOCK_OK);
-}
-
-/* The deadline passed while somebody blocked, and nobody has looked yet. */
-A_PLAY(asked_after_the_deadline_it_revives_nothing)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    held(p, "a", "one", &short_lease);
-    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
-    when(b, "OK", block_and_extend);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "b:OK a:extend LOST");
-    HOLDS(s, !is_ours(s, "one"));
-}
-
-/* Its answer, yes, stands in the queue behind a callback that takes too long. */
-A_PLAY(a_yes_that_aged_in_the_queue_is_LOST)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    extend(a, 3000);
-    when(b, "OK", block_for_five_seconds);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "b:OK a:extend LOST");
-}
-
-A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
-{
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .hold_max_ms = 31000)), *b = held(p, "b", "two", &short_lease);
     run_ms(s, 30000);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
@@ -304,9 +168,8 @@ A_PLAY(a_loss_for_any_reason_is_told_by_the_extend)
     HOLDS(s, strncmp(b->detail, "CLOSING: ", 9) == 0);
 }
 
-A_PLAY(an_abandoned_client_answers_nothing)
+HOLDING(an_abandoned_client_answers_nothing, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     s->is_tampered = 1;
     extend(a, 60000);
     extend(a, 60000);
@@ -315,9 +178,8 @@ A_PLAY(an_abandoned_client_answers_nothing)
     SAME(s, extend(a, 0), HILOCK_CLOSED);
 }
 
-A_PLAY(without_memory_it_is_refused_and_any_lease_may_be_asked_for)
+HOLDING(without_memory_it_is_refused_and_any_lease_may_be_asked_for, NULL)
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     s->memory.is_out = s->memory.spares_links = 1;
     SAME(s, extend(a, 100), HILOCK_NO_MEMORY);
     TEXT(s, hilock_client_refusal(a->client->client), "out of memory for an extend");
@@ -328,16 +190,4 @@ A_PLAY(without_memory_it_is_refused_and_any_lease_may_be_asked_for)
     SAME(s, extend(a, 86400000), HILOCK_OK);
     TELLS_IN(s, 10, "a:extended a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 85000000);
-}
-
-A_PLAY(the_words_of_an_answer_are_told_without_memory_too)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
-    extend(a, 0);
-    s->memory.is_out = s->memory.spares_links = 1;
-    run_ms(s, 1);
-    s->memory.is_out = 0;
-    TELLS(s, "a:extend UNWRITABLE");
-    TEXT(s, a->detail, hilock_status_text(HILOCK_UNWRITABLE));
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 #define MARGIN_US(us) ((us) / 100 + 7000)
@@ -46,9 +43,8 @@ A_PLAY(handed_over_by_one_script_and_one_push)
 
 /* ---- who waits ---- */
 
-A_PLAY(the_place_is_told)
+WITH_CLIENT(the_place_is_told)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
     char holder[64];
     run_ms(s, 2);
@@ -84,31 +80,6 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     handle_free(a);
 }
 
-A_PLAY(siblings_stand_in_the_queue_each_for_itself)
-{
-    struct handle *a = holds(the_client(s), "a"), *b = waits(the_client(s), "b"), *c = waits(the_client(s), "c");
-    TELLS(s, "b:WAITING c:WAITING");
-    SAME(s, c->event.position, 2);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    release_quietly(b);
-    TELLS_IN(s, 1, "c:OK");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-}
-
-A_PLAY(who_waits_long_is_heard_of)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    waits(fixture_connect(s, NULL), "c");
-    store_forget(&s->store);
-    TELLS_IN(s, 60000, "b:WAITING c:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 30); /* every 3 s, and every 6 s */
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    release_quietly(b);
-    TELLS_IN(s, 1, "c:OK");
-}
-
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
 A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
@@ -128,19 +99,6 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 
 /* ---- polling ---- */
 
-A_PLAY(without_a_channel_it_polls)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = handle_new(q, "b", "stock", FAIR(.wake = HILOCK_WAKE_POLL));
-    acquire(b, HILOCK_FOREVER);
-    TELLS_IN(s, 2000, "b:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") > 20 && asked(s, "mutex_acquire") <= 43);
-    release_quietly(a);
-    TELLS_IN(s, 101, "b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 29000); /* by a heartbeat: the whole lease */
-    SAME(s, asked(s, "SUBSCRIBE"), 1);
-}
-
 /* ---- what a push cannot give ---- */
 
 A_PLAY(a_fixed_lease_is_got_whole)
@@ -156,22 +114,6 @@ A_PLAY(a_fixed_lease_is_got_whole)
     BELIEVES(s, b, sent_at_us(s, "mutex_acquire", 0) + 10000000 - MARGIN_US(10000000));
     run_ms(s, 9000);
     SAME(s, asked(s, "renew"), 0);
-}
-
-A_PLAY(a_window_becomes_a_lease_after_a_third)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    fixture_hush(s);
-    store_forget(&s->store);
-    release_quietly(a);
-    TELLS_IN(s, 900, "b:OK");
-    SAME(s, asked(s, "renew"), 0);
-    run_ms(s, 200);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 30000000 - MARGIN_US(30000000));
-    run_ms(s, 9000);
-    SAME(s, asked(s, "renew"), 1);
-    TELLS(s, "");
 }
 
 /* It stood still for longer than the window: the lock went by, and the place was kept. */
@@ -194,20 +136,6 @@ A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
 }
 
 /* ---- ends ---- */
-
-A_PLAY(a_forced_release_grants_the_next)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", NULL);
-    waits(fixture_connect(s, NULL), "b");
-    fixture_hush(s);
-    s->is_tampered = 1;
-    force(o, NULL);
-    TELLS_IN(s, 2, "o:force OK b:OK"); /* it is free, and the first of the queue got a message to ask again */
-    release(a);
-    TELLS_IN(s, 1, "a:release LOST");
-    HOLDS(s, strstr(a->detail, "work done under it may have overlapped"));
-    SAME(s, hilock_lock_state(TAILQ_LAST(&s->handles, handles)->lock), HILOCK_STATE_HELD);
-}
 
 /* While a hash slot moves, likewise; through handles of both kinds. */
 A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
@@ -245,9 +173,8 @@ A_PLAY(what_the_store_says_is_bounded)
 }
 
 /* Its first answer was lost with the link, and its next one comes behind that of a later one of the same client. */
-A_PLAY(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
+WITH_CLIENT(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
 {
-    struct client *p = fixture_connect(s, NULL);
     store_take(&s->store, "stock", "java:1", 600000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
@@ -287,67 +214,6 @@ A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
 
 /* ---- what crosses a push ---- */
 
-/* The hold's one request is taken until then: the answer says that it waits, and sets the extend free. */
-A_PLAY(an_extend_leaves_with_the_answer_that_the_push_overtook)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000, .after = 1);
-    b = waits(fixture_connect(s, NULL), "b");
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:WAITING b:OK");
-    extend(b, 60000);
-    TELLS_IN(s, 25, "b:extended");
-}
-
-/* The server's clock was set back since the waiter's heartbeat. */
-A_PLAY(a_clock_that_steps_back_holds_up_nobody)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    world_clock_step(&s->store.clock, -50000);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:WAITING b:OK");
-    HOLDS(s, b->result.remaining_ms > 29000); /* the push proves nothing: by a heartbeat */
-    TELLS_IN(s, 10000, "");
-}
-
-/* Two are remembered: what an earlier one proves is not known any more. */
-A_PLAY(a_push_that_names_an_old_heartbeat_is_confirmed_first)
-{
-    struct client *p = fixture_connect(s, NULL);
-    char holder[64];
-    size_t sent;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    waits(p, "b");
-    run_ms(s, 6500);
-    sent = asked(s, "mutex_acquire");
-    HOLDS(s, sent >= 3);
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    store_take(&s->store, "stock", holder, 3000);
-    SAME(s, push_grant(p, "stock", 1, (int)sent - 2, 5, store_token(&s->store, "stock", holder)), 1);
-    run_us(s, 150);
-    TELLS(s, "b:WAITING");
-    TELLS_IN(s, 1, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), sent + 1);
-}
-
-A_PLAY(a_guarded_store_s_push_is_not_believed)
-{
-    struct client *q = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 60000));
-    struct handle *b;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    b = waits(q, "b");
-    store_restart(&s->store, 1);
-    net_reset(&s->net, &q->loop, NET_ALL);
-    TELLS_IN(s, 10000, "b:WAITING");
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    acquire(fair(fixture_connect(s, NULL), "t"), HILOCK_TRY); /* a client that finds it free grants it, to any waiter */
-    run_ms(s, 100);
-    HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
-    fixture_hush(s);
-    TELLS_IN(s, 55000, "b:OK");
-}
-
 static void extend_it(struct handle *handle) { extend(handle, 60000); }
 
 /* It has one request, which a heartbeat still is; that one's answer, though good news, was not asked for so much. */
@@ -365,29 +231,9 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
     SAME(s, asked(s, "renew"), 1);
 }
 
-/* It was left to others just as a heartbeat was answered that it is held. */
-A_PLAY(a_yield_that_crosses_a_heartbeat_is_not_forgotten)
-{
-    struct client *p = fixture_connect(s, NULL);
-    char channel[64], text[100];
-    struct plan *late;
-    store_grant(&s->store, "stock", "x:9", 600000);
-    waits(p, "b");
-    late = PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    for (int i = 0; i < 5000 && !late->met; i++)
-        run_ms(s, 1);
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    snprintf(channel, sizeof channel, "hilock:grant:%s", p->uuid);
-    snprintf(text, sizeof text, "F %s:1 5", p->uuid);
-    store_publish(&s->store, channel, text);
-    TELLS_IN(s, 100, "b:WAITING b:OK");
-}
-
 /* It runs when the hold that the push gave is over, and finds the name free. */
-A_PLAY(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
+WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)

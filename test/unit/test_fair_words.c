@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kinds MUTEX and FAIR say, word by word, and what they make of any answer and of any push. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +8,7 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 #include "world/say.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 #define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
@@ -36,11 +33,10 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
     assert_ptr_equal(command->script, script);
 }
 
-static void requests_are_said_so(void **state)
+TEST(requests_are_said_so)
 {
     struct hl_command command;
     struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
-    (void)state;
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
     params.ticket = HL_TICKET_UNKNOWN;
@@ -67,11 +63,10 @@ static void requests_are_said_so(void **state)
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
 }
 
-static void a_release_asks_for_the_next_or_for_one_key(void **state)
+TEST(a_release_asks_for_the_next_or_for_one_key)
 {
     struct hl_command command;
     struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
-    (void)state;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
     params.channel = "";
@@ -85,10 +80,9 @@ static void a_release_asks_for_the_next_or_for_one_key(void **state)
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
-static void a_channel_is_of_a_client_and_of_a_slot(void **state)
+TEST(a_channel_is_of_a_client_and_of_a_slot)
 {
     char channel[HL_FAIR_CHANNEL_MAX];
-    (void)state;
     hl_queued_channel(channel, UUID, "", 0);
     assert_string_equal(channel, "hilock:grant:" UUID);
     hl_queued_channel(channel, UUID, "@CAN", 0);
@@ -97,11 +91,10 @@ static void a_channel_is_of_a_client_and_of_a_slot(void **state)
     assert_string_equal(channel, "!hilock:grant:" UUID ":{@CAN}");
 }
 
-static void other_requests_are_said_so(void **state)
+TEST(other_requests_are_said_so)
 {
     struct hl_command command;
     const struct hl_params params = {.token_ttl_ms = 1000};
-    (void)state;
     hl_queued_fair.force(&command, &words, &params, "another:5", 9);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_queued_mutex.force(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1}, "another:5", 9);
@@ -110,12 +103,11 @@ static void other_requests_are_said_so(void **state)
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
 }
 
-static void the_longest_name_fits(void **state)
+TEST(the_longest_name_fits)
 {
     char name[HILOCK_NAME_MAX], channel[HL_FAIR_CHANNEL_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
-    (void)state;
     memset(name, 'x', sizeof name);
     hl_queued_channel(channel, UUID, "@CAN", 1);
     hl_queued_acquire(&command, &longest, &(struct hl_params){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
@@ -166,10 +158,9 @@ static struct hl_reply *waits_beside(struct hl_reply *heir)
     return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
 }
 
-static void answers_to_acquire_and_their_heirs(void **state)
+TEST(answers_to_acquire_and_their_heirs)
 {
     char name[HL_HEIR_MAX + 2] = "";
-    (void)state;
     ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
     ACQUIRE(waits(-30001, "x:1", 1, 2, 1700000000000001, 5), "NO \"x:1\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
     ACQUIRE(waits(0, "java:1", 0, 1, 9, 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
@@ -186,7 +177,7 @@ static void answers_to_acquire_and_their_heirs(void **state)
     ACQUIRE(waits_beside(say_string(name)), "NO \"java:1\" left 4, 1 of 1, ticket 9");
 }
 
-static void nonsense_about_acquire_is_no_grant(void **state)
+TEST(nonsense_about_acquire_is_no_grant)
 {
     struct hl_reply *const nonsense[] = {
         say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"),
@@ -195,14 +186,12 @@ static void nonsense_about_acquire_is_no_grant(void **state)
         waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
         say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)),
     };
-    (void)state;
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
         ACQUIRE(nonsense[i], "PROTOCOL \"\"");
 }
 
-static void answers_to_release_and_renew(void **state)
+TEST(answers_to_release_and_renew)
 {
-    (void)state;
     RELEASE(say_integer(0), "NO");
     RELEASE(say_integer(1), "YES");
     RELEASE(say_integer(3), "YES");
@@ -243,9 +232,8 @@ static const char *both(struct hl_reply *reply)
     return text;
 }
 
-static void answers_to_release_with_the_next(void **state)
+TEST(answers_to_release_with_the_next)
 {
-    (void)state;
     assert_string_equal(both(say_array(2, say_integer(-2), say_integer(17))), "0, YES 17 ");
     assert_string_equal(both(say_array(7, say_integer(-2), say_integer(-3001), say_string("x"), say_integer(1), say_integer(2), say_integer(9), say_integer(2))),
                         "0, NO 9 x");
@@ -277,10 +265,9 @@ static const char *heard(const char *text) { return heard_bytes(text, strlen(tex
 
 #define MEMBER UUID ":7 hilock:grant:x 3000 15 3 1700000000000000 "
 
-static void pushes(void **state)
+TEST(pushes)
 {
     static const char odd[] = "G " MEMBER "17 1700000000 5 a\0b c";
-    (void)state;
     assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 stock"),
                         "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
     assert_string_equal(heard("G " MEMBER "17 1700000000 7 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
@@ -296,7 +283,7 @@ static void pushes(void **state)
                         "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
 }
 
-static void any_other_push_is_nonsense(void **state)
+TEST(any_other_push_is_nonsense)
 {
     static const char *const texts[] = {
         "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 stock",
@@ -308,39 +295,18 @@ static void any_other_push_is_nonsense(void **state)
         "G " MEMBER "17 1700000000 5 ", "G " MEMBER "17 1700000000 5", "G " MEMBER "17 1700000000 -5 stock",
         "G " MEMBER "17 1700000000 1000000 stock", "G " MEMBER "17 17000000000 5 stock", "G " MEMBER "99999999999999999 1700000000 5 stock",
         "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7: 5", "H " UUID ":7 5"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
 }
 
 /* Cut anywhere, it is read within its bytes (the sanitizers look), and a part of the numbers is no grant. */
-static void a_push_that_is_cut_is_read_within_its_bytes(void **state)
+TEST(a_push_that_is_cut_is_read_within_its_bytes)
 {
     static const char whole[] = "G " MEMBER "1700000000000001 1700000001 500000 stock";
-    (void)state;
     for (size_t length = 0; length < sizeof whole - sizeof "stock"; length++) {
         char *bytes = test_malloc(length + 1);
         memcpy(bytes, whole, length);
         assert_string_equal(heard_bytes(bytes, length), "nonsense");
         test_free(bytes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_said_so),
-        cmocka_unit_test(a_release_asks_for_the_next_or_for_one_key),
-        cmocka_unit_test(a_channel_is_of_a_client_and_of_a_slot),
-        cmocka_unit_test(other_requests_are_said_so),
-        cmocka_unit_test(the_longest_name_fits),
-        cmocka_unit_test(answers_to_acquire_and_their_heirs),
-        cmocka_unit_test(nonsense_about_acquire_is_no_grant),
-        cmocka_unit_test(answers_to_release_and_renew),
-        cmocka_unit_test(answers_to_release_with_the_next),
-        cmocka_unit_test(pushes),
-        cmocka_unit_test(any_other_push_is_nonsense),
-        cmocka_unit_test(a_push_that_is_cut_is_read_within_its_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an error reply means: whether time may heal it, and the answer to the user. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire/fault.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 static struct hl_fault fault_of(const char *text)
 {
@@ -73,9 +70,8 @@ static const struct {
     {"NOAUTHX y", HL_FAULT_LASTING, HILOCK_SERVER, 0},
 };
 
-static void every_class_of_error_is_told_apart(void **state)
+TEST(every_class_of_error_is_told_apart)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hl_fault fault = fault_of(cases[i].text);
         assert_int_equal(fault.left_nothing, cases[i].left_nothing);
@@ -84,20 +80,10 @@ static void every_class_of_error_is_told_apart(void **state)
     }
 }
 
-static void bytes_that_are_no_text_mean_something_too(void **state)
+TEST(bytes_that_are_no_text_mean_something_too)
 {
     struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "ERR \0: -OOM x", .length = 13});
-    (void)state;
     assert_int_equal(fault.status, HILOCK_UNWRITABLE);
     fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "\0NOSCRIPT", .length = 9});
     assert_int_equal(fault.status, HILOCK_SERVER);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_class_of_error_is_told_apart),
-        cmocka_unit_test(bytes_that_are_no_text_mean_something_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
-#include <stdio.h>
-#include <string.h>
-
+#include "played.h"
 #include "quorum_stage.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
@@ -25,9 +23,8 @@ static void listens(struct client *p)
 }
 
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
-A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
+WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     listens(p);
     held(fixture_connect(s, NULL), "h", "stock", NULL);
     store_forget(&s->store);
@@ -37,31 +34,8 @@ A_PLAY(behind_a_holder_that_hands_over_it_asks_once)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-A_PLAY(the_end_of_the_holders_lease_wakes)
+WITH_CLIENT(who_may_not_subscribe_polls)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
-    uint64_t taken_us = fixture_us(s);
-    store_take(&s->store, "stock", "another", 1500);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    TELLS_IN(s, 3000, "a:WAITING a:OK");
-    SAME(s, asked(s, "mutex_acquire"), 3);
-    /* its last millisecond is still his: one round trip behind PTTL + 1, counted from the latest answer, is the soonest that is right */
-    HOLDS(s, a->at_us >= taken_us + 1501000 && a->at_us <= taken_us + 1502000);
-}
-
-A_PLAY(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 0);
-    waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 20010);
-    SAME(s, asked(s, "mutex_acquire"), 2 + 6);
-}
-
-A_PLAY(who_may_not_subscribe_polls)
-{
-    struct client *p = fixture_connect(s, NULL);
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 60000);
     waiting(p, "a", HILOCK_FOREVER);
@@ -73,39 +47,10 @@ A_PLAY(who_may_not_subscribe_polls)
     HOLDS(s, strstr(p->log, "SUBSCRIBE refused: NOPERM"));
 }
 
-A_PLAY(a_new_subscription_link_makes_all_try_again)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 100);
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, net_reset(&s->net, NULL, NET_STREAMS), 1);
-    store_delete(&s->store, "stock"); /* the message that nobody heard */
-    TELLS_IN(s, 200, "a:WAITING a:OK");
-    SAME(s, asked_for(s, "SUBSCRIBE " CHANNEL), 2);
-    SAME(s, asked_for(s, "SUBSCRIBE hilock:grant:"), 2);
-    HOLDS(s, asked_at_us(s, "mutex_acquire", 2) > asked_at_us(s, "SUBSCRIBE", 2));
-}
-
-A_PLAY(only_the_head_of_the_line_asks)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    for (int i = 0; i < 10; i++)
-        waiting(p, "w", HILOCK_FOREVER);
-    run_ms(s, 2900);
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    SAME(s, asked_for(s, "SUBSCRIBE " CHANNEL), 1);
-    SAME(s, asked_for(s, "SUBSCRIBE hilock:grant:"), 1);
-    TELLS(s, "w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING w:WAITING");
-}
-
 static void release_it(struct handle *handle) { release_quietly(handle); }
 
-A_PLAY(the_line_is_first_come_first_served)
+GIVEN(the_line_is_first_come_first_served, fixture_connect(s, &alone))
 {
-    struct client *p = fixture_connect(s, &alone);
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
     TELLS_IN(s, 10, "b:WAITING c:WAITING");
     when(b, "OK", release_it);
@@ -114,23 +59,6 @@ A_PLAY(the_line_is_first_come_first_served)
     TELLS_IN(s, 10, "b:OK c:OK");
     SAME(s, asked(s, "mutex_acquire"), 1); /* each release asks for the next one, too */
     SAME(s, asked(s, "mutex_release"), 3);
-}
-
-A_PLAY(who_waits_behind_a_sibling_is_told_his_holder)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
-    char holder[FIXTURE_TEXT];
-    held(p, "a", "stock", NULL);
-    b = waiting(p, "b", 1000);
-    TELLS_IN(s, 10, "b:WAITING");
-    TEXT(s, b->holder, store_holder(&s->store, "stock"));
-    snprintf(holder, sizeof holder, "%s", b->holder);
-    SAME(s, b->event.waited_ms, 0);
-    TELLS_IN(s, 1000, "b:TIMED_OUT");
-    SAME(s, b->result.attempts, 0);
-    TEXT(s, b->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 28692 ms at least");
-    SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
 A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
@@ -142,19 +70,6 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
     TELLS_IN(s, 1000, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
     SAME(s, b->event.waited_ms, 900);
     TEXT(s, b->holder, "another");
-}
-
-static void acquire_it(struct handle *handle) { acquire(handle, HILOCK_FOREVER); }
-
-A_PLAY(who_asks_again_in_the_releases_callback_is_behind_those_who_wait)
-{
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL);
-    waiting(q, "c", HILOCK_FOREVER);
-    unheard_ms(s, 10);
-    when(a, "released", acquire_it);
-    release(a);
-    TELLS_IN(s, 10, "c:OK a:released a:WAITING");
 }
 
 /* ---- masters: who waits stands in the queue of the first ---- */
@@ -180,25 +95,8 @@ A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 
 /* ---- the subscription ---- */
 
-A_PLAY(our_own_subscription_is_nobody_else)
+WITH_CLIENT(the_subscription_lingers_for_a_second)
 {
-    struct client *p = fixture_connect(s, &alone);
-    struct handle *a, *b;
-    store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", HILOCK_FOREVER);
-    b = waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 10);
-    store_free_name(&s->store, "stock");
-    TELLS_IN(s, 1, "a:WAITING b:WAITING a:OK");
-    SAME(s, store_listeners(&s->store, CHANNEL), 1);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    SAME(s, b->at_us, asked_at_us(s, "mutex_release", 0) + 100);
-}
-
-A_PLAY(the_subscription_lingers_for_a_second)
-{
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a;
     store_take(&s->store, "stock", "another", 60000);
     a = waiting(p, "a", 100);
@@ -213,21 +111,6 @@ A_PLAY(the_subscription_lingers_for_a_second)
     run_ms(s, 100);
     SAME(s, asked(s, "UNSUBSCRIBE"), 1);
     SAME(s, store_listeners(&s->store, CHANNEL), 0);
-}
-
-A_PLAY(any_message_is_a_hint_and_no_more)
-{
-    struct client *p = fixture_connect(s, NULL);
-    store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
-    run_ms(s, 10);
-    store_publish(&s->store, CHANNEL, "");
-    run_ms(s, 10);
-    store_publish(&s->store, CHANNEL, "1");
-    run_ms(s, 10);
-    store_publish(&s->store, CHANNEL, "granted to you, token 7");
-    TELLS_IN(s, 10, "a:WAITING");
-    SAME(s, asked(s, "mutex_acquire"), 2 + 3);
 }
 
 static void nothing(const struct hilock_result *result, void *user) { (void)result, (void)user; }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a connect shows of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 #define GUARDED(...) HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000, __VA_ARGS__)
 
@@ -22,9 +20,8 @@ static struct client *guarded(struct fixture *s)
     return fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
 }
 
-A_PLAY(a_restart_is_told_at_the_next_connect)
+WITH_CLIENT(a_restart_is_told_at_the_next_connect)
 {
-    struct client *p = fixture_connect(s, NULL);
     run_ms(s, 1000);
     p->tells = 1;
     net_reset(&s->net, NULL, NET_ALL);
@@ -61,25 +58,13 @@ A_PLAY(INFO_may_be_refused)
     HOLDS(s, hilock_client_is_connected(p->client) && !strstr(p->log, "INFO refused"));
 }
 
-A_PLAY(a_lost_answer_to_INFO_ends_the_link_in_time)
+GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));
     run_ms(s, 400);
     HOLDS(s, hilock_client_is_connected(p->client));
-}
-
-/* Nor are kinds that poll let in, and they do not poll meanwhile. */
-A_PLAY(the_guard_is_for_every_kind)
-{
-    struct client *p = guarded(s);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 1));
-    TELLS_IN(s, 2000, "");
-    SAME(s, asked(s, "SET") + asked(s, "simple_acquire"), 0);
-    TELLS_IN(s, 2000, "a:OK");
-    SAME(s, a->result.attempts, 1);
 }
 
 /* A try at once. */
@@ -101,22 +86,6 @@ A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
     HOLDS(s, strstr(a->detail, "(restart_guard_ms)"));
     SAME(s, asked(s, "mutex_acquire"), 0);
     SAME(s, asked(s, "mutex_release"), 0);
-}
-
-/* It kept its data: what is held goes on. */
-A_PLAY(holds_are_renewed_and_released_under_the_guard)
-{
-    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    store_restart(&s->store, 1);
-    net_reset(&s->net, NULL, NET_ALL);
-    TELLS_IN(s, 2500, "");
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 1000);
-    acquire(b, HILOCK_FOREVER);
-    release(a);
-    TELLS_IN(s, 10, "b:WAITING a:released");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    TELLS_IN(s, 3000, "b:OK");
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on a lock: which names it may have, what the getters return, which handles a visit reaches.
  * test_refusals.c has the refusals. */
-#include <stdio.h>
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static hilock_status create(struct client *p, const char *name, size_t length, hilock_lock **ret_lock)
 {
     return hilock_lock_create(ret_lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .name_length = length));
 }
 
-A_PLAY(a_name_is_of_any_bytes_up_to_its_limit)
+GIVEN(a_name_is_of_any_bytes_up_to_its_limit, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:")))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "shop:"));
     char name[1100];
     hilock_lock *lock;
     memset(name, 'n', sizeof name);
@@ -24,17 +20,8 @@ A_PLAY(a_name_is_of_any_bytes_up_to_its_limit)
     hilock_lock_free(lock);
 }
 
-A_PLAY(a_tag_may_be_in_the_prefix)
+WITH_CLIENT(what_is_NULL_is_nothing)
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = "{shop}:"));
-    held(p, "a", "stock", NULL);
-    HOLDS(s, is_ours(s, "{shop}:stock"));
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", 0)->text, " hilock:token={shop}:stock "));
-}
-
-A_PLAY(what_is_NULL_is_nothing)
-{
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     SAME(s, hilock_lock_remaining_ms(NULL), 0);
     SAME(s, hilock_lock_token(NULL), 0);
@@ -51,9 +38,8 @@ A_PLAY(what_is_NULL_is_nothing)
     hilock_client_stats(p->client, NULL);
 }
 
-A_PLAY(no_more_wait_than_waiters_max)
+GIVEN(no_more_wait_than_waiters_max, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 3, .name_waiters_max = 2)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 3, .name_waiters_max = 2));
     store_take(&s->store, "stock", "another", 60000);
     SAME(s, acquire(handle_new(p, "a", "stock", NULL), 0x7fffffff), HILOCK_OK);
     SAME(s, acquire(handle_new(p, "b", "stock", NULL), HILOCK_FOREVER), HILOCK_OK);
@@ -92,17 +78,6 @@ A_PLAY(getters_follow_the_life_of_a_hold)
     TEXT(s, hilock_client_uuid(the_client(s)->client), the_client(s)->uuid);
 }
 
-A_PLAY(a_smaller_info_is_not_written_past_its_end)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    struct { struct hilock_lock_info info; } room;
-    memset(&room, 0x5a, sizeof room);
-    room.info.size = offsetof(struct hilock_lock_info, kind);
-    hilock_lock_describe(a->lock, &room.info);
-    SAME(s, room.info.name_length, 5);
-    SAME(s, (unsigned)room.info.kind, 0x5a5a5a5a);
-}
-
 struct visited { char text[512]; };
 
 static void visit(const struct hilock_lock_info *info, void *user)
@@ -112,9 +87,8 @@ static void visit(const struct hilock_lock_info *info, void *user)
     snprintf(visited->text + used, sizeof visited->text - used, "%s%s:%d", used ? " " : "", info->name, (int)info->state);
 }
 
-A_PLAY(each_lock_visits_who_waits_and_who_holds_once)
+WITH_CLIENT(each_lock_visits_who_waits_and_who_holds_once)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct visited visited = {""};
     struct handle *d;
     handle_new(p, "idle", "idle", NULL);

@@ -2,18 +2,16 @@
 /* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets
  * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a free, a close, a
  * pause, an outage. */
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
-static void release_it(struct handle *handle) { release_quietly(handle); }
-
 /* ---- reports and costs ---- */
 
-A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
+WITH_CLIENT(a_later_grant_has_a_higher_token_than_every_turn)
 {
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL), *c;
     world_clock_step(&s->store.clock, -5000000);
     release_quietly(a);
@@ -24,24 +22,8 @@ A_PLAY(a_later_grant_has_a_higher_token_than_every_turn)
     SAME(s, c->result.fencing_token, a->result.fencing_token + 16);
 }
 
-A_PLAY(the_hold_is_renewed_as_if_it_had_one_owner)
+WITH_CLIENT(hold_max_counts_from_the_begin_of_the_turn)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    run_ms(s, 500);
-    release_quietly(a);
-    run_ms(s, 600);
-    SAME(s, sent_at_us(s, "renew", 0), granted_us + 1000000);
-    BELIEVES(s, b, granted_us + 4000000 - 37000);
-    TELLS_IN(s, 9000, "b:WAITING b:OK");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 1000);
-    SAME(s, hilock_lock_token(b->lock), a->result.fencing_token + 1);
-}
-
-A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
-{
-    struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *most = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000);
     struct handle *a = held(p, "a", "stock", most);
     asking(p, "b", "stock", most);
@@ -53,26 +35,10 @@ A_PLAY(hold_max_counts_from_the_begin_of_the_turn)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-A_PLAY(a_try_is_denied_all_the_while)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *t = handle_new(the_client(s), "t", "stock", NULL);
-    asking(the_client(s), "b", "stock", NULL);
-    unheard_ms(s, 1);
-    release_quietly(a);
-    acquire(t, HILOCK_TRY);
-    run_us(s, 1);
-    TELLS(s, "b:OK t:TIMED_OUT");
-    acquire(t, HILOCK_TRY);
-    run_us(s, 1);
-    TELLS(s, "t:TIMED_OUT");
-    SAME(s, asked(s, "mutex_acquire"), 1);
-}
-
 /* ---- what belonged to the old turn ---- */
 
-A_PLAY(counts_end_with_their_turn)
+WITH_CLIENT(counts_end_with_their_turn)
 {
-    struct client *p = fixture_connect(s, NULL);
     const struct hilock_lock_options *again = HILOCK_LOCK_OPTIONS(.reentrant = 1);
     struct handle *a = held(p, "a", "stock", again), *b = asking(p, "b", "stock", again);
     acquire(a, HILOCK_TRY);
@@ -85,75 +51,7 @@ A_PLAY(counts_end_with_their_turn)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-A_PLAY(an_extend_under_way_is_LOST_and_the_hold_goes_on)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
-    uint64_t extended_us;
-    unheard_ms(s, 1);
-    extended_us = fixture_us(s);
-    extend(a, 0);
-    run_us(s, 50);
-    release(a);
-    TELLS_IN(s, 1, "a:extend LOST a:released b:OK");
-    BELIEVES(s, b, extended_us + 3000000 - 37000); /* its answer proves what it did before */
-    SAME(s, asked(s, "mutex_release"), 0);
-}
-
 /* ---- a release that takes the next along ---- */
-
-A_PLAY(others_in_the_queue_come_before_who_goes_along)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *other;
-    asking(p, "b", "stock", NULL);
-    other = asking(q, "q", "stock", NULL);
-    unheard_ms(s, 10);
-    store_forget(&s->store);
-    release_quietly(a);
-    TELLS_IN(s, 2, "q:OK");
-    release_quietly(other);
-    TELLS_IN(s, 2, "b:OK");
-    SAME(s, asked(s, "mutex_acquire"), 1); /* as its channel was confirmed */
-}
-
-A_PLAY(who_gives_up_on_the_way_leaves_nothing)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
-    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    release_quietly(a);
-    run_ms(s, 1);
-    HOLDS(s, is_ours(s, "stock"));
-    cancel(b);
-    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
-    TEXT(s, store_holder(&s->store, "stock"), "");
-    run_ms(s, 3000);
-    SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 2, "a:OK");
-}
-
-/* It is granted by a push before the answer comes that says that it waits. */
-A_PLAY(a_push_may_overtake_the_answer)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)), *q = fixture_connect(s, NULL);
-    struct handle *a, *b, *other;
-    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens already */
-    a = held(p, "a", "stock", NULL);
-    b = asking(p, "b", "stock", NULL);
-    other = asking(q, "q", "stock", NULL);
-    unheard_ms(s, 10);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
-    release_quietly(a);
-    run_ms(s, 1);
-    release_quietly(other);
-    TELLS_IN(s, 1, "q:OK b:OK");
-    TELLS_IN(s, 10, "");
-    release_quietly(b);
-    run_ms(s, 10);
-    TEXT(s, store_holder(&s->store, "stock"), "");
-}
 
 /* ---- who fits ---- */
 
@@ -191,77 +89,14 @@ static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size
 A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
 A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
 
-A_PLAY(a_fixed_lease_that_was_refused_is_asked_for_again)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    run_ms(s, 10);
-    release_quietly(a);
-    run_ms(s, 500);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, b, sent_at_us(s, "renew", 0) + 3000000 - 37000);
-}
-
-/* The second turn begins while the first one's renewal is out: that one does not count for it. */
-A_PLAY(turns_that_are_shorter_than_a_round_trip_have_their_own_lease_each)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &fixed), *b = asking(p, "b", "stock", &fixed), *c = asking(p, "c", "stock", &fixed);
-    run_ms(s, 10);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    release_quietly(a);
-    run_ms(s, 10);
-    release_quietly(b);
-    run_ms(s, 100);
-    SAME(s, asked(s, "renew"), 2);
-    HOLDS(s, sent_at_us(s, "renew", 1) >= c->at_us);
-    BELIEVES(s, c, sent_at_us(s, "renew", 1) + 3000000 - 37000);
-}
-
-A_PLAY(who_asks_already_is_not_handed_to)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *t = handle_new(p, "t", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 5000);
-    acquire(t, HILOCK_TRY);
-    asking(p, "b", "stock", NULL);
-    when(t, "OK", release_it);
-    TELLS_IN(s, 10, "t:OK b:WAITING b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "mutex_acquire"), 3);
-}
-
-/* Its first request may still be on its way: by a hand-off that would be forgotten. */
-A_PLAY(who_may_have_left_something_is_not_handed_to)
-{
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
-    acquire(t, HILOCK_TRY);
-    b = asking(p, "b", "stock", NULL);
-    run_ms(s, 10);
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    TELLS_IN(s, 500, "t:OK b:WAITING");
-    release_quietly(t);
-    TELLS_IN(s, 2, "b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    release_quietly(b);
-    run_ms(s, 2200);
-    HOLDS(s, is_ours(s, "stock"));
-    run_ms(s, 1000);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 /* ---- what crosses it ---- */
 
 static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
-static void free_other(struct handle *handle) { (void)handle, handle_free(other); }
 
-A_PLAY(a_cancel_that_crosses_passes_it_on)
+HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", NULL), *c;
+    struct handle *c;
     uint64_t token = a->result.fencing_token;
     other = asking(p, "b", "stock", NULL);
     c = asking(p, "c", "stock", NULL);
@@ -274,60 +109,8 @@ A_PLAY(a_cancel_that_crosses_passes_it_on)
     SAME(s, counts_of(p).undone, 0);
 }
 
-A_PLAY(a_free_that_crosses_releases_it)
+HOLDING(closing_hands_on_to_nobody, NULL)
 {
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
-    other = asking(the_client(s), "b", "stock", NULL);
-    unheard_ms(s, 1);
-    when(a, "released", free_other);
-    release(a);
-    TELLS_IN(s, 1, "a:released");
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, counts_of(the_client(s)).undone, 1);
-}
-
-static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
-
-/* Handed a hold it needed no place in the queue; asking again it needs one. (The first in line has brought one, the second has not.) */
-A_PLAY(what_aged_on_the_way_stands_in_the_queue)
-{
-    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL), *r = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", &three_seconds), *first = asking(p, "first", "stock", &three_seconds), *c;
-    asking(p, "second", "stock", &three_seconds);
-    c = asking(q, "c", "stock", &three_seconds);
-    run_ms(s, 1);
-    release_quietly(a);
-    unheard_ms(s, 1);
-    when(first, "released", block);
-    release(first);
-    run_ms(s, 1);
-    TELLS_IN(s, 10, "first:released c:OK");
-    asking(r, "d", "stock", &three_seconds);
-    unheard_ms(s, 10);
-    release_quietly(c);
-    TELLS_IN(s, 10, "second:OK");
-}
-
-/* The answer that says so is read between the hand-off and its telling. */
-A_PLAY(what_was_taken_before_it_is_told_is_waited_for)
-{
-    struct handle *a = held(the_client(s), "a", "stock", &fixed);
-    asking(the_client(s), "b", "stock", &fixed);
-    unheard_ms(s, 1);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 2000);
-    extend(a, 0);
-    run_us(s, 150);
-    world_jump_us(&s->world, 100);
-    release(a);
-    TELLS_IN(s, 1000, "a:extend LOST a:released");
-    TELLS_IN(s, 1500, "b:OK");
-}
-
-A_PLAY(closing_hands_on_to_nobody)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL);
     asking(the_client(s), "b", "stock", NULL);
     unheard_ms(s, 1);
     release(a);
@@ -335,17 +118,3 @@ A_PLAY(closing_hands_on_to_nobody)
     TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
 }
-
-A_PLAY(a_store_that_is_away_does_not_stop_it)
-{
-    struct handle *a = held(the_client(s), "a", "stock", NULL), *b = asking(the_client(s), "b", "stock", NULL);
-    run_ms(s, 1);
-    cut_off(s);
-    unheard_ms(s, 1);
-    release(a);
-    TELLS_IN(s, 1, "a:released b:OK");
-    s->place->mood = NET_LISTENS;
-    TELLS_IN(s, 5000, "");
-    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
-}
-

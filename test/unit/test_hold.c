@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that come too old, and losses that are not reported yet: given back, asked for again, reported once. */
-#include <string.h>
-
-#include "play.h"
+#include "played.h"
 
 static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms = 3000, .min_validity_ms = 2500};
 
@@ -24,9 +22,8 @@ static int is_same_id(struct fixture *s, int one, int other)
     return a && b && strcspn(a, " ") == strcspn(b, " ") && strncmp(a, b, strcspn(a, " ")) == 0;
 }
 
-A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
+WITH_CLIENT(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 3, HILOCK_FOREVER);
     TELLS_IN(s, 2, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
@@ -37,39 +34,16 @@ A_PLAY(a_grant_that_stays_too_short_is_given_back_and_asked_for_anew)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-A_PLAY(giving_back_is_refused_and_repeated)
+WITH_CLIENT(giving_back_is_refused_and_repeated)
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
     granted_late(s, p, 3, HILOCK_FOREVER);
     TELLS_IN(s, 1500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-static void ended_while_it_is_given_back(struct fixture *s, hilock_status (*end)(struct handle *handle), const char *told)
+WITH_CLIENT(a_try_granted_too_late_asks_again_within_its_time)
 {
-    struct handle *a, *b = handle_new(the_client(s), "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 50000);
-    a = granted_late(s, the_client(s), 3, 1530);
-    run_ms(s, 5);
-    acquire(b, HILOCK_FOREVER);
-    if (end)
-        end(a);
-    TELLS_IN(s, 40, told);
-    TELLS_IN(s, 20, "b:OK");
-    HOLDS(s, is_ours(s, "stock"));
-    SAME(s, asked(s, "mutex_release"), 1);
-}
-
-static hilock_status free_it(struct handle *handle) { return handle_free(handle), HILOCK_OK; }
-
-A_PLAY(cancelled_while_it_is_given_back) { ended_while_it_is_given_back(s, cancel, "a:CANCELLED"); }
-A_PLAY(freed_while_it_is_given_back) { ended_while_it_is_given_back(s, free_it, ""); }
-A_PLAY(its_wait_ends_while_it_is_given_back) { ended_while_it_is_given_back(s, NULL, "a:UNREACHABLE"); }
-
-A_PLAY(a_try_granted_too_late_asks_again_within_its_time)
-{
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = granted_late(s, p, 1, HILOCK_TRY);
     TELLS_IN(s, 5, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
@@ -100,10 +74,6 @@ A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s
 
 static struct handle *other_of(struct handle *handle) { return TAILQ_NEXT(handle, entry); }
 static void release_other(struct handle *handle) { SAME(handle->fixture, release(other_of(handle)), HILOCK_OK); }
-static void release_other_quietly(struct handle *handle) { SAME(handle->fixture, release_quietly(other_of(handle)), HILOCK_OK); }
-static void drop_other(struct handle *handle) { handle_drop(other_of(handle)); }
-static void free_other(struct handle *handle) { handle_free(other_of(handle)); }
-static void other_has_nothing_left(struct handle *handle) { SAME(handle->fixture, hilock_lock_remaining_ms(other_of(handle)->lock), 0); }
 
 static void lost_together(struct fixture *s, void (*step)(struct handle *handle), const char *told)
 {
@@ -117,21 +87,3 @@ static void lost_together(struct fixture *s, void (*step)(struct handle *handle)
 }
 
 A_PLAY(released_before_its_loss_is_told_it_answers_LOST) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }
-A_PLAY(released_quietly_before_its_loss_is_told) { lost_together(s, release_other_quietly, "a:LOST SUSPENDED"); }
-A_PLAY(dropped_before_its_loss_is_told) { lost_together(s, drop_other, "a:LOST SUSPENDED"); }
-A_PLAY(freed_before_its_loss_is_told) { lost_together(s, free_other, "a:LOST SUSPENDED"); }
-A_PLAY(lost_and_untold_nothing_remains) { lost_together(s, other_has_nothing_left, "a:LOST SUSPENDED b:LOST SUSPENDED"); }
-
-A_PLAY(a_script_forgotten_while_a_wait_ends_is_no_matter)
-{
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    sim_store_flush_scripts(s->store.core);
-    acquire(a, HILOCK_FOREVER);
-    run_us(s, 150);
-    handle_drop(a);
-    run_ms(s, 5);
-    HOLDS(s, !is_ours(s, "stock"));
-    TELLS(s, "");
-    SAME(s, asked(s, "mutex_acquire"), 2);
-    HOLDS(s, asked(s, "mutex_release") >= 1);
-}

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A turn's ends: one enter and one leave however deep, bytes written before and after the reports, and a wake on a later turn for calls
  * from outside. What happens is written down as letters: ( enter, ) leave, and the name of each flush. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +10,7 @@
 
 #include "base/host.h"
 #include "poll_loop.h"
-
-#include <cmocka.h>
+#include "suite.h"
 
 struct writer {
     struct hl_flush flush;
@@ -60,11 +57,10 @@ static void on_leave(void *arg)
     hl_host_settle(&host);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
     struct hilock_loop table;
     struct hl_memory memory;
-    (void)state;
     hl_memory_init(&memory, NULL);
     loop = poll_loop_new(&table);
     story[0] = '\0';
@@ -75,16 +71,24 @@ static int begin(void **state)
     host.on_enter = on_enter;
     host.on_leave = on_leave;
     host.arg = &loop;
-    return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     assert_int_equal(poll_loop_timers(loop), 1);
     hl_host_done(&host);
-    return 0;
 }
+
+/* A test between a begin and an end. */
+#define WITH_HOST(name)                                                                                         \
+    static void name##_told(void);                                                                              \
+    TEST(name)                                                                                                  \
+    {                                                                                                           \
+        begin();                                                                                                \
+        name##_told();                                                                                          \
+        end();                                                                                                  \
+    }                                                                                                           \
+    static void name##_told(void)
 
 static void turn(void) { poll_loop_turn(loop, 0); }
 
@@ -101,7 +105,7 @@ static void step(char letter)
     }
 }
 
-static void test_turns(void **state)
+WITH_HOST(turns)
 {
     static const struct { const char *steps, *story; } cases[] = {
         {"((a)", "("}, {")", "(a)"}, /* nested turns are one */
@@ -111,7 +115,6 @@ static void test_turns(void **state)
         {"(w).", "()"}, /* a leave that comes before it has done the work of the wake */
         {"()w.", "()()"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t before = cases[i].steps[0] == ')' ? 0 : strlen(story);
         for (const char *at = cases[i].steps; *at; at++)
@@ -121,9 +124,8 @@ static void test_turns(void **state)
     assert_int_equal(host.depth, 0);
 }
 
-static void test_flush_asked_by_a_flush(void **state)
+WITH_HOST(flush_asked_by_a_flush)
 {
-    (void)state;
     a.then = &b, b.then = &a;
     hl_host_enter(&host);
     hl_host_flush_later(&host, &a.flush);
@@ -144,9 +146,8 @@ static void flush_and_wake(void)
 }
 
 /* Bytes from a report leave in the same turn; news from a report comes on a later one. */
-static void test_what_leave_asks_for(void **state)
+WITH_HOST(what_leave_asks_for)
 {
-    (void)state;
     at_leave = flush_and_wake;
     hl_host_enter(&host);
     hl_host_leave(&host);
@@ -158,9 +159,8 @@ static void test_what_leave_asks_for(void **state)
 }
 
 /* Without anybody to tell: links alone, as in tests. */
-static void test_no_on_leave(void **state)
+WITH_HOST(no_on_leave)
 {
-    (void)state;
     host.on_leave = NULL;
     host.on_enter = NULL;
     hl_host_flush_later(&host, &a.flush);
@@ -179,12 +179,11 @@ static void on_last_leave(void *arg)
 }
 
 /* Inside on_leave a client may end; ASan and valgrind see whether it is touched behind that. */
-static void test_host_freed_by_its_leave(void **state)
+TEST(host_freed_by_its_leave)
 {
     struct hilock_loop table;
     struct hl_memory memory;
     struct poll_loop *other = poll_loop_new(&table);
-    (void)state;
     hl_memory_init(&memory, NULL);
     short_lived = calloc(1, sizeof *short_lived);
     table.free_ctx = NULL; /* it turns */
@@ -206,9 +205,8 @@ static void hurry(void *timer)
 
 static void wake_again(void) { hl_host_wake(&host); }
 
-static void test_hurry(void **state)
+WITH_HOST(what_comes_from_outside_hurries)
 {
-    (void)state;
     host.loop.timer_hurry = hurry;
     hl_host_wake(&host);
     hl_host_wake(&host);
@@ -233,22 +231,20 @@ static void *no_timer(void *ctx, hilock_fire_fn *fire, void *arg)
     return NULL;
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
     struct hl_host none;
     const struct hilock_loop table = {.size = sizeof table, .timer_new = no_timer};
     struct hl_memory memory;
-    (void)state;
     hl_memory_init(&memory, NULL);
     assert_int_equal(hl_host_init(&none, &table, &memory, 1), -1);
 }
 
 /* A leave without its enter is a bug of ours, and stops the process. */
-static void test_contract(void **state)
+TEST(contract)
 {
     int status;
     pid_t child = fork();
-    (void)state;
     if (child == 0) {
         struct hl_host none = {.depth = 0};
         signal(SIGABRT, SIG_DFL); /* cmocka's own handler would come back */
@@ -259,18 +255,4 @@ static void test_contract(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(turns),         TEST(flush_asked_by_a_flush), TEST(what_leave_asks_for),
-        TEST(no_on_leave),   TEST(hurry),
-        cmocka_unit_test(test_host_freed_by_its_leave),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_contract),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

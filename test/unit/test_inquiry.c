@@ -97,25 +97,6 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
 }
 
-WITH_CLIENT(what_was_lost_is_asked_again)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another:1", 60000);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
-    peek(a);
-    TELLS_AFTER(s, 200, "a:peek OK");
-    SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
-    force(a, "another:1");
-    TELLS_AFTER(s, 300, "a:force OK"); /* "not held" to the second: the first did it */
-    SAME(s, a->result.attempts, 2);
-    PLAN(s, .on = "mutex_force", .act = PLAN_RESET_AFTER);
-    PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "READONLY You can't write against a read only replica.");
-    force(a, "another:1");
-    TELLS_AFTER(s, 300, "a:force UNKNOWN");
-}
-
 #define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
 #define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
 
@@ -200,45 +181,6 @@ WITH_CLIENT(the_longest_holder_and_no_memory)
     s->memory.is_out = 0;
 }
 
-/* A silenced call is still done. */
-WITH_CLIENT(a_freed_handle_hears_nothing)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL), *c = handle_new(p, "c", "stock", NULL);
-    s->is_tampered = 1;
-    store_take(&s->store, "stock", "another:1", 60000);
-    peek(a);
-    peek(a);
-    force(a, "another:1");
-    peek(b);
-    handle_free(a);
-    handle_drop(b);
-    peek(c);
-    TELLS_AFTER(s, 1, "c:peek OK");
-    TEXT(s, c->result.holder, "");
-    peek(b);
-    TELLS_AFTER(s, 1, "b:peek OK");
-}
-
-static void free_it(struct handle *handle) { handle_free(handle); }
-static void ask_once_more(struct handle *handle) { peek(handle); }
-static void close_now(struct handle *handle) { client_close(handle->client, 0); }
-static void abandon(struct handle *handle) { client_abandon(handle->client); }
-
-A_PLAY(every_call_is_legal_in_its_callback)
-{
-    static void (*const thens[])(struct handle *) = {ask_once_more, free_it, close_now, abandon};
-    for (size_t i = 0; i < sizeof thens / sizeof *thens; i++) {
-        struct client *p = fixture_connect(s, NULL);
-        struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-        when(a, "peek OK", thens[i]);
-        peek(a);
-        peek(a);
-        peek(b);
-        run_ms(s, 10);
-        fixture_hush(s);
-    }
-}
-
 GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
@@ -249,19 +191,6 @@ GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS
     force(b, "another:1");
     client_close(p, 0);
     TELLS_AFTER(s, 510, "a:peek UNREACHABLE b:force UNKNOWN closed");
-}
-
-/* Decided, told, and its request on the wire still. */
-GIVEN(an_answer_after_the_end_is_nobodys, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_RESET_BEFORE);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 490000);
-    peek(a);
-    TELLS_AFTER(s, 505, "a:peek UNREACHABLE");
-    TELLS_AFTER(s, 300, "");
-    peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK");
 }
 
 static void count(void *arg, struct hl_reply *message)

@@ -58,11 +58,14 @@ struct hl_reply *say_status(const char *text) { return make_bytes(HL_REPLY_STATU
 struct hl_reply *say_error(const char *format, ...)
 {
     char text[512];
+    struct hl_reply *reply;
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return make_bytes(HL_REPLY_ERROR, text, strlen(text));
+    reply = make_bytes(HL_REPLY_ERROR, text, strlen(text));
+    explicit_bzero(text, sizeof text); /* it may say a password, which would lie in a later frame of the library's */
+    return reply;
 }
 
 struct hl_reply *say_array(size_t count, ...)
