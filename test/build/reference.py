@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function is in a version script, has a contract
-in its header and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
+"""reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function has a contract in its header
+and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
 has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/."""
 import os
 import re
@@ -12,8 +12,6 @@ from outside import read
 
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
 HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
-SCRIPTS = ['lib/hilock.map', *(f'lib/hilock-{loop}.map' for loop in LOOPS), 'lib/hilock-blocking.map',
-           'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
 
 
@@ -71,13 +69,10 @@ def has_contract(header, name):
     return False
 
 
-def functions(headers, scripts, made, in_tests):
+def functions(headers, made, in_tests):
     declared = symbols.declared(headers)
-    listed = set().union(*(symbols.listed(script)[0] for script in scripts))
     texts = [read(header) for header in headers]
     anchors = set(re.findall(r'id="(\w+)"', made['hilock.html']))
-    for name in sorted(declared ^ listed):
-        yield f'{name}: ' + ('declared, but in no version script' if name in declared else 'in a version script, but no header declares it')
     for name in sorted(declared):
         if not any(has_contract(text, name) for text in texts):
             yield f'{name}: has no contract: no comment in the header is about it'
@@ -136,8 +131,8 @@ def guided(headers, guide):
                     yield f'{struct}.{member}: the guide does not give its default, {default[member]}'
 
 
-def check(headers, scripts, made, tests, guide):
-    yield from functions(headers, scripts, made, called(tests))
+def check(headers, made, tests, guide):
+    yield from functions(headers, made, called(tests))
     yield from details(headers, made)
     yield from sections(headers, made)
     yield from guided(headers, guide)
@@ -162,8 +157,7 @@ def files(folder):
 def main(root, reference):
     headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
     made = files(reference)
-    problems = list(check(headers, [os.path.join(root, script) for script in SCRIPTS], made, os.path.join(root, 'test'),
-                          read(os.path.join(root, 'include/hilock/operate.md'))))
+    problems = list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
     print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
     return 1 if problems else 0
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the house that can be read from source text: who may include whom, how long a file or a function may be, and what
-every folder has. check(root) answers a list of (rule, text); layering.py prints it, layering_selfcheck.py breaks every rule once.
+every folder has. check(root) answers a list of (rule, text); layering.py prints it, selfcheck.py breaks every rule once.
 
-A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in layering_selfcheck.py."""
+A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in selfcheck.py."""
 import os
 import re
 
