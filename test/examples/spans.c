@@ -6,16 +6,72 @@
  * are their events. lock_user leads from a step to its job. The loop's clock counts from the start of the machine: what
  * lies between that and the time of day is asked once. Nothing is allocated, for on_trace runs inside of hilock.
  * Invariant: a span is written once, when it ends, and a child before its parent.
- * usage: spans URL FILE; four jobs of two clients take one lock, twice each */
+ * usage: spans URL FILE; four jobs of two clients take one lock */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-enum { JOBS = 4, RUNS = 2, WORK_MS = 20, EVENTS_ROOM = 4096, ATTRIBUTES_ROOM = 1024 };
+enum { JOBS = 4, WORK_MS = 20 };
+
+/* ---- text of JSON ---- */
+
+struct text {
+    char bytes[4096];
+    size_t used;
+    unsigned dropped;
+};
+
+/* All of it or, where there is no room, nothing. */
+__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...)
+{
+    const size_t room = sizeof text->bytes - text->used;
+    va_list list;
+    int length;
+    va_start(list, format);
+    length = vsnprintf(text->bytes + text->used, room, format, list);
+    va_end(list);
+    if ((size_t)length < room)
+        text->used += (size_t)length;
+    else
+        text->dropped++;
+    text->bytes[text->used] = '\0';
+}
+
+/* Names of locks and words of servers may be any bytes: what is not plain becomes '?'. */
+static void append_string(struct text *text, const char *key, const char *value)
+{
+    char plain[300];
+    size_t i = 0;
+    for (; value[i] && i + 1 < sizeof plain; i++)
+        plain[i] = value[i] >= ' ' && value[i] < 0x7f && value[i] != '"' && value[i] != '\\' ? value[i] : '?';
+    plain[i] = '\0';
+    append(text, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":\"%s\"}}", text->used ? "," : "", key, plain);
+}
+
+static void append_number(struct text *text, const char *key, uint64_t value)
+{
+    append(text, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%llu\"}}", text->used ? "," : "", key, (unsigned long long)value);
+}
+
+/* Only what the step has. */
+static struct text attributes_of(const struct hilock_trace *step)
+{
+    struct text text = {.used = 0};
+    append_string(&text, "lock.name", step->name);
+    if (step->fencing_token)
+        append_number(&text, "lock.token", step->fencing_token);
+    if (step->waiters) {
+        append_number(&text, "lock.place", step->position);
+        append_number(&text, "lock.waiters", step->waiters);
+    }
+    if (*step->detail)
+        append_string(&text, "detail", step->detail);
+    return text;
+}
 
 /* ---- spans ---- */
 
@@ -23,9 +79,7 @@ struct span {
     const char *name;
     unsigned long long trace[2], id, parent; /* id 0: it is not open; parent 0: none */
     uint64_t began_us;
-    size_t used;
-    unsigned dropped;
-    char events[EVENTS_ROOM];
+    struct text events;
 };
 
 static FILE *file;
@@ -49,66 +103,23 @@ static unsigned long long chance(void)
 
 static void span_begin(struct span *span, const char *name, const struct span *parent, uint64_t at_us)
 {
-    span->name = name;
-    span->trace[0] = parent ? parent->trace[0] : chance();
-    span->trace[1] = parent ? parent->trace[1] : chance();
-    span->parent = parent ? parent->id : 0;
-    span->id = chance();
-    span->began_us = at_us;
-    span->used = 0;
-    span->dropped = 0;
-    span->events[0] = '\0';
-}
-
-/* Names of locks and words of servers may be any bytes: what is not plain becomes '?'. */
-static void quote(char *to, size_t room, const char *text)
-{
-    size_t i = 0;
-    for (; text[i] && i + 1 < room; i++)
-        to[i] = text[i] >= ' ' && text[i] < 0x7f && text[i] != '"' && text[i] != '\\' ? text[i] : '?';
-    to[i] = '\0';
-}
-
-/* The text of a step's attributes; only what it has. */
-static void attributes_of(const struct hilock_trace *step, char to[ATTRIBUTES_ROOM])
-{
-    char name[200], detail[300];
-    quote(name, sizeof name, step->name);
-    quote(detail, sizeof detail, step->detail);
-    int used = snprintf(to, ATTRIBUTES_ROOM, "{\"key\":\"lock.name\",\"value\":{\"stringValue\":\"%s\"}}", name);
-    if (step->fencing_token)
-        used += snprintf(to + used, ATTRIBUTES_ROOM - (size_t)used, ",{\"key\":\"lock.token\",\"value\":{\"intValue\":\"%llu\"}}",
-                         (unsigned long long)step->fencing_token);
-    if (step->waiters)
-        used += snprintf(to + used, ATTRIBUTES_ROOM - (size_t)used,
-                         ",{\"key\":\"lock.place\",\"value\":{\"intValue\":\"%u\"}},{\"key\":\"lock.waiters\",\"value\":{\"intValue\":\"%u\"}}",
-                         step->position, step->waiters);
-    if (*detail)
-        snprintf(to + used, ATTRIBUTES_ROOM - (size_t)used, ",{\"key\":\"detail\",\"value\":{\"stringValue\":\"%s\"}}", detail);
+    *span = (struct span){.name = name, .id = chance(), .parent = parent ? parent->id : 0, .began_us = at_us};
+    for (int i = 0; i < 2; i++)
+        span->trace[i] = parent ? parent->trace[i] : chance();
 }
 
 static void span_event(struct span *span, const char *name, const struct hilock_trace *step)
 {
-    char attributes[ATTRIBUTES_ROOM], event[ATTRIBUTES_ROOM + 200];
-    if (!span->id)
-        return;
-    attributes_of(step, attributes);
-    int length = snprintf(event, sizeof event, "%s{\"name\":\"%s\",\"timeUnixNano\":\"%llu000\",\"attributes\":[%s]}", span->used ? "," : "", name,
-                          (unsigned long long)(epoch_us + step->at_us), attributes);
-    if (span->used + (size_t)length >= sizeof span->events) {
-        span->dropped++;
-        return;
-    }
-    memcpy(span->events + span->used, event, (size_t)length + 1);
-    span->used += (size_t)length;
+    const struct text attributes = attributes_of(step);
+    append(&span->events, "%s{\"name\":\"%s\",\"timeUnixNano\":\"%llu000\",\"attributes\":[%s]}", span->events.used ? "," : "", name,
+           (unsigned long long)(epoch_us + step->at_us), attributes.bytes);
 }
 
+/* error: a word without quotes; NULL: none */
 static void span_end(struct span *span, uint64_t at_us, const char *attributes, const char *error)
 {
-    char why[300];
     if (!span->id)
         return;
-    quote(why, sizeof why, error ? error : "");
     fprintf(file,
             "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":\"spans\"}}]},\"scopeSpans\":"
             "[{\"scope\":{\"name\":\"hilock\",\"version\":\"%s\"},\"spans\":[{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\",",
@@ -118,20 +129,18 @@ static void span_end(struct span *span, uint64_t at_us, const char *attributes, 
     fprintf(file,
             "\"name\":\"%s\",\"kind\":1,\"startTimeUnixNano\":\"%llu000\",\"endTimeUnixNano\":\"%llu000\",\"attributes\":[%s],\"events\":[%s],"
             "\"droppedEventsCount\":%u,\"status\":{\"code\":%d,\"message\":\"%s\"}}]}]}]}\n",
-            span->name, (unsigned long long)(epoch_us + span->began_us), (unsigned long long)(epoch_us + at_us), attributes, span->events, span->dropped,
-            error ? 2 : 1, why);
+            span->name, (unsigned long long)(epoch_us + span->began_us), (unsigned long long)(epoch_us + at_us), attributes, span->events.bytes,
+            span->events.dropped, error ? 2 : 1, error ? error : "");
     span->id = 0;
 }
 
 /* ---- jobs ---- */
 
 struct job {
-    struct event_base *base;
     struct event *work;
-    hilock_client *client;
     hilock_lock *lock;
     struct span all, wait, hold;
-    int runs, renewals, needs_renewal;
+    int needs_renewal;
 };
 
 static unsigned left = JOBS;
@@ -140,11 +149,10 @@ static unsigned left = JOBS;
 static void on_trace(const struct hilock_trace *step, void *user)
 {
     struct job *job = step->lock_user;
-    char attributes[ATTRIBUTES_ROOM];
+    const struct text attributes = attributes_of(step);
     (void)user;
     if (!job)
         return;
-    attributes_of(step, attributes);
     switch (step->step) {
     case HILOCK_TRACE_ACQUIRE: span_begin(&job->wait, "wait", &job->all, step->at_us); break;
     case HILOCK_TRACE_ATTEMPT: span_event(&job->wait, "attempt", step); break;
@@ -152,109 +160,91 @@ static void on_trace(const struct hilock_trace *step, void *user)
     case HILOCK_TRACE_PLACE: span_event(&job->wait, "place", step); break;
     case HILOCK_TRACE_HANDOFF: span_event(&job->wait, "handed on", step); break;
     case HILOCK_TRACE_GRANT:
-        span_end(&job->wait, step->at_us, attributes, NULL);
+        span_end(&job->wait, step->at_us, attributes.bytes, NULL);
         span_begin(&job->hold, "hold", &job->all, step->at_us);
         break;
-    case HILOCK_TRACE_FAILED: span_end(&job->wait, step->at_us, attributes, hilock_status_name(step->status)); break;
+    case HILOCK_TRACE_FAILED: span_end(&job->wait, step->at_us, attributes.bytes, hilock_status_name(step->status)); break;
     case HILOCK_TRACE_RENEW:
-        job->renewals++;
+        job->needs_renewal = 0;
         span_event(&job->hold, "renewed", step);
         break;
     case HILOCK_TRACE_RENEW_FAILED: span_event(&job->hold, "a renewal failed", step); break;
-    case HILOCK_TRACE_LOSS: span_end(&job->hold, step->at_us, attributes, "lost"); break;
-    case HILOCK_TRACE_RELEASE: span_end(&job->hold, step->at_us, attributes, NULL); break;
+    case HILOCK_TRACE_LOSS: span_end(&job->hold, step->at_us, attributes.bytes, "lost"); break;
+    case HILOCK_TRACE_RELEASE: span_end(&job->hold, step->at_us, attributes.bytes, NULL); break;
     case HILOCK_TRACE_CONNECT:
     case HILOCK_TRACE_DISCONNECT: break;
     }
 }
 
-static void begin(struct job *job);
+static void work_on(struct job *job)
+{
+    static const struct timeval span = {0, WORK_MS * 1000};
+    event_add(job->work, &span);
+}
 
 static void on_worked(evutil_socket_t fd, short what, void *user)
 {
-    static const struct timeval work = {0, WORK_MS * 1000};
     struct job *job = user;
     (void)fd, (void)what;
-    if (job->needs_renewal && !job->renewals && hilock_lock_state(job->lock) == HILOCK_STATE_HELD) { /* so that a renewal is seen, too */
-        event_add(job->work, &work);
+    if (job->needs_renewal && hilock_lock_state(job->lock) == HILOCK_STATE_HELD) { /* one holds for so long that a renewal is seen, too */
+        work_on(job);
         return;
     }
     if (hilock_release(job->lock, NULL, NULL) != HILOCK_OK)
         fprintf(stderr, "lost before it was released\n");
     span_end(&job->all, clock_us(CLOCK_BOOTTIME), "", NULL);
-    if (++job->runs < RUNS)
-        begin(job);
-    else if (--left == 0)
-        event_base_loopbreak(job->base);
+    if (--left == 0)
+        event_base_loopbreak(event_get_base(job->work));
+}
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(1);
 }
 
 static void on_acquired(const struct hilock_result *result, void *user)
 {
-    static const struct timeval work = {0, WORK_MS * 1000};
-    struct job *job = user;
-    if (result->status != HILOCK_OK) {
-        fprintf(stderr, "%s\n", result->detail);
-        exit(1);
-    }
-    event_add(job->work, &work);
+    if (result->status != HILOCK_OK)
+        fail(result->detail);
+    work_on(user);
 }
 
-static void begin(struct job *job)
+static void job_begin(struct job *job, struct event_base *base, hilock_client *client)
 {
-    span_begin(&job->all, "job", NULL, clock_us(CLOCK_BOOTTIME));
-    if (hilock_acquire(job->lock, HILOCK_FOREVER, on_acquired, job) != HILOCK_OK) {
-        fprintf(stderr, "%s\n", hilock_client_refusal(job->client));
-        exit(1);
-    }
-}
-
-static void open_job(struct job *job, struct event_base *base, hilock_client *client)
-{
-    job->base = base;
-    job->client = client;
     job->work = event_new(base, -1, 0, on_worked, job);
-    if (!job->work || hilock_lock_create(&job->lock, client, "stock:lamp",
-                                         HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = job)) != HILOCK_OK)
-        exit(1);
-}
-
-static hilock_client *open_client(struct event_base *base, const char *url)
-{
-    hilock_client *client;
-    struct hilock_error error;
-    if (hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = url, .on_log = hilock_log_stderr, .on_trace = on_trace), &error) == HILOCK_OK)
-        return client;
-    fprintf(stderr, "%s\n", error.text);
-    exit(1);
+    span_begin(&job->all, "job", NULL, clock_us(CLOCK_BOOTTIME));
+    if (!job->work ||
+        hilock_lock_create(&job->lock, client, "stock:lamp", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = job)) !=
+            HILOCK_OK ||
+        hilock_acquire(job->lock, HILOCK_FOREVER, on_acquired, job) != HILOCK_OK)
+        fail(hilock_client_refusal(client));
 }
 
 int main(int argc, char **argv)
 {
-    static struct job jobs[JOBS];
+    static struct job jobs[JOBS] = {{.needs_renewal = 1}};
     struct event_base *base = event_base_new();
+    struct hilock_error error;
     hilock_client *clients[2];
     file = argc == 3 ? fopen(argv[2], "w") : NULL;
-    if (!file || !base) {
-        fprintf(stderr, "usage: spans URL FILE\n");
-        return 2;
-    }
+    if (!file || !base)
+        fail("usage: spans URL FILE");
     event_base_priority_init(base, 2);
     epoch_us = clock_us(CLOCK_REALTIME) - clock_us(CLOCK_BOOTTIME);
     for (int i = 0; i < 2; i++)
-        clients[i] = open_client(base, argv[1]);
+        if (hilock_client_open_libevent(&clients[i], base, HILOCK_CLIENT_OPTIONS(.url = argv[1], .on_log = hilock_log_stderr, .on_trace = on_trace),
+                                        &error) != HILOCK_OK)
+            fail(error.text);
     for (int i = 0; i < JOBS; i++)
-        open_job(&jobs[i], base, clients[i == JOBS - 1]); /* three of one, which hands on to them, and one of another */
-    jobs[0].needs_renewal = 1;
-    for (int i = 0; i < JOBS; i++)
-        begin(&jobs[i]);
+        job_begin(&jobs[i], base, clients[i == JOBS - 1]); /* three of one, which hands on to them, and one of another */
     event_base_dispatch(base);
     for (int i = 0; i < JOBS; i++) {
         hilock_lock_free(jobs[i].lock);
         event_free(jobs[i].work);
     }
     for (int i = 0; i < 2; i++)
-        if (hilock_client_close(clients[i], 0, NULL, NULL) != HILOCK_OK)
-            return 1;
+        (void)hilock_client_close(clients[i], 0, NULL, NULL);
     event_base_dispatch(base); /* until both are closed */
     event_base_free(base);
     return fclose(file) == 0 ? 0 : 1;
