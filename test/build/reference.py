@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function has a contract in its header
+"""reference.py ROOT REFERENCE [MANDOC PAGE...] - nothing of the interface is left unsaid or untried. Each public function has a contract in its header
 and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
-has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/."""
+has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/. And mandoc finds nothing wrong
+with the man pages, nor with others, but that they have no date: a build gives the same pages on every day."""
 import os
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
@@ -13,6 +15,7 @@ from outside import read
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
 HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
+MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
 
 
 def without_comments(text):
@@ -154,11 +157,28 @@ def files(folder):
             for where, _, names in os.walk(folder) for name in names}
 
 
-def main(root, reference):
+def complaints(mandoc, pages):
+    """Of {name: text}. An alias is one request that says where the page is."""
+    for name, text in pages.items():
+        if text.startswith('.so '):
+            yield from [] if text.split()[1] in pages else [f'{name}: leads nowhere: {text}']
+        else:
+            told = subprocess.run([mandoc, '-T', 'lint', '-W', 'warning'], input=text, capture_output=True, text=True).stdout
+            yield from (f'{name}: {line}' for line in told.splitlines() if 'missing date' not in line)
+
+
+def main(root, reference, mandoc=None, *others):
     headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
     made = files(reference)
     problems = list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
+    if mandoc:
+        pages = {name: text for name, text in made.items() if name.startswith('man')}
+        problems += complaints(mandoc, {**pages, **{page: read(page) for page in others}})
+        problems += [] if list(complaints(mandoc, {'a mistake': MISTAKE})) else ['mandoc did not see a planted mistake']
     print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
+    if not problems and not mandoc:
+        print('mandoc is not installed: it did not check the man pages')
+        return 77
     return 1 if problems else 0
 
 
