@@ -9,7 +9,7 @@ import store
 
 SAYS = {
     'example-traps': r'(held  .*\n( {9}.*\n)?){25}',
-    'example-unit_test': r'ok one after the other\nok stops when the lock is taken\n'
+    'example-unit_test': r'ok waits for the lock\nok stops when the lock is taken\n'
                          r'ok stops alone when the store hangs\nok goes on when its links break\n',
 }
 
