@@ -4,12 +4,12 @@
  *
  * Each job is a trace of its own. Below its span are a span for the wait and one for the hold of its lock; steps between
  * are their events. lock_user leads from a step to its job. The loop's clock counts from the start of the machine: what
- * lies between that and the time of day is asked once. Nothing is allocated, for on_trace runs inside of hilock.
+ * lies between that and the time of day is asked once. Nothing is allocated, for on_trace runs inside of hilock; an event
+ * for which a span has no room is left out.
  * Invariant: a span is written once, when it ends, and a child before its parent.
  * usage: spans URL FILE; four jobs of two clients take one lock */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -17,69 +17,14 @@
 
 enum { JOBS = 4, WORK_MS = 20 };
 
-/* ---- text of JSON ---- */
-
-struct text {
-    char bytes[4096];
-    size_t used;
-    unsigned dropped;
-};
-
-/* All of it or, where there is no room, nothing. */
-__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...)
-{
-    const size_t room = sizeof text->bytes - text->used;
-    va_list list;
-    int length;
-    va_start(list, format);
-    length = vsnprintf(text->bytes + text->used, room, format, list);
-    va_end(list);
-    if ((size_t)length < room)
-        text->used += (size_t)length;
-    else
-        text->dropped++;
-    text->bytes[text->used] = '\0';
-}
-
-/* Names of locks and words of servers may be any bytes: what is not plain becomes '?'. */
-static void append_string(struct text *text, const char *key, const char *value)
-{
-    char plain[300];
-    size_t i = 0;
-    for (; value[i] && i + 1 < sizeof plain; i++)
-        plain[i] = value[i] >= ' ' && value[i] < 0x7f && value[i] != '"' && value[i] != '\\' ? value[i] : '?';
-    plain[i] = '\0';
-    append(text, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":\"%s\"}}", text->used ? "," : "", key, plain);
-}
-
-static void append_number(struct text *text, const char *key, uint64_t value)
-{
-    append(text, "%s{\"key\":\"%s\",\"value\":{\"intValue\":\"%llu\"}}", text->used ? "," : "", key, (unsigned long long)value);
-}
-
-/* Only what the step has. */
-static struct text attributes_of(const struct hilock_trace *step)
-{
-    struct text text = {.used = 0};
-    append_string(&text, "lock.name", step->name);
-    if (step->fencing_token)
-        append_number(&text, "lock.token", step->fencing_token);
-    if (step->waiters) {
-        append_number(&text, "lock.place", step->position);
-        append_number(&text, "lock.waiters", step->waiters);
-    }
-    if (*step->detail)
-        append_string(&text, "detail", step->detail);
-    return text;
-}
-
 /* ---- spans ---- */
 
 struct span {
     const char *name;
     unsigned long long trace[2], id, parent; /* id 0: it is not open; parent 0: none */
     uint64_t began_us;
-    struct text events;
+    size_t used;
+    char events[4096];
 };
 
 static FILE *file;
@@ -108,15 +53,25 @@ static void span_begin(struct span *span, const char *name, const struct span *p
         span->trace[i] = parent ? parent->trace[i] : chance();
 }
 
-static void span_event(struct span *span, const char *name, const struct hilock_trace *step)
+static void span_event(struct span *span, const char *name, uint64_t at_us)
 {
-    const struct text attributes = attributes_of(step);
-    append(&span->events, "%s{\"name\":\"%s\",\"timeUnixNano\":\"%llu000\",\"attributes\":[%s]}", span->events.used ? "," : "", name,
-           (unsigned long long)(epoch_us + step->at_us), attributes.bytes);
+    const size_t room = sizeof span->events - span->used;
+    int length = snprintf(span->events + span->used, room, "%s{\"name\":\"%s\",\"timeUnixNano\":\"%llu000\"}", span->used ? "," : "", name,
+                          (unsigned long long)(epoch_us + at_us));
+    if ((size_t)length < room)
+        span->used += (size_t)length;
+    span->events[span->used] = '\0';
 }
 
-/* error: a word without quotes; NULL: none */
-static void span_end(struct span *span, uint64_t at_us, const char *attributes, const char *error)
+/* The name of a lock may be any bytes: what is not plain becomes '?'. */
+static void print_plain(const char *text)
+{
+    for (; *text; text++)
+        fputc(*text >= ' ' && *text < 0x7f && *text != '"' && *text != '\\' ? *text : '?', file);
+}
+
+/* step: the one that ends it; NULL: none does. error: NULL: none */
+static void span_end(struct span *span, uint64_t at_us, const struct hilock_trace *step, const char *error)
 {
     if (!span->id)
         return;
@@ -126,11 +81,15 @@ static void span_end(struct span *span, uint64_t at_us, const char *attributes, 
             hilock_version(), span->trace[0], span->trace[1], span->id);
     if (span->parent)
         fprintf(file, "\"parentSpanId\":\"%016llx\",", span->parent);
-    fprintf(file,
-            "\"name\":\"%s\",\"kind\":1,\"startTimeUnixNano\":\"%llu000\",\"endTimeUnixNano\":\"%llu000\",\"attributes\":[%s],\"events\":[%s],"
-            "\"droppedEventsCount\":%u,\"status\":{\"code\":%d,\"message\":\"%s\"}}]}]}]}\n",
-            span->name, (unsigned long long)(epoch_us + span->began_us), (unsigned long long)(epoch_us + at_us), attributes, span->events.bytes,
-            span->events.dropped, error ? 2 : 1, error ? error : "");
+    fprintf(file, "\"name\":\"%s\",\"kind\":1,\"startTimeUnixNano\":\"%llu000\",\"endTimeUnixNano\":\"%llu000\",\"attributes\":[", span->name,
+            (unsigned long long)(epoch_us + span->began_us), (unsigned long long)(epoch_us + at_us));
+    if (step) {
+        fprintf(file, "{\"key\":\"lock.token\",\"value\":{\"intValue\":\"%llu\"}},{\"key\":\"lock.name\",\"value\":{\"stringValue\":\"",
+                (unsigned long long)step->fencing_token);
+        print_plain(step->name);
+        fprintf(file, "\"}}");
+    }
+    fprintf(file, "],\"events\":[%s],\"status\":{\"code\":%d,\"message\":\"%s\"}}]}]}]}\n", span->events, error ? 2 : 1, error ? error : "");
     span->id = 0;
 }
 
@@ -149,28 +108,28 @@ static unsigned left = JOBS;
 static void on_trace(const struct hilock_trace *step, void *user)
 {
     struct job *job = step->lock_user;
-    const struct text attributes = attributes_of(step);
+    const uint64_t at_us = step->at_us;
     (void)user;
     if (!job)
         return;
     switch (step->step) {
-    case HILOCK_TRACE_ACQUIRE: span_begin(&job->wait, "wait", &job->all, step->at_us); break;
-    case HILOCK_TRACE_ATTEMPT: span_event(&job->wait, "attempt", step); break;
-    case HILOCK_TRACE_WAIT: span_event(&job->wait, "held by another", step); break;
-    case HILOCK_TRACE_PLACE: span_event(&job->wait, "place", step); break;
-    case HILOCK_TRACE_HANDOFF: span_event(&job->wait, "handed on", step); break;
+    case HILOCK_TRACE_ACQUIRE: span_begin(&job->wait, "wait", &job->all, at_us); break;
+    case HILOCK_TRACE_ATTEMPT: span_event(&job->wait, "attempt", at_us); break;
+    case HILOCK_TRACE_WAIT: span_event(&job->wait, "held by another", at_us); break;
+    case HILOCK_TRACE_PLACE: span_event(&job->wait, "place", at_us); break;
+    case HILOCK_TRACE_HANDOFF: span_event(&job->wait, "handed on", at_us); break;
     case HILOCK_TRACE_GRANT:
-        span_end(&job->wait, step->at_us, attributes.bytes, NULL);
-        span_begin(&job->hold, "hold", &job->all, step->at_us);
+        span_end(&job->wait, at_us, step, NULL);
+        span_begin(&job->hold, "hold", &job->all, at_us);
         break;
-    case HILOCK_TRACE_FAILED: span_end(&job->wait, step->at_us, attributes.bytes, hilock_status_name(step->status)); break;
+    case HILOCK_TRACE_FAILED: span_end(&job->wait, at_us, step, hilock_status_name(step->status)); break;
     case HILOCK_TRACE_RENEW:
         job->needs_renewal = 0;
-        span_event(&job->hold, "renewed", step);
+        span_event(&job->hold, "renewed", at_us);
         break;
-    case HILOCK_TRACE_RENEW_FAILED: span_event(&job->hold, "a renewal failed", step); break;
-    case HILOCK_TRACE_LOSS: span_end(&job->hold, step->at_us, attributes.bytes, "lost"); break;
-    case HILOCK_TRACE_RELEASE: span_end(&job->hold, step->at_us, attributes.bytes, NULL); break;
+    case HILOCK_TRACE_RENEW_FAILED: span_event(&job->hold, "a renewal failed", at_us); break;
+    case HILOCK_TRACE_LOSS: span_end(&job->hold, at_us, step, "lost"); break;
+    case HILOCK_TRACE_RELEASE: span_end(&job->hold, at_us, step, NULL); break;
     case HILOCK_TRACE_CONNECT:
     case HILOCK_TRACE_DISCONNECT: break;
     }
@@ -192,7 +151,7 @@ static void on_worked(evutil_socket_t fd, short what, void *user)
     }
     if (hilock_release(job->lock, NULL, NULL) != HILOCK_OK)
         fprintf(stderr, "lost before it was released\n");
-    span_end(&job->all, clock_us(CLOCK_BOOTTIME), "", NULL);
+    span_end(&job->all, clock_us(CLOCK_BOOTTIME), NULL, NULL);
     if (--left == 0)
         event_base_loopbreak(event_get_base(job->work));
 }
