@@ -11,38 +11,27 @@
 #include "../live/support/fixture.h"
 #include "../live/support/sentinels.h"
 #include "../live/support/shards.h"
-#include "../secret.h"
 #include "certificates.h"
 
-enum { WAIT_MS = 3000, LEASE_MS = 600000, ARGUMENTS = 16 }; /* LEASE: what ends it is a release */
+enum { WAIT_MS = 3000, LEASE_MS = 600000 }; /* LEASE: what ends it is a release */
 
-/* What a server needs for TLS. */
-static void tls_arguments(const char *to[ARGUMENTS], enum certificate_kind kind, const char *wants_client,
-                          const char *const more[4])
+/* What a server needs for TLS, and more, ended by NULL. */
+static const char *const *tls_arguments(enum certificate_kind kind, const char *wants_client, const char *const *more)
 {
     const struct certificate *own = &certificates.of[kind];
-    const char *const arguments[] = {"--tls-cert-file", own->cert_file, "--tls-key-file", own->key_file,
-                                     "--tls-ca-cert-file", certificates.of[CERT_AUTHORITY].cert_file,
-                                     "--tls-auth-clients", wants_client};
-    memset(to, 0, ARGUMENTS * sizeof *to);
-    memcpy(to, arguments, sizeof arguments);
-    memcpy(to + sizeof arguments / sizeof *arguments, more, 4 * sizeof *more);
+    const char *const arguments[] = {"--tls-cert-file", own->cert_file, "--tls-key-file", own->key_file, "--tls-ca-cert-file",
+                                     certificates.of[CERT_AUTHORITY].cert_file, "--tls-auth-clients", wants_client, NULL};
+    return server_arguments(arguments, more);
 }
 
 struct tls_server { /* plain on its unix socket, for the test's own eyes */
     struct server *server;
     struct redis *redis;
-    char port[8], url[64];
-    const char *arguments[ARGUMENTS];
 };
 
 static void tls_server_start(struct tls_server *at, enum certificate_kind certificate, const char *wants_client)
 {
-    const char *const port[4] = {"--tls-port", at->port};
-    snprintf(at->port, sizeof at->port, "%d", server_free_port());
-    snprintf(at->url, sizeof at->url, "rediss://127.0.0.1:%s", at->port);
-    tls_arguments(at->arguments, certificate, wants_client, port);
-    at->server = server_start(at->arguments);
+    at->server = server_start_with_port(tls_arguments(certificate, wants_client, NULL));
     at->redis = redis_open(at->server);
 }
 
@@ -151,7 +140,6 @@ static const struct meeting {
 static struct hilock_client_options options_of(const struct meeting *meeting, const char *url)
 {
     struct hilock_client_options options = trusting(url);
-    options.password = TEST_SECRET;
     options.tls_server_name = meeting->server_name;
     options.tls_ca_file = meeting->trusts_dir ? NULL : certificates.of[meeting->trusted].cert_file;
     options.tls_ca_dir = meeting->trusts_dir ? certificates.trusted_dir : NULL;
@@ -172,7 +160,7 @@ static void test_who_is_who(void **state)
         struct tls_server at;
         print_message("%s\n", meeting->name);
         tls_server_start(&at, meeting->server ? meeting->server : CERT_RIGHT, meeting->wants_client ? "yes" : "no");
-        options = options_of(meeting, at.url);
+        options = options_of(meeting, at.server->tcp_url);
         if (meeting->words)
             fails(&options, meeting->words);
         else
@@ -191,10 +179,12 @@ static void test_no_downgrade(void **state)
     struct handle a;
     struct server *plain;
     struct redis *redis;
-    const char *arguments[] = {"--port", at.port, NULL};
+    char port[8];
+    const char *arguments[] = {"--port", port, NULL};
     (void)state;
     tls_server_start(&at, CERT_RIGHT, "no");
-    options = trusting(at.url);
+    snprintf(port, sizeof port, "%d", at.server->port);
+    options = trusting(at.server->tcp_url);
     options.connect_timeout_ms = 500;
     client_open_with(&client, &options);
     handle_open(&a, &client, "stock", NULL);
@@ -278,12 +268,10 @@ static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
 
 static void test_behind_sentinels(void **state)
 {
-    static const char *const replicating[4] = {"--tls-replication", "yes"};
-    const char *tls[ARGUMENTS];
+    static const char *const replicating[] = {"--tls-replication", "yes", NULL};
     struct sentinels set;
     (void)state;
-    tls_arguments(tls, CERT_RIGHT, "no", replicating);
-    sentinels_start_secured(&set, tls);
+    sentinels_start_secured(&set, tls_arguments(CERT_RIGHT, "no", replicating));
     another_master_is_followed(&set);
     a_master_with_another_name_is_told_nothing(&set);
     sentinels_end(&set);
@@ -293,15 +281,13 @@ static void test_behind_sentinels(void **state)
 
 static void test_in_a_cluster(void **state)
 {
-    static const char *const joined[4] = {"--tls-replication", "yes", "--tls-cluster", "yes"};
+    static const char *const joined[] = {"--tls-replication", "yes", "--tls-cluster", "yes", NULL};
     struct hilock_client_options options;
-    const char *tls[ARGUMENTS];
     struct shards set;
     struct pair mutex, fair;
     unsigned slot, from;
     (void)state;
-    tls_arguments(tls, CERT_RIGHT, "no", joined);
-    shards_start_secured(&set, tls);
+    shards_start_secured(&set, tls_arguments(CERT_RIGHT, "no", joined));
     options = trusting(set.url);
     slot = shards_slot(&set, "moving");
     from = shards_owner(&set, slot);
