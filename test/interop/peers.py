@@ -43,6 +43,8 @@ def is_whole(folder):
 
 
 def make_jars(folder, profile):
+    if not shutil.which('mvn') or not shutil.which('javac'):
+        skip('there is neither Maven with a JDK here nor a folder of jars (HILOCK_INTEROP_JARS); Debian has them in maven, default-jdk-headless')
     repository = os.environ.get('HILOCK_MAVEN_REPOSITORY')
     options = [f'-Dmaven.repo.local={repository}'] if repository else []
     done = subprocess.run(['mvn', '-q', '-B', '-P', profile, '-f', os.path.join(HERE, 'pom.xml'), f'-Dout={folder}', *options,
@@ -65,15 +67,9 @@ def jars(folder, profile):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, 'making'), 'w', encoding='utf-8') as making:
         fcntl.flock(making, fcntl.LOCK_EX)  # several tests may want them
-        make_if_not_whole(folder, profile)
+        if not is_whole(folder):
+            make_jars(folder, profile)
     return os.path.join(folder, 'classes') + ':' + os.path.join(folder, 'lib', '*')
-
-
-def make_if_not_whole(folder, profile):
-    if not is_whole(folder):
-        if not shutil.which('mvn') or not shutil.which('javac'):
-            skip('there is neither Maven with a JDK here nor a folder of jars (HILOCK_INTEROP_JARS); Debian has them in maven, default-jdk-headless')
-        make_jars(folder, profile)
 
 
 # ---- programs
