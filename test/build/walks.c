@@ -46,13 +46,6 @@ static void until(const int *count)
     const int before = *count;
     while (*count == before)
         event_base_loop(base, EVLOOP_ONCE);
-    is_recorded = 0;
-}
-
-static void begin(const char *name)
-{
-    printf("walk %s\n", name);
-    is_recorded = 1;
 }
 
 static void must(int is_so)
@@ -62,6 +55,26 @@ static void must(int is_so)
 }
 
 static void acquire(void) { must(hilock_acquire(lock, HILOCK_FOREVER, on_result, NULL) == HILOCK_OK); }
+static void release(void) { must(hilock_release(lock, on_result, NULL) == HILOCK_OK); }
+static void ask(const char *command) { freeReplyObject(redisCommand(store, command)); }
+
+static void acquire_what_is_freed(void)
+{
+    acquire();
+    until(&waits);
+    ask("DEL stock");
+    ask("PUBLISH redisson_lock__channel:{stock} 0");
+}
+
+static void walk(const char *name, void (*begin)(void), const int *end)
+{
+    printf("walk %s\n", name);
+    is_recorded = 1;
+    if (begin)
+        begin();
+    until(end);
+    is_recorded = 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -75,30 +88,15 @@ int main(int argc, char **argv)
     must(hilock_lock_create(&lock, client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .lease_ms = LEASE_MS)) == HILOCK_OK);
     acquire(); /* the link is opened and the scripts are loaded */
     until(&answers);
-    must(hilock_release(lock, on_result, NULL) == HILOCK_OK);
+    release();
     until(&answers);
-
-    begin("free acquire");
-    acquire();
-    until(&answers);
-    begin("renewal");
-    until(&renewals);
-    begin("release");
-    must(hilock_release(lock, on_result, NULL) == HILOCK_OK);
-    until(&answers);
-
-    freeReplyObject(redisCommand(store, "HSET stock somebody 1 mode mutex"));
-    begin("contended acquire");
-    acquire();
-    while (!waits)
-        event_base_loop(base, EVLOOP_ONCE);
-    freeReplyObject(redisCommand(store, "DEL stock"));
-    freeReplyObject(redisCommand(store, "PUBLISH redisson_lock__channel:{stock} 0"));
-    until(&answers);
-
-    freeReplyObject(redisCommand(store, "DEL stock"));
-    begin("loss");
-    until(&losses);
+    walk("free acquire", acquire, &answers);
+    walk("renewal", NULL, &renewals);
+    walk("release", release, &answers);
+    ask("HSET stock somebody 1 mode mutex");
+    walk("contended acquire", acquire_what_is_freed, &answers);
+    ask("DEL stock");
+    walk("loss", NULL, &losses);
     hilock_client_abandon(client);
     hilock_lock_free(lock);
     redisFree(store);
