@@ -24,7 +24,6 @@ FEATURES = {  # words of it, and the files that are its own
     'replicas': (r'\bhl_replicas_\w+|\breplicas\b', 'replicas'),
 }
 FLAG, UNION = r'\buint8_t \w+ : 1;|\bint (?:is|has|was)_\w+[;,]', r'\bunion \{'
-LONGEST = 120
 
 
 def stem(path):
@@ -42,8 +41,7 @@ def sources(root):
 def count_files(root, texts):
     ties = circles.in_sources(root)
     calls = {(one, other) for one, others in ties.items() for other in others if one.endswith('.c') and other.endswith('.c')}
-    long_lines = sum(len(line) > LONGEST for path in texts for line in outside.read(os.path.join(root, 'lib', path)).splitlines())
-    print(f'files: {len(texts)}, in lib/lock: {sum(path.startswith("lock/") for path in texts)}, lines over {LONGEST} columns: {long_lines}')
+    print(f'files: {len(texts)}, in lib/lock: {sum(path.startswith("lock/") for path in texts)}')
     print(f'ties from file to file: {len(calls)}, pairs tied both ways: {sum((b, a) in calls for a, b in calls) // 2}, '
           f'circles: {[len(circle) for circle in circles.circles(ties)]}')
 

@@ -198,8 +198,11 @@ static void meet_plain(const char *answer, const char *expected)
 {
     struct link_trial trial;
     struct peer peer;
+    unsigned char heard;
     peer_meet(&peer, &trial, &(struct peer_options){.certificate = CERT_RIGHT});
     link_trial_turns(&trial, 5);
+    assert_int_equal(recv(trial.peer, &heard, 1, MSG_PEEK), 1);
+    assert_int_equal(heard, SSL3_RT_HANDSHAKE); /* and nothing in plain */
     link_trial_answer(&trial, answer);
     link_trial_until(&trial, "down(");
     if (strncmp(trial.told, expected, strlen(expected)) != 0)

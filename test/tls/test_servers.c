@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
- * or a slot moves; what does not is UNREACHABLE in the right words; no server gets plain text, and one of another name
- * gets nothing. */
+ * or a slot moves; what does not is UNREACHABLE in the right words; a server of another name gets nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,45 +169,6 @@ static void test_who_is_who(void **state)
     }
 }
 
-/* A server with TLS gives way to one without, at the same place. */
-static void test_no_downgrade(void **state)
-{
-    struct tls_server at;
-    struct hilock_client_options options;
-    struct client client;
-    struct handle a;
-    struct server *plain;
-    struct redis *redis;
-    char port[8];
-    const char *arguments[] = {"--port", port, NULL};
-    (void)state;
-    tls_server_start(&at, CERT_RIGHT, "no");
-    snprintf(port, sizeof port, "%d", at.server->port);
-    options = trusting(at.server->tcp_url);
-    options.connect_timeout_ms = 500;
-    client_open_with(&client, &options);
-    handle_open(&a, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&a, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(handle_give(&a), HILOCK_OK);
-    redis_close(at.redis);
-    server_kill(at.server);
-    plain = server_start(arguments);
-    redis = redis_open(plain);
-    do
-        assert_int_equal(handle_acquire(&a, WAIT_MS), HILOCK_UNREACHABLE);
-    while (redis_info(redis, "stats", "total_connections_received") <= 2); /* it comes back, and back */
-    assert_int_equal(redis_calls(redis, "client|setname") + redis_calls(redis, "evalsha") + redis_calls(redis, "time"), 0);
-    redis_close(redis);
-    server_end(plain);
-    server_restart(at.server);
-    at.redis = redis_open(at.server);
-    assert_int_equal(handle_acquire(&a, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(handle_give(&a), HILOCK_OK);
-    handle_free(&a);
-    client_close(&client);
-    tls_server_end(&at);
-}
-
 /* ---- Sentinel ---- */
 
 static void until_copied(struct sentinels *set)
@@ -310,7 +270,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_is_who),
-        cmocka_unit_test(test_no_downgrade),
         cmocka_unit_test(test_behind_sentinels),
         cmocka_unit_test(test_in_a_cluster),
     };
