@@ -1,44 +1,98 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""counts.py [ROOT] - what the inside of lib/ weighs: files and functions, ties and circles of files, flags and unions of the lock machine's structs,
-how often a composite is spoken of outside of its own files, lines of code. Not a test: figures to set beside those of another commit."""
+"""counts.py [ROOT [BUILD REDIS_SERVER]] - what the inside of lib/ weighs: files, ties and circles of files; flags and untagged unions; how often a
+feature is mentioned outside of its files; and, with a build directory, what five walks through it pass: a free acquire, a contended one, a renewal, a
+release, a loss. Not a test: figures to set beside those of another commit.
+
+Ties and circles are of calls and includes in the sources (circles.py). A walk is no static graph: it is what walks.c calls, counted while it runs."""
+import collections
 import glob
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
 import circles
+import outside
 
-STRUCTS = ('hl_part', 'hl_hold', 'hl_acquire', 'hl_gate', 'hl_queue_place')
-FEATURES = {'multi': r'\bhl_multi_\w+|\bmulti\b', 'quorum': r'\bhl_ballot_\w+|is_quorum|can_vote|\bmasters\b', 'replicas': r'\bhl_replicas_\w+|\breplicas\b'}
-OWN = {'multi': ('multi', 'names', 'name'), 'quorum': ('ballot', 'quorum', 'masters'), 'replicas': ('replicas', 'confirm')}
-LONGEST = 120
+MACHINE = ('lock/', 'group/')
+FEATURES = {  # words of it, and the files that are its own
+    'FAIR': (r'\bhl_fair_\w+|HILOCK_FAIR', 'fair'),
+    'multi': (r'\bhl_multi_\w+|\bmulti\b', 'multi'),
+    'quorum': (r'\bhl_quorum_\w+|\bis_quorum\b|\bmasters\b', 'quorum'),
+    'hand-off': (r'\bhl_handoff_\w+|\bhand(?:s|ed)?_(?:off|on|over)\w*', 'handoff'),
+    'replicas': (r'\bhl_replicas_\w+|\breplicas\b', 'replicas'),
+}
+FLAG, UNION = r'\buint8_t \w+ : 1;|\bint (?:is|has|was)_\w+[;,]', r'\bunion \{'
 
-root = sys.argv[1] if len(sys.argv) > 1 else '.'
-texts = {}
-for path in sorted(glob.glob(os.path.join(root, 'lib/**/*.[ch]'), recursive=True)):
-    with open(path, encoding='utf-8') as file:
-        texts[os.path.relpath(path, os.path.join(root, 'lib'))] = file.read()
-bare = {path: re.sub(r'/\*.*?\*/', '', text, flags=re.S) for path, text in texts.items()}
-lock = {path: text for path, text in bare.items() if path.startswith('lock/')}
 
-ties = circles.in_sources(root)
-calls = {(one, other) for one, others in ties.items() for other in others if one.endswith('.c') and other.endswith('.c')}
-within = {pair for pair in calls if pair[0].startswith('lock/') and pair[1].startswith('lock/')}
-print(f'files of lib: {len(texts)}, of lib/lock: {len(lock)}')
-print(f'lines of .c: {sum(text.count(chr(10)) for path, text in texts.items() if path.endswith(".c"))}, '
-      f'lines over {LONGEST} columns: {sum(len(line) > LONGEST for text in texts.values() for line in text.splitlines())}')
-print(f'calls from file to file: {len(calls)}, in lib/lock: {len(within)}, both ways: {sum((b, a) in within for a, b in within) // 2}')
-print(f'circles: {[len(circle) for circle in circles.circles(ties)]}')
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
 
-flags = unions = 0
-for text in bare.values():
-    for name in STRUCTS:
-        for body in re.findall(r'struct ' + name + r' \{(.*?)\n\};', text, re.S):
-            found = re.findall(r'\b\w+ (?:\w+ : \d+|(?:is|has|was)_\w+)(?:, (?:is|has|was)_\w+)*;', body)
-            flags += sum(1 + one.count(',') for one in found)
-            unions += len(re.findall(r'\bunion \{', body))
-print(f'flags of {", ".join(STRUCTS)}: {flags}, unions in them: {unions}')
-for feature, pattern in FEATURES.items():
-    count = sum(len(re.findall(pattern, text)) for path, text in lock.items()
-                if os.path.splitext(os.path.basename(path))[0] not in OWN[feature])
-    print(f'mentions of {feature} in lib/lock outside of its files: {count}')
+
+def sources(root):
+    """{path below lib/: text, without comments}"""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(root, 'lib/**/*.[ch]'), recursive=True)):
+        found[os.path.relpath(path, os.path.join(root, 'lib'))] = re.sub(r'/\*.*?\*/', '', outside.read(path), flags=re.S)
+    return found
+
+
+def count_files(root, texts):
+    ties = circles.in_sources(root)
+    calls = {(one, other) for one, others in ties.items() for other in others if one.endswith('.c') and other.endswith('.c')}
+    print(f'files: {len(texts)}, in lib/lock: {sum(path.startswith("lock/") for path in texts)}')
+    print(f'ties from file to file: {len(calls)}, pairs tied both ways: {sum((b, a) in calls for a, b in calls) // 2}, '
+          f'circles: {[len(circle) for circle in circles.circles(ties)]}')
+
+
+def count_state(texts):
+    flags, unions = collections.Counter(), collections.Counter()
+    for path, text in texts.items():
+        for name, body in re.findall(r'\bstruct (hl_\w+) \{(.*?)\n\}', text, re.S):
+            flags[name] += len(re.findall(FLAG, body)) if path.startswith(MACHINE) else 0
+            unions[name] += len(re.findall(UNION, body))
+    for what, found in (('flags of lib/lock and lib/group', flags), ('untagged unions of lib', unions)):
+        print(f'{what}: {sum(found.values())}', *(f'{name} {count}' for name, count in found.most_common(6) if count), sep=', ')
+
+
+def count_mentions(texts):
+    for feature, (words, own) in FEATURES.items():
+        count = sum(len(re.findall(words, text)) for path, text in texts.items() if path.startswith(MACHINE) and stem(path) != own)
+        print(f'mentions of {feature} in lib/lock and lib/group outside of {own}.*: {count}')
+
+
+def places(program, addresses):
+    """{address: (function, file)}"""
+    lines = subprocess.run(['addr2line', '-f', '-e', program], input='\n'.join(addresses), check=True, stdout=subprocess.PIPE,
+                           text=True).stdout.splitlines()
+    return dict(zip(addresses, zip(lines[::2], (line.rpartition(':')[0] for line in lines[1::2]))))
+
+
+def count_walks(build, server):
+    """A change of file is a call, each time that it happens, from one file to another. Inline functions of headers are left out."""
+    program = os.path.join(build, 'test/build/walks')
+    subprocess.run(['ninja', '-C', build, '--quiet', 'test/build/walks'], check=True, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory() as work, outside.redis(server, work) as url:
+        text = outside.run(program, url.partition('@')[2])
+    known = places(program, sorted(set(re.findall(r'0x\w+', text))))
+    for name, calls in re.findall(r'walk (.*)\n((?:0x.*\n)*)', text):
+        pairs = [(known[function], known[site][1]) for function, site in map(str.split, calls.splitlines())]
+        pairs = [(callee, caller) for callee, caller in pairs if not callee[1].endswith('.h')]
+        for where in ('lib/', 'lib/lock/'):
+            passed = {callee for callee, _ in pairs if f'/{where}' in callee[1]}
+            changes = sum(callee[1] != caller for callee, caller in pairs if callee in passed)
+            print(f'{name}: {len(passed)} functions of {len({file for _, file in passed})} files in {where}, {changes} changes of file')
+
+
+def main(root='.', build=None, server='redis-server'):
+    texts = sources(root)
+    count_files(root, texts)
+    count_state(texts)
+    count_mentions(texts)
+    if build:
+        count_walks(build, server)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """install.py MESON CC SOURCE_ROOT QUICKSTART.c REDIS_SERVER - the library as a user gets it: configured with a prefix, installed there, and used by
-programs outside of the tree that know pkg-config only, shared and static. CC may be several words ("ccache gcc"). It is built below the folder that
+programs outside of the tree that know pkg-config only, shared and static; and refused at configure time where hiredis has a defect. CC may be several words ("ccache gcc"). It is built below the folder that
 this runs in, a build directory: from there the way to the sources is the same each time, and ccache knows them."""
 import os
 import re
@@ -23,9 +23,12 @@ NEEDED = {
     'libhilock-memory.so': {'liblua5.1', 'libm', 'libc'},
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
-EXAMPLES = {'quickstart.c', 'shop.c', 'shutdown.c', 'leader.c', 'service.c', 'echo.c', 'pool.c', 'traps.c', 'raii.cc', 'jobs.cc', 'solo.c', 'unit_test.c', 'README.md'}
+EXAMPLES = {'quickstart.c', 'shop.c', 'pool.c', 'traps.c', 'jobs.cc', 'spans.c', 'unit_test.c', 'README.md'}
 HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
+# (version of hiredis, why it is refused)
+REFUSED = [('0.13.3', "'>=0.14.1'"), ('1.0.0', 'can kill a good connection'), ('1.0.2', 'can kill a good connection')]
+PC = 'Name: hiredis\nDescription: another version\nVersion: {}\nLibs: -lhiredis\nCflags:\n'
 LOOPS = {'libuv': 'libuv', 'libev': 'libev', 'sd-event': 'libsystemd'}  # what each needs; installed where that is there
 
 
@@ -68,7 +71,6 @@ def contents(prefix, libdir):
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
     docs = {*(f'share/doc/hilock/{page}.md' for page in ('use', 'operate', 'choose', 'redisson')), *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
     expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
-    expect('share/doc/hilock/redisson.md' in files, 'the page on Redisson is installed')
     ours = (r'^include/|/libhilock(-libevent|-libuv|-libev|-sd-event|-blocking)?\.(a|so[.0-9]*)$|'
             r'/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-libuv|-libev|-sd-event|-blocking|-memory)?\.pc$|'
             r'^bin/hilock$|^share/bash-completion/completions/hilock$|^share/zsh/site-functions/_hilock$|^share/(man/man[137]|doc/hilock|doc/hilock/examples)/[\w.]+$')
@@ -82,38 +84,37 @@ def contents(prefix, libdir):
 
 
 def programs(compiler, libdir, work, quickstart, url):
+    """Each is built with the shared libraries; then these are removed, and it is built with the static ones."""
     pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
-    version_c, blocking_c = outside.write(work, 'version.c', VERSION), outside.write(work, 'blocking.c', BLOCKING)
-
-    def built(source, *arguments):
-        outside.run(*compiler.split(), '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *pkg_config(pkg_dir, '--cflags', '--libs', *arguments))
-        return binary
-
-    def answer(*arguments):
-        return outside.run(binary, *arguments, env={**os.environ, 'LD_LIBRARY_PATH': libdir})
-
-    built(version_c, 'hilock')
     version = pkg_config(pkg_dir, '--modversion', 'hilock')[0]
-    expect(answer() == f'{version} {version}\n', f'header, library and hilock.pc say the same version: {answer()} {version}')
-    built(quickstart, 'hilock-libevent')
-    expect('libhilock' in needed(binary), 'the program uses the shared library')
-    expect('ours, token ' in answer(url), f'quickstart gets its lock, shared: {answer(url)}')
-    built(blocking_c, 'hilock-blocking')
-    expect(answer(url) == 'OK\n', f'blocking calls get theirs, shared: {answer(url)}')
-    for name in os.listdir(libdir):
-        if '.so' in name:
-            os.unlink(os.path.join(libdir, name))
-    built(quickstart, '--static', 'hilock-libevent')
-    expect(not any('hilock' in name for name in needed(binary)), 'the program uses the static library')
-    expect('ours, token ' in answer(url), f'quickstart gets its lock, static: {answer(url)}')
-    built(blocking_c, '--static', 'hilock-blocking')
-    expect(not any('hilock' in name for name in needed(binary)), 'the program that blocks uses the static libraries')
-    expect(answer(url) == 'OK\n', f'blocking calls get theirs, static: {answer(url)}')
+    rows = [(outside.write(work, 'version.c', VERSION), 'hilock', f'{version} {version}\n'), (quickstart, 'hilock-libevent', 'ours, token '),
+            (outside.write(work, 'blocking.c', BLOCKING), 'hilock-blocking', 'OK\n')]
+    for kind in ([], ['--static']):
+        for source, package, said in rows:
+            flags = pkg_config(pkg_dir, '--cflags', '--libs', *kind, package)
+            outside.run(*compiler.split(), '-std=c11', '-Wall', '-Wextra', '-Werror', source, '-o', binary, *flags)
+            expect(any('hilock' in name for name in needed(binary)) != bool(kind), f'{package}, {kind or "shared"}: is linked so')
+            answer = outside.run(binary, url, env={**os.environ, 'LD_LIBRARY_PATH': libdir})
+            expect(answer.startswith(said), f'{package}, {kind or "shared"}: says {said!r}: {answer}')
+        for name in os.listdir(libdir):
+            if '.so' in name:
+                os.unlink(os.path.join(libdir, name))
+
+
+def refusals(meson, compiler, source, work):
+    """Of an hiredis that cannot be used: its hiredis.pc is found before the real one."""
+    for version, reason in REFUSED:
+        folder = os.path.join(work, version)
+        outside.write(folder, 'hiredis.pc', PC.format(version))
+        done, text = outside.configure(meson, compiler, source, os.path.join(folder, 'build'), '-Dtests=disabled', '-Dbench=disabled',
+                                       pkg_config_path=folder)
+        expect(not done and reason in text, f'hiredis {version} is refused, with the reason: {text}')
 
 
 def main(meson, compiler, source, quickstart, server):
     with tempfile.TemporaryDirectory() as short, tempfile.TemporaryDirectory(dir='.') as work, outside.redis(server, short) as url:
         work = os.path.abspath(work)
+        refusals(meson, compiler, source, work)
         prefix, libdir = install(meson, compiler, source, work)
         contents(prefix, libdir)
         programs(compiler, libdir, work, quickstart, url)

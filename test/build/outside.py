@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs in Python share: files, commands, a configuration of this source tree outside of it, and a
-redis-server of one's own."""
+"""What programs in Python share: files, commands, a configuration of this source tree outside of it, redis-servers of
+their own, and the little of its protocol that they need."""
 import contextlib
 import os
 import socket
 import subprocess
+import tempfile
 import time
 
 SECRET = 's3cret-marker'  # in the URL of every server; nothing may tell it (.ci/tally.py). The server takes any password for its default user
-STARTS_WITHIN_S = 60
+LOGIN = f'default:{SECRET}@'
+WAITS_S = 120  # for what must come; a hang is a failure, how long it takes is not
 ENDS_WITHIN_S = 200 # a program that hangs is to be named, not only the test that ran it
 
 
@@ -47,33 +49,118 @@ def configure(meson, compiler, source, build, *options, pkg_config_path=''):
     return done.returncode == 0, done.stdout
 
 
+def until(claim, text):
+    end = time.monotonic() + WAITS_S
+    while not claim():
+        if time.monotonic() > end:
+            raise SystemExit('never: ' + text)
+        time.sleep(0.02)
+
+
+# ---- servers
+
+def send(url, *words):
+    """A connection on which that was said, as a file."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(WAITS_S)
+        link.connect(url.partition('@')[2])
+        link.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in (str(w).encode() for w in words)))
+        return link.makefile('rb')
+
+
+def ask(url, *words):
+    """The server's answer to one command: str, int, None or a list of them."""
+    with send(url, *words) as file:
+        return answer(file)
+
+
+def answer(file):
+    line = file.readline().decode().rstrip('\r\n')
+    kind, rest = line[0], line[1:]
+    if kind == '-':
+        raise SystemExit('the server says: ' + rest)
+    if kind == ':':
+        return int(rest)
+    if kind == '$':
+        return None if rest == '-1' else file.read(int(rest) + 2)[:-2].decode()
+    if kind == '*':
+        return [answer(file) for _ in range(int(rest))]
+    return rest
+
+
+def locks(url):
+    """Names of the locks that are held now: every key but the tokens that are remembered."""
+    return sorted(key for key in ask(url, 'KEYS', '*') if not key.startswith('hilock:token'))
+
+
+def free_port():
+    """The port of a cluster's bus, 10000 above, is free, too."""
+    while True:
+        with socket.socket() as port, socket.socket() as bus:
+            port.bind(('127.0.0.1', 0))
+            with contextlib.suppress(OSError, OverflowError):
+                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
+                return port.getsockname()[1]
+
+
+class Server:
+    """At a socket and, if it is to have one, at a port of loopback, in a folder of its own; it may be killed and started again, and ends
+    with the block."""
+    def __init__(self, program, folder, *arguments, config=None, port=None):
+        self.port = free_port() if port is None else port
+        self.folder = tempfile.mkdtemp(dir=folder)
+        self.url = f'unix://{LOGIN}{self.folder}/socket'
+        self.command = [os.environ.get('HILOCK_TEST_SERVER') or program]
+        self.command += [write(self.folder, 'conf', config)] if config else ['--save', '', '--appendonly', 'no']
+        self.command += ['--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder,
+                         '--unixsocket', f'{self.folder}/socket', *arguments]
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.folder, 'log'), 'a', encoding='utf-8') as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        until(lambda: not self.lives() or self.answers(), f'the server of {self.folder} starts')
+        if not self.lives():
+            raise SystemExit('redis-server does not start:\n' + read(os.path.join(self.folder, 'log')))
+
+    def answers(self):
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(f'{self.folder}/socket')
+                probe.sendall(b'PING\r\n')
+                return probe.recv(16).startswith(b'+PONG')
+            except OSError:
+                return False
+
+    def lives(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def send(self, *words):
+        return send(self.url, *words)
+
+    def ask(self, *words):
+        return ask(self.url, *words)
+
+    def info(self, section):
+        return dict(line.split(':', 1) for line in self.ask('INFO', section).splitlines() if ':' in line)
+
+    def left(self):
+        return locks(self.url)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.lives():
+            self.kill()
+
+
 @contextlib.contextmanager
-def redis(server, directory):
-    """The URL of a server that lives in directory and ends with the block."""
-    path = os.path.join(directory, 'redis.sock')
-    server = os.environ.get('HILOCK_TEST_SERVER') or server
-    log = open(os.path.join(directory, 'redis.log'), 'w+', encoding='utf-8')
-    process = subprocess.Popen([server, '--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--dir', directory],
-                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
-        until = time.monotonic() + STARTS_WITHIN_S
-        while not answers(path):
-            if process.poll() is not None or time.monotonic() > until:
-                log.seek(0)
-                raise SystemExit('redis-server does not start:\n' + log.read())
-            time.sleep(0.02)
-        yield f'unix://default:{SECRET}@{path}'
-    finally:
-        process.terminate()
-        process.wait()
-        log.close()
-
-
-def answers(path):
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(path)
-            probe.sendall(b'PING\r\n')
-            return probe.recv(16).startswith(b'+PONG')
-        except OSError:
-            return False
+def redis(program, folder):
+    """The URL of a server that is at a socket alone."""
+    with Server(program, folder, port=0) as server:
+        yield server.url

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reference.py ROOT REFERENCE - nothing of the interface is left unsaid or untried. Each public function is in a version script, has a contract
-in its header and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
-has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/."""
+"""reference.py ROOT REFERENCE [MANDOC PAGE...] - nothing of the interface is left unsaid or untried. Each public function has a contract in its header
+and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
+has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/. And mandoc finds nothing wrong
+with the man pages, nor with others, but that they have no date: a build gives the same pages on every day."""
 import os
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
@@ -12,9 +14,8 @@ from outside import read
 
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
 HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
-SCRIPTS = ['lib/hilock.map', *(f'lib/hilock-{loop}.map' for loop in LOOPS), 'lib/hilock-blocking.map',
-           'adapters/memory/hilock-memory.map']
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
+MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
 
 
 def without_comments(text):
@@ -71,13 +72,10 @@ def has_contract(header, name):
     return False
 
 
-def functions(headers, scripts, made, in_tests):
+def functions(headers, made, in_tests):
     declared = symbols.declared(headers)
-    listed = set().union(*(symbols.listed(script)[0] for script in scripts))
     texts = [read(header) for header in headers]
     anchors = set(re.findall(r'id="(\w+)"', made['hilock.html']))
-    for name in sorted(declared ^ listed):
-        yield f'{name}: ' + ('declared, but in no version script' if name in declared else 'in a version script, but no header declares it')
     for name in sorted(declared):
         if not any(has_contract(text, name) for text in texts):
             yield f'{name}: has no contract: no comment in the header is about it'
@@ -136,8 +134,8 @@ def guided(headers, guide):
                     yield f'{struct}.{member}: the guide does not give its default, {default[member]}'
 
 
-def check(headers, scripts, made, tests, guide):
-    yield from functions(headers, scripts, made, called(tests))
+def check(headers, made, tests, guide):
+    yield from functions(headers, made, called(tests))
     yield from details(headers, made)
     yield from sections(headers, made)
     yield from guided(headers, guide)
@@ -159,12 +157,28 @@ def files(folder):
             for where, _, names in os.walk(folder) for name in names}
 
 
-def main(root, reference):
+def complaints(mandoc, pages):
+    """Of {name: text}. An alias is one request that says where the page is."""
+    for name, text in pages.items():
+        if text.startswith('.so '):
+            yield from [] if text.split()[1] in pages else [f'{name}: leads nowhere: {text}']
+        else:
+            told = subprocess.run([mandoc, '-T', 'lint', '-W', 'warning'], input=text, capture_output=True, text=True).stdout
+            yield from (f'{name}: {line}' for line in told.splitlines() if 'missing date' not in line)
+
+
+def main(root, reference, mandoc=None, *others):
     headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
     made = files(reference)
-    problems = list(check(headers, [os.path.join(root, script) for script in SCRIPTS], made, os.path.join(root, 'test'),
-                          read(os.path.join(root, 'include/hilock/operate.md'))))
+    problems = list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
+    if mandoc:
+        pages = {name: text for name, text in made.items() if name.startswith('man')}
+        problems += complaints(mandoc, {**pages, **{page: read(page) for page in others}})
+        problems += [] if list(complaints(mandoc, {'a mistake': MISTAKE})) else ['mandoc did not see a planted mistake']
     print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
+    if not problems and not mandoc:
+        print('mandoc is not installed: it did not check the man pages')
+        return 77
     return 1 if problems else 0
 
 

@@ -2,10 +2,9 @@
 """symbols.py LIBRARY.so MAP SONAME HEADER... - what the headers declare, what the version script lists and what the library exports are
 the same set, each symbol in a version node, and the soname is right. A function of a header that nobody wrote fails here."""
 import re
-import subprocess
 import sys
 
-from outside import read
+from outside import read, run
 
 
 def declared(headers):
@@ -31,10 +30,6 @@ def exported(library):
         if kind != 'A':
             names[name] = node.lstrip('@')
     return names
-
-
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def check(library, version_script, soname, headers):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rules of the house that can be read from source text: who may include whom, how long a file or a function may be, and what
-every folder has. check(root) answers a list of (rule, text); layering.py prints it, layering_selfcheck.py breaks every rule once.
+"""tree.py ROOT CORE.a ADAPTER.a.. - no rule of the house is broken: those that can be read from source text are here (who may include whom, how
+long a file or a function may be, what every folder has), others in objects.py and circles.py. selfcheck.py breaks every rule once.
 
-A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in layering_selfcheck.py."""
+A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in selfcheck.py."""
 import os
 import re
+import sys
+
+import circles
+import objects
 
 # Includes go one way: a folder may include itself and what is listed.
 BELOW = {
@@ -302,3 +306,15 @@ RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, wordin
 
 def check(root):
     return [problem for rule in RULES for problem in rule(root)]
+
+
+def main(root, core, *adapters):
+    problems = check(root) + objects.check(core, *adapters) + circles.check(root, core)
+    for rule, text in problems:
+        print(f'{rule}: {text}')
+    print(f'{len(problems)} broken')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

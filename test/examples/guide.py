@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """guide.py REDIS_SERVER GUIDE_FOLDER SHOP - what the user's guide shows besides C is so: the fences in SQL and Lua
 refuse latecomers and nobody else, and what an operator types ends a hold and wakes who waits."""
-import http.client
 import re
 import shlex
 import sqlite3
@@ -143,13 +142,6 @@ def lua(text, url):
     store.ask(url, 'DEL', '{lamp}', '{lamp}fence')
 
 
-def buy(address, answers):
-    try:
-        shop.buy(address, 'lamp', answers)
-    except (OSError, http.client.HTTPException):
-        answers.append('the shop was closed')
-
-
 def operator(lines, program, directory, url):
     """A buyer waits for a hold that nobody gives back, until an operator ends it."""
     store.expect(len(lines) == 5 and all(line.startswith('redis-cli ') for line in lines), 'an operator has five commands')
@@ -157,7 +149,7 @@ def operator(lines, program, directory, url):
     shop.put(directory, 'lamp', 1)
     store.ask(url, 'HSET', 'stock:lamp', 'somebody', 1, 'mode', 'mutex')
     with shop.shop(program, directory, url) as address:
-        buyer = threading.Thread(target=buy, args=(address, answers))
+        buyer = threading.Thread(target=shop.buy, args=(address, 'lamp', answers))
         buyer.start()
         while store.ask(url, 'ZCARD', QUEUE) == 0 and buyer.is_alive():
             pass

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool - slow work under locks, done by threads: the loop takes the lock and gives it back, a pool thread works, and asks before each step
- * whether the lock is still ours.
+/* pool - slow work under locks, done by threads, and a good end: the loop takes the lock and gives it back, a pool thread works, and asks before
+ * each step whether the lock is still ours. Two jobs want each name, so half of them wait.
  *
  * A handle belongs to the loop's thread; what another thread may have is a hilock_validity: one hold as seen from outside. It is 0 once that
  * hold has ended, by release, loss or close, even when handle and client are gone. So nobody waits for a worker: the loop frees the lock when
  * it must, and the worker finds out before its next step. The validity is given back when the work is.
+ * SIGTERM: waiting jobs give up at once, running jobs get DRAIN_MS to finish; then their locks are lost. A second SIGTERM only shortens the
+ * drain. When all is closed no lock is left at the store, unless the store did not answer.
  * Invariant: a job is the loop's, but for `steps` and `validity` while a worker has it; event_active hands it back. (It needs libevent_pthreads
  * for that.)
- * usage: pool [URL [JOBS [STEPS]]]    (4, 100 of 10 ms); SIGTERM: ends now. One line is printed for each thing that happens */
+ * usage: pool [URL [STEPS [DRAIN_MS]]]    (100 of 10 ms, 5000). One line is printed for each thing that happens */
 #include <event2/event.h>
 #include <event2/thread.h>
 #include <hilock/adapters/libevent.h>
@@ -18,7 +20,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-enum { THREADS = 4, STEP_US = 10000, DRAIN_MS = 0 };
+enum { THREADS = 4, JOBS = 8, STEP_US = 10000 };
 
 struct shop;
 
@@ -34,10 +36,11 @@ struct job {
 
 struct shop {
     struct event_base *base;
-    hilock_client *locks;
+    hilock_client *locks; /* NULL: closed */
     struct event *term;
-    struct job *jobs;
-    int count, left; /* left: not ended */
+    uint32_t drain_ms;
+    struct job jobs[JOBS];
+    int left; /* not ended */
     pthread_t threads[THREADS];
     pthread_mutex_t mutex;
     pthread_cond_t more;
@@ -85,21 +88,37 @@ static void post(struct job *job)
     pthread_mutex_unlock(&shop->mutex);
 }
 
+static void join_all(struct shop *shop)
+{
+    pthread_mutex_lock(&shop->mutex);
+    shop->is_over = 1;
+    pthread_cond_broadcast(&shop->more);
+    pthread_mutex_unlock(&shop->mutex);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(shop->threads[i], NULL);
+}
+
 /* ---- the loop ---- */
+
+static void on_closed(void *user);
+
+/* When each job has ended the client is closed, and when it is the program ends; at SIGTERM these come in any order. */
+static void leave_when_all_ended(struct shop *shop)
+{
+    if (shop->left == 0 && shop->locks)
+        (void)hilock_client_close(shop->locks, 0, on_closed, shop);
+    else if (shop->left == 0)
+        event_base_loopbreak(shop->base);
+}
 
 static void on_closed(void *user)
 {
     struct shop *shop = user;
     shop->locks = NULL;
-    event_base_loopbreak(shop->base);
+    leave_when_all_ended(shop);
 }
 
-static void leave_when_all_ended(struct shop *shop)
-{
-    if (shop->left == 0)
-        (void)hilock_client_close(shop->locks, DRAIN_MS, on_closed, shop);
-}
-
+/* Legal in any state, and before, during and after the client's close. */
 static void give_back(struct job *job)
 {
     hilock_lock_free(job->lock); /* the worker's validity is 0 from here on */
@@ -126,8 +145,7 @@ static void on_returned(evutil_socket_t fd, short what, void *user)
 /* The worker sees it too, and returns the job. */
 static void on_lost(const struct hilock_event *event, void *user)
 {
-    (void)event;
-    say(user, "lost");
+    say(user, event->reason == HILOCK_REASON_CLOSING ? "has no time left" : "lost");
     give_back(user);
 }
 
@@ -135,7 +153,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
 {
     struct job *job = user;
     if (result->status != HILOCK_OK)
-        end(job, hilock_status_name(result->status));
+        end(job, hilock_status_name(result->status)); /* CLOSED at the end */
     else if (hilock_lock_validity(job->lock, &job->validity) != HILOCK_OK)
         end(job, "refused");
     else {
@@ -150,62 +168,55 @@ static void job_begin(struct shop *shop, int number, int steps)
     char name[32];
     *job = (struct job){.shop = shop, .number = number, .steps = steps};
     job->returned = event_new(shop->base, -1, 0, on_returned, job);
-    snprintf(name, sizeof name, "job:%d", number);
+    snprintf(name, sizeof name, "job:%d", number / 2);
     if (!job->returned ||
         hilock_lock_create(&job->lock, shop->locks, name, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = job, .lease_ms = 3000)) != HILOCK_OK ||
         hilock_acquire(job->lock, HILOCK_FOREVER, on_acquired, job) != HILOCK_OK)
         end(job, hilock_client_refusal(shop->locks));
 }
 
-/* Every hold ends now: workers stop by themselves, and their jobs come back. */
 static void on_term(evutil_socket_t fd, short what, void *user)
 {
     struct shop *shop = user;
     (void)fd, (void)what;
-    for (int i = 0; i < shop->count; i++) {
-        if (shop->jobs[i].lock && hilock_lock_state(shop->jobs[i].lock) != HILOCK_STATE_HELD)
-            end(&shop->jobs[i], "not begun");
-        else
-            give_back(&shop->jobs[i]);
-    }
+    puts("finishing");
+    fflush(stdout);
+    if (shop->locks)
+        (void)hilock_client_close(shop->locks, shop->drain_ms, on_closed, shop);
+    shop->drain_ms = 0; /* a second one ends it now */
 }
 
-static void join_all(struct shop *shop)
+static int open_all(struct shop *shop, const char *url)
 {
-    pthread_mutex_lock(&shop->mutex);
-    shop->is_over = 1;
-    pthread_cond_broadcast(&shop->more);
-    pthread_mutex_unlock(&shop->mutex);
+    struct hilock_error error = {"out of memory"};
+    evthread_use_pthreads(); /* before the base: event_active comes from other threads */
+    shop->base = event_base_new();
+    if (shop->base)
+        (void)event_base_priority_init(shop->base, 2); /* hilock has the first: on_lost before on_returned */
+    shop->term = shop->base ? evsignal_new(shop->base, SIGTERM, on_term, shop) : NULL;
+    if (!shop->term || event_add(shop->term, NULL) != 0 ||
+        hilock_client_open_libevent(&shop->locks, shop->base, HILOCK_CLIENT_OPTIONS(.url = url, .label = "pool"), &error) != HILOCK_OK)
+        return fprintf(stderr, "%s\n", error.text), -1;
     for (int i = 0; i < THREADS; i++)
-        pthread_join(shop->threads[i], NULL);
+        if (pthread_create(&shop->threads[i], NULL, work, shop) != 0)
+            return -1;
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    static struct shop shop = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
-    struct hilock_error error = {"out of memory"};
-    int steps = argc > 3 ? atoi(argv[3]) : 100;
+    static struct shop shop = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER, .left = JOBS};
+    const int steps = argc > 2 ? atoi(argv[2]) : 100;
     STAILQ_INIT(&shop.queue);
-    shop.left = shop.count = argc > 2 ? atoi(argv[2]) : 4;
-    evthread_use_pthreads(); /* before the base: event_active comes from other threads */
-    shop.jobs = calloc((size_t)shop.count, sizeof *shop.jobs);
-    shop.base = event_base_new();
-    if (shop.base)
-        (void)event_base_priority_init(shop.base, 2); /* hilock has the first: on_lost before on_returned */
-    shop.term = shop.base ? evsignal_new(shop.base, SIGTERM, on_term, &shop) : NULL;
-    if (!shop.jobs || !shop.term || event_add(shop.term, NULL) != 0 ||
-        hilock_client_open_libevent(&shop.locks, shop.base, HILOCK_CLIENT_OPTIONS(.url = argc > 1 ? argv[1] : NULL, .label = "pool"), &error) != HILOCK_OK)
-        return fprintf(stderr, "%s\n", error.text), 1;
-    for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&shop.threads[i], NULL, work, &shop) != 0)
-            return 1;
-    for (int i = 0; i < shop.count; i++)
+    shop.drain_ms = argc > 3 ? (uint32_t)atoi(argv[3]) : 5000;
+    if (open_all(&shop, argc > 1 ? argv[1] : NULL) != 0)
+        return 1;
+    for (int i = 0; i < JOBS; i++)
         job_begin(&shop, i, steps);
     event_base_dispatch(shop.base);
     join_all(&shop);
-    for (int i = 0; i < shop.count; i++)
+    for (int i = 0; i < JOBS; i++)
         event_free(shop.jobs[i].returned);
-    free(shop.jobs);
     event_free(shop.term);
     event_base_free(shop.base);
     return 0;

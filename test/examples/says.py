@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""says.py REDIS_SERVER PROGRAM - raii, traps and unit_test say what they should, in this order, end well, and leave
+"""says.py REDIS_SERVER PROGRAM - traps and unit_test say what they should, in this order, end well, and leave
 nothing in TMPDIR."""
 import os
 import re
@@ -8,9 +8,8 @@ import tempfile
 import store
 
 SAYS = {
-    'example-raii': r'ours\nthe work failed.*\nfree again\nthe next has it\nbad name "a\}b".*\nleft.*\n',
     'example-traps': r'(held  .*\n( {9}.*\n)?){25}',
-    'example-unit_test': r'ok one after the other\nok stops when the lock is taken\n'
+    'example-unit_test': r'ok waits for the lock\nok stops when the lock is taken\n'
                          r'ok stops alone when the store hangs\nok goes on when its links break\n',
 }
 

@@ -193,53 +193,12 @@ static void play_caller(void)
     }
 }
 
-static char order[3]; /* what ran after the pause: t the program's timer, l on_lost */
-
-static void note(char what) { order[order[0] ? 1 : 0] = what; }
-
-static void on_lost_note(const struct hilock_event *event, void *user) { (void)event, (void)user, note('l'); }
-
-static void on_timer_note(evutil_socket_t fd, short what, void *user) { (void)fd, (void)what, (void)user, note('t'); }
-
-static void on_pause(evutil_socket_t fd, short what, void *user)
+/* What they are for, that a loss comes before a timer which was due first, is shown in test/adapter/libevent_base.c. */
+static void play_priority(void)
 {
-    (void)fd, (void)what, (void)user;
-    usleep(600000); /* two leases: as SIGSTOP and SIGCONT */
-}
-
-/* The loop stands still past the deadline; a timer of the program was due in that time, before hilock's. */
-static void pause_on(struct event_base *base, const char *url)
-{
-    static const struct timeval soon = {0, 1000}, later = {0, 20000};
-    struct event *pause = evtimer_new(base, on_pause, NULL), *timer = evtimer_new(base, on_timer_note, NULL);
-    hilock_client *locks;
-    hilock_lock *lock;
-    int is_held = 0;
-    memset(order, 0, sizeof order);
-    if (hilock_client_open_libevent(&locks, base, HILOCK_CLIENT_OPTIONS(.url = url), NULL) != HILOCK_OK ||
-        hilock_lock_create(&lock, locks, "paused", HILOCK_LOCK_OPTIONS(.on_lost = on_lost_note, .lease_ms = 300)) !=
-            HILOCK_OK ||
-        hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) != HILOCK_OK)
-        expect(0, "a lock");
-    while (!is_held)
-        event_base_loop(base, EVLOOP_ONCE);
-    event_add(pause, &soon);
-    event_add(timer, &later);
-    while (!order[1])
-        event_base_loop(base, EVLOOP_ONCE);
-    hilock_client_abandon(locks);
-    hilock_lock_free(lock);
-    event_free(pause);
-    event_free(timer);
+    struct event_base *base = base_where_losses_come_first();
+    expect(base && event_base_get_npriorities(base) == 2, "a base with a priority for hilock and one for the program");
     event_base_free(base);
-}
-
-static void play_priority(const char *url)
-{
-    pause_on(event_base_new(), url);
-    expect(strcmp(order, "tl") == 0, "without priorities a timer that was due first runs before on_lost");
-    pause_on(base_where_losses_come_first(), url);
-    expect(strcmp(order, "lt") == 0, "with them on_lost runs first");
 }
 
 static void on_page(struct evhttp_request *request, void *user)
@@ -300,7 +259,7 @@ int main(int argc, char **argv)
            "a client");
     play_jobs();
     play_caller();
-    play_priority(url);
+    play_priority();
     play_leader();
     play_refused_leader();
     play_proof();

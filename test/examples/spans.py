@@ -10,7 +10,7 @@ import time
 
 import store
 
-JOBS = 8  # four, twice each
+JOBS = 4
 
 
 def spans_in(path):

@@ -84,9 +84,9 @@ static void copier_end(struct copier *copier)
 struct bench {
     struct event_base *base;
     hilock_memory *store;
-    hilock_client *clients[2]; /* as two programs that share the store */
-    struct copier copiers[2];
-    int closed;
+    hilock_client *client;
+    struct copier copier;
+    int is_closed;
 };
 
 #define CHECK(claim) ((claim) ? (void)0 : broken(__LINE__, #claim))
@@ -104,33 +104,29 @@ static void set_up(struct bench *bench)
     bench->base = event_base_new();
     CHECK(bench->base && hilock_libevent_loop(&loop, bench->base) == HILOCK_OK);
     CHECK(hilock_memory_open(&bench->store, &loop, NULL, NULL) == HILOCK_OK);
-    for (int i = 0; i < 2; i++)
-        CHECK(hilock_client_open_libevent(&bench->clients[i], bench->base, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(bench->store)),
-                                          NULL) == HILOCK_OK);
+    CHECK(hilock_client_open_libevent(&bench->client, bench->base, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(bench->store)), NULL) == HILOCK_OK);
 }
 
 static void turn(const struct bench *bench) { CHECK(event_base_loop(bench->base, EVLOOP_ONCE) >= 0); }
 
-static void on_closed(void *user) { ++*(int *)user; }
+static void on_closed(void *user) { *(int *)user = 1; }
 
-/* The clients first: they speak with the store until they are closed. */
+/* The client first: it speaks with the store until it is closed. */
 static void tear_down(struct bench *bench)
 {
-    for (int i = 0; i < 2; i++) {
-        copier_end(&bench->copiers[i]);
-        CHECK(hilock_client_close(bench->clients[i], 0, on_closed, &bench->closed) == HILOCK_OK);
-    }
-    while (bench->closed < 2)
+    copier_end(&bench->copier);
+    CHECK(hilock_client_close(bench->client, 0, on_closed, &bench->is_closed) == HILOCK_OK);
+    while (!bench->is_closed)
         turn(bench);
     hilock_memory_close(bench->store);
     event_base_free(bench->base);
 }
 
-static void begin(struct bench *bench, int i, int pages) { CHECK(copier_begin(&bench->copiers[i], bench->base, bench->clients[i], pages)); }
+static void begin(struct bench *bench, int pages) { CHECK(copier_begin(&bench->copier, bench->base, bench->client, pages)); }
 
-static void until_moved(const struct bench *bench, int i, int pages)
+static void until_moved(const struct bench *bench, int pages)
 {
-    while (bench->copiers[i].moved < pages && bench->copiers[i].state <= MOVES)
+    while (bench->copier.moved < pages && bench->copier.state <= MOVES)
         turn(bench);
 }
 
@@ -138,56 +134,55 @@ static void until_moved(const struct bench *bench, int i, int pages)
 
 enum { FEW = 20, ENDLESS = 1000000 };
 
-static void one_after_the_other(struct bench *bench)
+/* Another program has the lock: nothing is moved before its lease is over. */
+static void waits_for_the_lock(struct bench *bench)
 {
-    begin(bench, 0, FEW);
-    until_moved(bench, 0, 1);
-    begin(bench, 1, FEW);
-    until_moved(bench, 1, 1);
-    CHECK(bench->copiers[0].state == DONE && bench->copiers[0].moved == FEW);
-    until_moved(bench, 1, FEW);
-    CHECK(bench->copiers[1].state == DONE);
+    CHECK(hilock_memory_take(bench->store, HILOCK_MUTEX, "pages", "somebody", HILOCK_FOREVER) == HILOCK_OK);
+    begin(bench, FEW);
+    for (int turns = 0; turns < 5; turns++)
+        turn(bench);
+    CHECK(bench->copier.state == WAITS);
+    CHECK(hilock_memory_expire(bench->store, "pages") == HILOCK_OK);
+    until_moved(bench, FEW);
+    CHECK(bench->copier.state == DONE);
 }
 
 /* Somebody else takes the lock: the copier learns it when it renews, and stops. */
 static void stops_when_the_lock_is_taken(struct bench *bench)
 {
-    begin(bench, 0, ENDLESS);
-    until_moved(bench, 0, 3);
+    begin(bench, ENDLESS);
+    until_moved(bench, 3);
     CHECK(hilock_memory_take(bench->store, HILOCK_MUTEX, "pages", "somebody", HILOCK_FOREVER) == HILOCK_OK);
-    until_moved(bench, 0, ENDLESS);
-    CHECK(bench->copiers[0].state == STOPPED);
+    until_moved(bench, ENDLESS);
+    CHECK(bench->copier.state == STOPPED);
     CHECK(strcmp(hilock_memory_holder(bench->store, "pages"), "somebody") == 0); /* it has not touched what is his */
 }
 
 /* Nobody tells the copier that it has lost: it stops when its lease may be over. */
 static void stops_alone_when_the_store_hangs(struct bench *bench)
 {
-    begin(bench, 0, ENDLESS);
-    until_moved(bench, 0, 1);
+    begin(bench, ENDLESS);
+    until_moved(bench, 1);
     hilock_memory_hang(bench->store, 1);
-    until_moved(bench, 0, ENDLESS);
-    CHECK(bench->copiers[0].state == STOPPED);
+    until_moved(bench, ENDLESS);
+    CHECK(bench->copier.state == STOPPED);
     hilock_memory_hang(bench->store, 0);
-    begin(bench, 1, FEW);
-    until_moved(bench, 1, FEW);
-    CHECK(bench->copiers[1].state == DONE);
 }
 
 /* A short outage is no loss. */
 static void goes_on_when_its_links_break(struct bench *bench)
 {
-    begin(bench, 0, FEW);
-    until_moved(bench, 0, 1);
+    begin(bench, FEW);
+    until_moved(bench, 1);
     hilock_memory_disconnect(bench->store);
-    until_moved(bench, 0, FEW);
-    CHECK(bench->copiers[0].state == DONE);
+    until_moved(bench, FEW);
+    CHECK(bench->copier.state == DONE);
 }
 
 int main(void)
 {
     static const struct { const char *name; void (*run)(struct bench *bench); } tests[] = {
-        {"one after the other", one_after_the_other},
+        {"waits for the lock", waits_for_the_lock},
         {"stops when the lock is taken", stops_when_the_lock_is_taken},
         {"stops alone when the store hangs", stops_alone_when_the_store_hangs},
         {"goes on when its links break", goes_on_when_its_links_break},

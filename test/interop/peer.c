@@ -104,31 +104,40 @@ static void on_acquired(const struct hilock_result *result, void *user)
         result->holder);
 }
 
-static void on_released(const struct hilock_result *result, void *user)
+static void on_answered(const struct hilock_result *result, void *user)
 {
     const struct actor *actor = user;
     peer_answer(actor->tag, "%s %s", hilock_status_name(result->status), result->detail);
 }
 
-static void on_peeked(const struct hilock_result *result, void *tag)
+static void on_peeked(const struct hilock_result *result, void *user)
 {
-    peer_answer(tag, "%s %s %u %u %s", hilock_status_name(result->status), *result->holder ? result->holder : "-", result->holder_remaining_ms,
-        result->waiters, result->detail);
-    free(tag);
-    hilock_lock_free(result->lock);
+    const struct actor *actor = user;
+    peer_answer(actor->tag, "%s %s %u %u %s", hilock_status_name(result->status), *result->holder ? result->holder : "-",
+        result->holder_remaining_ms, result->waiters, result->detail);
 }
 
-static void on_forced(const struct hilock_result *result, void *tag)
-{
-    peer_answer(tag, "%s %s", hilock_status_name(result->status), result->detail);
-    free(tag);
-    hilock_lock_free(result->lock);
-}
-
-static void accepted(const char *tag, const struct peer_client *client, hilock_status status)
+static void accepted(const struct actor *actor, hilock_status status)
 {
     if (status != HILOCK_OK)
-        peer_answer(tag, "refused %s %s", hilock_status_name(status), hilock_client_refusal(client->hilock));
+        peer_answer(actor->tag, "refused %s %s", hilock_status_name(status), hilock_client_refusal(actor->client->hilock));
+}
+
+static struct actor *asked(const char *tag, const char *client, const char *label)
+{
+    struct actor *actor = actor_of(client_of(client), label);
+    free(actor->tag);
+    actor->tag = copy(tag);
+    return actor;
+}
+
+/* A new handle in the place of the actor's last one. */
+static hilock_status handle_make(struct actor *actor, const char *kind, const char *name, uint32_t lease_ms)
+{
+    hilock_lock_free(actor->lock);
+    actor->lock = NULL;
+    return hilock_lock_create(&actor->lock, actor->client->hilock, name,
+        HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .on_event = on_event, .user = actor, .kind = peer_kind(kind), .lease_ms = lease_ms));
 }
 
 static void do_open(const char *tag, char *const *words, int count)
@@ -153,50 +162,29 @@ static void do_open(const char *tag, char *const *words, int count)
 
 static void do_acquire(const char *tag, char *const *words)
 {
-    struct actor *actor = actor_of(client_of(words[0]), words[1]);
-    struct hilock_lock_options options = hilock_lock_options_default();
-    hilock_status status;
-    hilock_lock_free(actor->lock);
-    actor->lock = NULL;
-    free(actor->tag);
-    actor->tag = copy(tag);
-    options.on_lost = hilock_lost_ignored;
-    options.on_event = on_event;
-    options.user = actor;
-    options.kind = peer_kind(words[2]);
-    options.lease_ms = (uint32_t)atoi(words[5]);
-    status = hilock_lock_create(&actor->lock, actor->client->hilock, words[3], &options);
+    struct actor *actor = asked(tag, words[0], words[1]);
+    hilock_status status = handle_make(actor, words[2], words[3], (uint32_t)atoi(words[5]));
     if (status == HILOCK_OK)
         status = hilock_acquire(actor->lock, strcmp(words[4], "-1") == 0 ? HILOCK_FOREVER : (uint32_t)atoi(words[4]), on_acquired, actor);
-    accepted(tag, actor->client, status);
+    accepted(actor, status);
 }
 
 static void do_release(const char *tag, char *const *words)
 {
-    struct actor *actor = actor_of(client_of(words[0]), words[1]);
-    free(actor->tag);
-    actor->tag = copy(tag);
-    accepted(tag, actor->client, hilock_release(actor->lock, on_released, actor));
+    struct actor *actor = asked(tag, words[0], words[1]);
+    accepted(actor, hilock_release(actor->lock, on_answered, actor));
 }
 
-static void do_operator(const char *tag, char *const *words, int is_force)
+/* holder: NULL asks who it is, "-" ends the hold of any, all else that of this one. */
+static void do_operator(const char *tag, char *const *words, const char *holder)
 {
-    struct peer_client *client = client_of(words[0]);
-    struct hilock_lock_options options = hilock_lock_options_default();
-    hilock_lock *lock = NULL;
-    hilock_status status;
-    char *own = copy(tag);
-    options.on_lost = hilock_lost_ignored;
-    options.kind = peer_kind(words[1]);
-    status = hilock_lock_create(&lock, client->hilock, words[2], &options);
-    if (status == HILOCK_OK)
-        status = is_force ? hilock_force_release(lock, strcmp(words[3], "-") == 0 ? NULL : words[3], on_forced, own) :
-                            hilock_peek(lock, on_peeked, own);
-    if (status == HILOCK_OK)
-        return;
-    accepted(tag, client, status);
-    hilock_lock_free(lock);
-    free(own);
+    struct actor *actor = asked(tag, words[0], "an operator");
+    hilock_status status = handle_make(actor, words[1], words[2], 0);
+    if (status == HILOCK_OK && !holder)
+        status = hilock_peek(actor->lock, on_peeked, actor);
+    else if (status == HILOCK_OK)
+        status = hilock_force_release(actor->lock, strcmp(holder, "-") == 0 ? NULL : holder, on_answered, actor);
+    accepted(actor, status);
 }
 
 static void on_closed(void *tag)
@@ -230,9 +218,9 @@ static void obey(char *const *words, int count)
     else if (strcmp(verb, "release") == 0 && count == 4)
         do_release(tag, words + 2);
     else if (strcmp(verb, "peek") == 0 && count == 5)
-        do_operator(tag, words + 2, 0);
+        do_operator(tag, words + 2, NULL);
     else if (strcmp(verb, "force") == 0 && count == 6)
-        do_operator(tag, words + 2, 1);
+        do_operator(tag, words + 2, words[5]);
     else if (strcmp(verb, "close") == 0 && count == 3)
         do_close(tag, client_of(words[2]));
     else if (strcmp(verb, "contend") == 0 && count >= 9) {

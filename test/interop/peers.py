@@ -10,15 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
-import outside  # noqa: E402
-
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECRET = outside.SECRET
-PATIENCE_S = 120
+sys.path.insert(0, os.path.join(HERE, '..', 'examples'))
+import store  # noqa: E402
+
+PATIENCE_S = store.WAITS_S
 RELEASES = {'new': '4.7.0', 'old': '3.24.3'}  # as pom.xml pins them
 
 
@@ -45,6 +43,8 @@ def is_whole(folder):
 
 
 def make_jars(folder, profile):
+    if not shutil.which('mvn') or not shutil.which('javac'):
+        skip('there is neither Maven with a JDK here nor a folder of jars (HILOCK_INTEROP_JARS); Debian has them in maven, default-jdk-headless')
     repository = os.environ.get('HILOCK_MAVEN_REPOSITORY')
     options = [f'-Dmaven.repo.local={repository}'] if repository else []
     done = subprocess.run(['mvn', '-q', '-B', '-P', profile, '-f', os.path.join(HERE, 'pom.xml'), f'-Dout={folder}', *options,
@@ -67,37 +67,27 @@ def jars(folder, profile):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, 'making'), 'w', encoding='utf-8') as making:
         fcntl.flock(making, fcntl.LOCK_EX)  # several tests may want them
-        make_if_not_whole(folder, profile)
+        if not is_whole(folder):
+            make_jars(folder, profile)
     return os.path.join(folder, 'classes') + ':' + os.path.join(folder, 'lib', '*')
-
-
-def make_if_not_whole(folder, profile):
-    if not is_whole(folder):
-        if not shutil.which('mvn') or not shutil.which('javac'):
-            skip('there is neither Maven with a JDK here nor a folder of jars (HILOCK_INTEROP_JARS); Debian has them in maven, default-jdk-headless')
-        make_jars(folder, profile)
 
 
 # ---- programs
 
-class Peer:
+class Peer(store.Program):
+    """Its answers are kept by their tags."""
     def __init__(self, label, command, folder, own_url):
         self.label, self.url = label, own_url
         self.trace = os.path.join(folder, label + '.trace')
         self.errors = os.path.join(folder, label + '.err')
-        self.answers, self.changed, self.count = collections.defaultdict(list), threading.Condition(), 0
+        self.answers, self.count = collections.defaultdict(list), 0
         self.killed_ns, self.stops = None, []  # (from, to) in ns: it stood still
         with open(self.errors, 'a', encoding='utf-8') as errors:
-            self.process = subprocess.Popen([*command, self.trace], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                                            errors='replace')
-        threading.Thread(target=self.listen, daemon=True).start()
+            super().__init__(*command, self.trace, stdin=subprocess.PIPE, stderr=errors, errors='replace')
 
-    def listen(self):
-        for line in self.process.stdout:
-            tag, at_ns, words = (line.rstrip('\n').split(' ', 2) + [''])[:3]
-            with self.changed:
-                self.answers[tag].append((int(at_ns), words))
-                self.changed.notify_all()
+    def heard(self, line):
+        tag, at_ns, words = (line.split(' ', 2) + [''])[:3]
+        self.answers[tag].append((int(at_ns), words))
 
     def send(self, *words):
         """The tag, for answer()."""
@@ -108,11 +98,9 @@ class Peer:
         return tag
 
     def answer_at(self, tag, what=''):
-        until = time.monotonic() + PATIENCE_S
-        with self.changed:
-            while not self.answers[tag]:
-                if not self.changed.wait(until - time.monotonic()):
-                    raise SystemExit(f'{self.label} never answered {tag} {what}\n{self.complaints()}')
+        with self.news:
+            if not self.news.wait_for(lambda: self.answers[tag], PATIENCE_S):
+                raise SystemExit(f'{self.label} never answered {tag} {what}\n{self.complaints()}')
             return self.answers[tag].pop(0)
 
     def answer(self, tag, what=''):

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """servers - redis-servers of a test's own on loopback ports, alone or as a cluster of three masters with a replica each. They end with the block."""
 import contextlib
-import os
-import sys
 
-from peers import HERE, SECRET
-
-sys.path.insert(0, os.path.join(HERE, '..', 'examples'))
-from store import Server, until  # noqa: E402
+import peers  # noqa: F401 - it knows where store is
+from store import SECRET, Server, until
 
 MASTERS = 3
 SLOTS = 16384

@@ -2,10 +2,12 @@
 """torture - Java and hilock want the same names, and both are killed and suspended all the time: no two ever hold one, every wait is served, the tokens of
 our holders rise, and nothing is left but tokens.
 
-    torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N]
+    torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N] [--calm]
+               [--names N] [--hold-us US] [--think-us US] [--kind mutex|fair] [--java-kind rlock|fair|fenced]
 
 2 JVMs of 8 threads and 4 processes of 8 handles, half of these FAIR, on 16 names. Leases of both are short, so that one who dies costs no minute. In a
-cluster also a master is killed and comes back, and slots move. Each of these happens once at least, however few the seconds."""
+cluster also a master is killed and comes back, and slots move. Each of these happens once at least, however few the seconds. With --calm nothing of that
+happens: then it measures what each side gets, from when the JVMs have run for a while. To be read on a machine that does nothing else."""
 import argparse
 import collections
 import itertools
@@ -19,8 +21,8 @@ import oracle
 import peers
 import servers
 
-NAMES = [f'stock:{i}' for i in range(16)]
-EACH, HOLD_US, THINK_US = 8, 2000, 2000
+EACH = 8
+WARM_S = 5
 FAULTS = (('kill', 'ours'), ('suspend', 'Java'), ('kill', 'Java'), ('suspend', 'ours'), ('outlast', 'ours'), ('outlast', 'Java'))
 CLUSTER_FAULTS = ('move', 'fail over', 'move')  # before each round of these
 LATCH_S = 25  # a Java that is killed between its unlock and its DEL leaves a key for 20 s
@@ -31,6 +33,7 @@ QUEUE_S = 100  # one of ours that is killed may leave the queue, for 90 s
 class Fleet:
     def __init__(self, options, folder, server, class_path):
         self.options, self.folder, self.server, self.class_path = options, folder, server, class_path
+        self.names = [f'stock:{i}' for i in range(options.names)]
         self.count, self.live, self.dead, self.faults = 0, {}, [], collections.Counter()
         self.is_over, self.looked_ns = threading.Event(), time.monotonic_ns()
         threading.Thread(target=self.watch_machine, daemon=True).start()
@@ -49,12 +52,13 @@ class Fleet:
         is_java, label = place < self.options.java, f'p{self.count}'
         self.count += 1
         if is_java:
-            peer = peers.java(label, self.class_path, self.folder, self.server.java_url)
+            peer = peers.java(label, self.class_path, self.folder, self.server.java_url, quick=not self.options.calm)
             peers.open_client(peer, label, f'watchdog={self.options.lease_ms}')
         else:
             peer = peers.ours(label, self.options.peer, self.folder, self.server.ours_url)
             peers.open_client(peer, label, self.options.lease_ms)
-        peer.ask('contend', label, EACH, 'rlock' if is_java else ('mutex', 'fair')[place % 2], HOLD_US, THINK_US, 0, *NAMES)
+        kind = self.options.java_kind if is_java else self.options.kind or ('mutex', 'fair')[place % 2]
+        peer.ask('contend', label, EACH, kind, self.options.hold_us, self.options.think_us, 0, *self.names)
         self.live[place] = peer
 
     def fault(self, what, side):
@@ -70,7 +74,7 @@ class Fleet:
 
     def cluster_fault(self, what):
         self.faults[what] += 1
-        slot = self.server.slot(random.choice(NAMES))
+        slot = self.server.slot(random.choice(self.names))
         if what == 'move':
             self.server.move(slot)
         else:
@@ -91,8 +95,20 @@ class Fleet:
         self.is_over.set()
 
 
+def measure(fleet, options):
+    """The time that counts."""
+    for place in fleet.places():
+        fleet.start(place)
+    time.sleep(WARM_S)
+    begun_ns = time.monotonic_ns()
+    time.sleep(options.seconds)
+    ended_ns = time.monotonic_ns()
+    fleet.stop()
+    return begun_ns, ended_ns
+
+
 def play(fleet, options):
-    end = time.monotonic() + options.seconds
+    begun_ns, end = time.monotonic_ns(), time.monotonic() + options.seconds
     for place in fleet.places():
         fleet.start(place)
     steps = [(fleet.cluster_fault, what) for what in CLUSTER_FAULTS if options.cluster] + [(fleet.fault, *fault) for fault in FAULTS]
@@ -102,6 +118,7 @@ def play(fleet, options):
         if done >= len(steps) and time.monotonic() >= end:
             break
     fleet.stop()
+    return begun_ns, time.monotonic_ns()
 
 
 def check_left(server, is_long):
@@ -115,14 +132,15 @@ def check_left(server, is_long):
     peers.expect(not left or not is_long and all(key.startswith(passing) for key in left), f'nothing is left but tokens: {left}')
 
 
-def tell(verdict, fleet):
+def tell(verdict, fleet, begun_ns, ended_ns):
     waits = collections.defaultdict(list)
     for turn in verdict.turns:
-        if turn.begun_ns:
+        if begun_ns <= turn.begun_ns < ended_ns:
             waits['ours' if turn.token else 'Java'].append((turn.begun_ns - turn.asked_ns) / 1e6)
     print(', '.join(f'{count} x {what}' for what, count in sorted(fleet.faults.items())))
     for side, of_side in sorted(waits.items()):
-        print(f'{side}: {len(of_side)} grants, wait p50 {oracle.percentile(of_side, .5):.1f} ms, p99 {oracle.percentile(of_side, .99):.0f} ms, '
+        share = 100 * len(of_side) / sum(map(len, waits.values()))
+        print(f'{side}: {len(of_side)} grants, {share:.0f} %, {len(of_side) / (ended_ns - begun_ns) * 1e9:.0f}/s, wait p50 {oracle.percentile(of_side, .5):.1f} ms, p99 {oracle.percentile(of_side, .99):.0f} ms, '
               f'longest {max(of_side) / 1000:.1f} s')
     print(f'{verdict.grants} holds judged, {len(verdict.overlaps)} overlaps, {len(verdict.backward)} tokens out of order, {len(verdict.unserved)} waits '
           f'not served; of the holds and waits: {dict(verdict.fates)}')
@@ -137,8 +155,8 @@ def check(verdict, server, options):
     peers.expect(not verdict.backward, f'tokens rise: {verdict.backward[:3]}')
     peers.expect(not verdict.unserved, 'every wait is served')
     peers.expect(options.cluster or not verdict.faults, 'no wait fails and no hold ends by itself, but of who stood still')
-    for side in (0, 1):
-        peers.expect(any(bool(turn.token) == bool(side) for turn in verdict.turns if turn.begun_ns), 'both sides have had their turns')
+    for is_ours, count in ((False, options.java), (True, options.ours)):
+        peers.expect(not count or any(bool(turn.token) == is_ours for turn in verdict.turns if turn.begun_ns), 'both sides have had their turns')
     check_left(server, options.seconds > 120)
 
 
@@ -153,17 +171,23 @@ def main():
     parser.add_argument('--release', choices=peers.RELEASES, default='new')
     parser.add_argument('--java', type=int, default=2)
     parser.add_argument('--ours', type=int, default=4)
+    parser.add_argument('--calm', action='store_true')
+    parser.add_argument('--names', type=int, default=16)
+    parser.add_argument('--hold-us', type=int, default=2000)
+    parser.add_argument('--think-us', type=int, default=2000)
+    parser.add_argument('--kind', choices=('mutex', 'fair'))
+    parser.add_argument('--java-kind', choices=('rlock', 'fair', 'fenced'), default='rlock')
     options = parser.parse_args()
     class_path = peers.jars(options.jars, options.release)
     with tempfile.TemporaryDirectory() as folder, (servers.cluster if options.cluster else servers.single)(options.server, folder) as server:
         fleet = Fleet(options, folder, server, class_path)
         try:
-            play(fleet, options)
+            spans = (measure if options.calm else play)(fleet, options)
         finally:
             for peer in fleet.live.values():
                 peer.end()
         verdict = oracle.judge([*fleet.live.values(), *fleet.dead])
-        tell(verdict, fleet)
+        tell(verdict, fleet, *spans)
         check(verdict, server, options)
 
 

@@ -45,6 +45,8 @@ def main(program, folder, promtool=None):
     expressions = re.findall(r'expr: (.*)', read(os.path.join(folder, 'alerts.yml'))) + [expr for _, expr in queries(read(os.path.join(folder, 'dashboard.json')))]
     there = {line.split('{')[0] for line in page.splitlines() if not line.startswith('#')}
     failures = [f'{name}: is not on the page' for name in sorted(named('\n'.join(expressions)) - there)]
+    headings = re.findall(r'^# TYPE (\w+)', page, re.M)
+    failures += [f'{name}: has more than one heading' for name in sorted(set(headings)) if headings.count(name) > 1]
     if promtool:
         failures += by_promtool(promtool, page, folder)
     print('\n'.join(failures) or f'{len(expressions)} expressions')

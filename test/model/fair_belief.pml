@@ -10,7 +10,7 @@
  * unit after each PACE of ours. A message takes as long as it likes; it is lost when another takes its place before it arrives. A request may
  * be sent on a link that the client then gives up, and run at any later time (`stray`).
  * Which of those in the queue is chosen is left open here: any live one, or nobody. fair_order.pml has the order, and no clock.
- * With -DBUG_... one rule is broken; README.md says which property must then be found violated. */
+ * With -DBUG_... one rule is broken; meson.build says which property must then be found violated. */
 #define IDS 2
 #define NUMBERS 2 /* requests of one acquisition: the first, and a heartbeat or renewal */
 #define LEASE 4

@@ -6,7 +6,7 @@
  * for a while; a waiter dies; one gives up, so that its leaving may cross a grant.
  * No clock: a window, or a dead waiter's place, may end at any time. Beliefs are fair_belief.pml's matter.
  * Order is the assertion in check_order(); progress is `served`, for which each process that can act for ever acts some time (weak fairness).
- * With -DBUG_... one rule is broken; README.md says which property must then be found violated. */
+ * With -DBUG_... one rule is broken; meson.build says which property must then be found violated. */
 #define WAITERS 3
 #ifndef LOSSES
 #define LOSSES 1

@@ -7,7 +7,7 @@
  * Each step of the loops below is one turn of somebody: a client's event loop, or a script at the store.
  *
  * Left out: not_after (a stray may run however late), the answer to a release (nobody waits for it), who waits for what message.
- * With -DBUG_... one rule is broken; README.md says which property must then be found violated. */
+ * With -DBUG_... one rule is broken; meson.build says which property must then be found violated. */
 #define HANDLES 2
 #define LEASE 2
 #define RESERVED 1  /* tokens beyond its own that a grant reserves, one for each hand-off */

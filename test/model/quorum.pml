@@ -9,7 +9,7 @@
  * Time: a tick takes a unit from every lease, belief and guard. A message takes as long as it likes; a request is lost when the next
  * one takes its place, a refusal has nothing to tell (to ignore it is to believe longer), and a release arrives some time or never. An acquire
  * that finds its own hold makes its lease whole: so it renews, and heals a master that has forgotten.
- * With -DBUG_... one rule is broken; README.md says which property must then be found violated. */
+ * With -DBUG_... one rule is broken; meson.build says which property must then be found violated. */
 #define MASTERS 3
 #define LEASE 2
 #ifdef BUG_MAJORITY_OF_ONE

@@ -87,7 +87,7 @@ def doctor(hilock, url):
     code, text, _ = ended(hilock, 'doctor', url)
     line = next(line for line in text.splitlines() if 'eviction' in line)
     store.expect(code == 1 and line.startswith('wrong') and 'noeviction' in line, f'a policy that evicts locks: {line}')
-    store.expect(ended(hilock, 'doctor', url.replace('redis.sock', 'none.sock'))[0] == 1, 'a server that is not there')
+    store.expect(ended(hilock, 'doctor', url.replace('/socket', '/none'))[0] == 1, 'a server that is not there')
 
 
 def operate(url, hilock):

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../secret.h"
+
 #define MUST(condition) ((condition) ? (void)0 : (fprintf(stderr, "certificates: not so: %s\n", #condition), abort()))
 
 enum { DAY_S = 86400, NAMES_MAX = 4000, LONG_NAMES = 60 };
@@ -79,43 +81,39 @@ static void make(enum certificate_kind kind)
     MUST(X509_sign(x509, signer->key, EVP_sha256()) > 0);
 }
 
-static FILE *create(char to[96], const char *name)
+/* What is there of the two, the key first. */
+static void save(char ret_path[96], const char *name, EVP_PKEY *key, const char *passphrase, X509 *x509)
 {
+    const EVP_CIPHER *cipher = passphrase ? EVP_aes_128_cbc() : NULL;
     FILE *file;
-    snprintf(to, 96, "%s/%s", certificates.folder, name);
-    file = fopen(to, "we");
+    snprintf(ret_path, 96, "%s/%s", certificates.folder, name);
+    file = fopen(ret_path, "we");
     MUST(file);
-    return file;
+    MUST(!key || PEM_write_PKCS8PrivateKey(file, key, cipher, passphrase, passphrase ? (int)strlen(passphrase) : 0, NULL, NULL) == 1);
+    MUST(!x509 || PEM_write_X509(file, x509) == 1);
+    MUST(key || x509 || fputs("nothing of the kind\n", file) >= 0);
+    MUST(fclose(file) == 0);
 }
 
-static void write_files(enum certificate_kind kind)
-{
-    struct certificate *certificate = &certificates.of[kind];
-    char name[32];
-    FILE *file;
-    snprintf(name, sizeof name, "cert%d.pem", (int)kind);
-    file = create(certificate->cert_file, name);
-    MUST(PEM_write_X509(file, certificate->x509) == 1 && fclose(file) == 0);
-    snprintf(name, sizeof name, "key%d.pem", (int)kind);
-    file = create(certificate->key_file, name);
-    MUST(PEM_write_PrivateKey(file, certificate->key, NULL, NULL, 0, NULL, NULL) == 1 && fclose(file) == 0);
-}
-
-static void write_odd_files(void)
+static void save_all(void)
 {
     const struct certificate *client = &certificates.of[CERT_CLIENT];
+    X509 *authority = certificates.of[CERT_AUTHORITY].x509;
     char name[64], path[96];
-    FILE *file = create(certificates.both_file, "both.pem");
-    MUST(PEM_write_PrivateKey(file, client->key, NULL, NULL, 0, NULL, NULL) == 1 && PEM_write_X509(file, client->x509) == 1 && fclose(file) == 0);
-    file = create(certificates.locked_file, "locked.pem");
-    MUST(PEM_write_PKCS8PrivateKey(file, client->key, EVP_aes_128_cbc(), "s3cret-marker", 13, NULL, NULL) == 1 && fclose(file) == 0);
-    file = create(certificates.nonsense_file, "nonsense.pem");
-    MUST(fputs("nothing of the kind\n", file) >= 0 && fclose(file) == 0);
+    for (int kind = 0; kind < CERT_COUNT; kind++) {
+        struct certificate *certificate = &certificates.of[kind];
+        snprintf(name, sizeof name, "cert%d.pem", kind);
+        save(certificate->cert_file, name, NULL, NULL, certificate->x509);
+        snprintf(name, sizeof name, "key%d.pem", kind);
+        save(certificate->key_file, name, certificate->key, NULL, NULL);
+    }
+    save(certificates.both_file, "both.pem", client->key, NULL, client->x509);
+    save(certificates.locked_file, "locked.pem", client->key, TEST_SECRET, NULL);
+    save(certificates.nonsense_file, "nonsense.pem", NULL, NULL, NULL);
     snprintf(certificates.trusted_dir, sizeof certificates.trusted_dir, "%s/trusted", certificates.folder);
     MUST(mkdir(certificates.trusted_dir, 0700) == 0);
-    snprintf(name, sizeof name, "trusted/%08lx.0", X509_subject_name_hash(certificates.of[CERT_AUTHORITY].x509));
-    file = create(path, name);
-    MUST(PEM_write_X509(file, certificates.of[CERT_AUTHORITY].x509) == 1 && fclose(file) == 0);
+    snprintf(name, sizeof name, "trusted/%08lx.0", X509_subject_name_hash(authority));
+    save(path, name, NULL, NULL, authority);
 }
 
 int certificates_begin(void **state)
@@ -123,11 +121,9 @@ int certificates_begin(void **state)
     (void)state;
     strcpy(certificates.folder, "/tmp/hilock-tls-XXXXXX");
     MUST(mkdtemp(certificates.folder));
-    for (int kind = 0; kind < CERT_COUNT; kind++) {
+    for (int kind = 0; kind < CERT_COUNT; kind++)
         make((enum certificate_kind)kind);
-        write_files((enum certificate_kind)kind);
-    }
-    write_odd_files();
+    save_all();
     return 0;
 }
 

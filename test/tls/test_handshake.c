@@ -198,8 +198,11 @@ static void meet_plain(const char *answer, const char *expected)
 {
     struct link_trial trial;
     struct peer peer;
+    unsigned char heard;
     peer_meet(&peer, &trial, &(struct peer_options){.certificate = CERT_RIGHT});
     link_trial_turns(&trial, 5);
+    assert_int_equal(recv(trial.peer, &heard, 1, MSG_PEEK), 1);
+    assert_int_equal(heard, SSL3_RT_HANDSHAKE); /* and nothing in plain */
     link_trial_answer(&trial, answer);
     link_trial_until(&trial, "down(");
     if (strncmp(trial.told, expected, strlen(expected)) != 0)
@@ -231,36 +234,38 @@ static void test_nobody_there(void **state)
 
 /* ---- files ---- */
 
-static void is_refused(const struct hl_tls_options *tls, const char *format, const char *path)
+static void is_refused(const struct hl_tls_options *tls, const char *option, const char *path, const char *reason)
 {
     struct hl_link_factory factory = hl_link_hiredis();
     struct hl_memory memory;
     struct hl_text why = {""}, expected;
     hl_memory_init(&memory, NULL);
     assert_int_equal(factory.secure(&factory, &memory, tls, &why), HILOCK_INVALID);
-    snprintf(expected.bytes, sizeof expected.bytes, "%s \"%s\"", format, path);
-    if (strncmp(why.bytes, expected.bytes, strlen(expected.bytes)) != 0)
-        fail_msg("told \"%s\", not \"%s\"", why.bytes, expected.bytes);
-    assert_null(strstr(why.bytes, "s3cret"));
+    snprintf(expected.bytes, sizeof expected.bytes, "%s \"%s\"", option, path);
+    if (strncmp(why.bytes, expected.bytes, strlen(expected.bytes)) != 0 || !strstr(why.bytes, reason) || strstr(why.bytes, "s3cret"))
+        fail_msg("said \"%s\", not \"%s\" and \"%s\"", why.bytes, expected.bytes, reason);
     assert_null(factory.ctx);
 }
 
+#define REFUSED(option, path, reason, ...) is_refused(&(struct hl_tls_options){__VA_ARGS__}, option, path, reason)
+
 static void test_files_that_cannot_be_used(void **state)
 {
-    const char *cert = certificates.of[CERT_CLIENT].cert_file, *nonsense = certificates.nonsense_file, *missing = "/nonexistent.pem";
+    const char *cert = certificates.of[CERT_CLIENT].cert_file, *other_key = certificates.of[CERT_RIGHT].key_file;
+    const char *nonsense = certificates.nonsense_file, *locked = certificates.locked_file, *missing = "/nonexistent.pem";
     (void)state;
-    is_refused(&(struct hl_tls_options){.ca_file = missing}, "cannot read tls_ca_file", missing);
-    is_refused(&(struct hl_tls_options){.ca_file = certificates.folder}, "cannot read tls_ca_file", certificates.folder);
-    is_refused(&(struct hl_tls_options){.ca_file = nonsense}, "tls_ca_file", nonsense);
-    is_refused(&(struct hl_tls_options){.ca_dir = missing}, "cannot read tls_ca_dir", missing);
-    is_refused(&(struct hl_tls_options){.ca_dir = nonsense}, "cannot read tls_ca_dir", nonsense);
-    is_refused(&(struct hl_tls_options){.cert_file = missing}, "cannot read tls_cert_file", missing);
-    is_refused(&(struct hl_tls_options){.cert_file = nonsense}, "tls_cert_file", nonsense);
-    is_refused(&(struct hl_tls_options){.cert_file = cert}, "tls_cert_file", cert); /* no key in it */
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = missing}, "cannot read tls_key_file", missing);
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = nonsense}, "tls_key_file", nonsense);
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = certificates.of[CERT_RIGHT].key_file}, "tls_key_file", certificates.of[CERT_RIGHT].key_file);
-    is_refused(&(struct hl_tls_options){.cert_file = cert, .key_file = certificates.locked_file}, "tls_key_file", certificates.locked_file);
+    REFUSED("cannot read tls_ca_file", missing, "No such file or directory", .ca_file = missing);
+    REFUSED("cannot read tls_ca_file", certificates.folder, "", .ca_file = certificates.folder);
+    REFUSED("tls_ca_file", nonsense, "", .ca_file = nonsense);
+    REFUSED("cannot read tls_ca_dir", missing, "", .ca_dir = missing);
+    REFUSED("cannot read tls_ca_dir", nonsense, "", .ca_dir = nonsense);
+    REFUSED("cannot read tls_cert_file", missing, "", .cert_file = missing);
+    REFUSED("tls_cert_file", nonsense, "", .cert_file = nonsense);
+    REFUSED("tls_cert_file", cert, "", .cert_file = cert); /* no key in it */
+    REFUSED("cannot read tls_key_file", missing, "", .cert_file = cert, .key_file = missing);
+    REFUSED("tls_key_file", nonsense, "", .cert_file = cert, .key_file = nonsense);
+    REFUSED("tls_key_file", other_key, "", .cert_file = cert, .key_file = other_key);
+    REFUSED("tls_key_file", locked, "has a passphrase, and hilock asks for none: give a key without one", .cert_file = cert, .key_file = locked);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""layering_selfcheck.py CC - every rule of tree.py, objects.py and circles.py goes red when broken, and is silent
-when not. A small tree that breaks nothing is written to a temporary directory; each case below then breaks one thing
-in it. A rule without a case fails, too."""
+"""selfcheck.py CC.. RENDERER_FOLDER - each rule of tree.py, objects.py, circles.py, symbols.py and reference.py reports what breaks it, and is
+silent about what does not. For each there is something small in which nothing is wrong; a case is one change of it. A rule without a case fails."""
 import os
 import subprocess
 import sys
@@ -9,11 +8,15 @@ import tempfile
 
 import circles
 import objects
+import reference
+import symbols
 import tree
 from outside import write
 
+# ---- source text
+
 SPDX = '/* SPDX-License-Identifier: BSD-3-Clause */\n'
-GOOD = {
+TREE = {
     'lib/base/text.c': SPDX + '#include "base/text.h"\n#include <string.h>\n',
     'lib/base/text.h': SPDX,
     'lib/link/link_hiredis.c': SPDX + '#include "link/link.h"\n#include <hiredis/async.h>\n',
@@ -36,6 +39,7 @@ GOOD = {
 }
 FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/client', 'adapters', 'adapters/shell', 'include/hilock', 'test',
            'test/unit', 'bench']
+TREE.update({folder + '/README.md': 'what lives here\n' for folder in FOLDERS})
 LONG = 'static int long_one(\n    int x)\n{\n' + '    x++;\n' * tree.FUNCTION_LINES_MAX + '    return x;\n}\n'
 TABLE = 'static const int table[] = {\n' + '    1,\n' * 100 + '};\nstruct s {\n' + '    int (*f)(int);\n' * 100 + '};\n'
 
@@ -99,7 +103,9 @@ TREE_CASES = [
     ('links', 'lib/README.md', '[below](#layers)\n```\n# layers\n```\n'),
 ]
 
-# (rule, part of the text told, member, source); a source calls what it names
+# ---- objects
+
+# (rule, part of the text reported, member, source); a source calls what it names
 CALL = 'void {0}(void); void hl_case(void); void hl_case(void) {{ {0}(); }}\n'
 CORE_CASES = [('calls', f'uses {name}:', member, CALL.format(name)) for name, member in [
     ('redisAsyncCommand', 'node_node.c.o'), ('freeReplyObject', 'base_reply.c.o'), ('sdsnew', 'wire_mutex.c.o'),
@@ -138,19 +144,102 @@ GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('h
 # What the lower of two files has before its function and calls in it, and where a circle is then.
 UPPER = '#include "a/lower.h"\nint hl_upper(void);\nint hl_upper(void)\n{\n    return hl_lower();\n}\n'
 LOWER = '#include "a/lower.h"\n%s\nint hl_lower(void)\n{\n    return %s;\n}\n'
-HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
+LOWER_HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
 CIRCLES = [('', '1', set()), ('int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
            ('extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'})]
 
+# ---- headers, version script and library
 
-def tree_problems(case=None):
+HEADER = 'HILOCK_API int hilock_one(void);\nHILOCK_API const char *hilock_two(\n    int x); /* HILOCK_API void hilock_gone(void); */\n'
+LIBRARY = {
+    'case.h': HEADER,
+    'case.map': 'HILOCK_1.0 {\nglobal:\n    hilock_one;\n    hilock_two;\nlocal:\n    *;\n};\n',
+    'case.c': 'int hilock_one(void) { return 1; }\nconst char *hilock_two(int x) { return x ? "" : 0; }\n',
+    'soname': 'libcase.so.0',
+}
+# (part of the text reported, file, text in it, what stands there instead)
+LIBRARY_CASES = [
+    ('declared, but not in the version script', 'case.map', '    hilock_two;\n', ''),
+    ('declared, but the library does not define it', 'case.c', 'hilock_two', 'hilock_three'),
+    ('in the version script, but no header', 'case.h', HEADER.partition('\n')[2], ''),
+    ('exported, but no header', 'case.h', HEADER.partition('\n')[2], ''),
+    ('"local: *;" is missing', 'case.map', 'local:\n    *;\n', ''),
+    ('exported in no node', 'case.map', '    hilock_two;\nlocal:\n    *;\n', ''),
+    ('the soname is not', 'soname', '.0', '.1'),
+    ('no function with HILOCK_API', 'case.h', 'HILOCK_API', 'API'),
+]
+
+# ---- the reference
+
+INTERFACE = '''/* case.h - a case. */
+/* The range tells what to do. */
+typedef enum hilock_status {
+    HILOCK_OK = 0,
+    /* refused */
+    HILOCK_INVALID = -1 /* bad argument */
+} hilock_status;
+
+struct hilock_lock_options {
+    unsigned long size;
+    unsigned lease_ms; /* 30000: default of the locks */
+    /* Called when it is lost. */
+    void (*on_lost)(int reason);
+    int first, second; /* 1, 2 */
+};
+
+/* Takes it. See hilock_release. */
+HILOCK_API int hilock_acquire(int wait_ms);
+
+HILOCK_API int hilock_release(void); /* gives it back */
+'''
+PAGES = [('hilock', 7, 'the whole', 'case.h hilock_status'), ('hilock_lock_options', 3, 'options', 'hilock_lock_options'),
+         ('hilock_acquire', 3, 'take it', 'hilock_acquire hilock_release')]
+REFERENCE = {
+    'include/hilock/case.h': INTERFACE,
+    'test/case.c': 'int main(void) { return hilock_acquire(1) + hilock_release(); }\n',
+    'guide.md': '### Options: `struct hilock_lock_options`\n| option | default |\n| `size` | |\n| `lease_ms` | 30000 |\n| `on_lost` | |\n'
+                '| `first`, `second` | 1, 2 |\n',
+}
+ENUM_PAGE, OPTIONS_PAGE, CALLS_PAGE, HTML = 'man7/hilock.7', 'man3/hilock_lock_options.3', 'man3/hilock_acquire.3', 'hilock.html'
+# As LIBRARY_CASES, of a file of the interface or of a page that is made of it
+REFERENCE_CASES = [
+    ('hilock_release: has no contract', 'include/hilock/case.h', ' /* gives it back */', ''),
+    ('hilock_acquire: has no contract', 'include/hilock/case.h', '/* Takes it. See hilock_release. */\n', ''),
+    ('hilock_acquire: no man page has it', CALLS_PAGE, 'hilock_acquire', 'hilock_other'),
+    ('hilock_release: no man page has it', 'man3/hilock_release.3', '.so man3/hilock_acquire.3\n', ''),
+    ('hilock_release: is not in hilock.html', HTML, 'id="hilock_release"', 'class="x"'),
+    ('hilock_release: no test calls it', 'test/case.c', 'hilock_release()', '0 /* hilock_release() */'),
+    ('hilock_acquire: no test calls it', 'test/case.c', 'hilock_acquire(1)', '(hilock_acquire != 0)'),
+    *((f'hilock_release: its man page has no {head}', CALLS_PAGE, f'.SH {head}\n', '.SH X\n') for head in ('RETURN VALUE', 'EXAMPLES', 'SEE ALSO')),
+    ('HILOCK_INVALID: is not in the reference', HTML, 'HILOCK_INVALID', 'HILOCK_OTHER'),
+    ('HILOCK_OK: is not in the reference', ENUM_PAGE, 'HILOCK_OK', 'OK'),
+    ('hilock_lock_options.on_lost: is not in the reference', OPTIONS_PAGE, 'on_lost', 'lost'),
+    ('hilock_lock_options.second: is not in the reference', OPTIONS_PAGE, ', second', ''),
+    ('hilock_lock_options.first: has no row in the guide', 'guide.md', '`first`, ', ''),
+    ('lease_ms: the guide does not give its default, 30000', 'guide.md', '30000', '3000'),
+    ('second: the guide does not give its default, 2', 'guide.md', '1, 2', '1, 3'),
+    ('hilock.html: not well-formed', HTML, '</body>', ''),
+    ('hilock.html: two anchors are called hilock_acquire', HTML, 'id="hilock_release"', 'id="hilock_acquire"'),
+    ('hilock_more: on no page', 'include/hilock/case.h', '/* Takes', 'HILOCK_API int hilock_more(void); /* more */\n/* Takes'),
+    ('a comment that stands above nothing', 'include/hilock/case.h', '/* Takes', '/* Whose is this? */\n\n/* Takes'),
+    ('a comment that stands above nothing', 'include/hilock/case.h', '/* Takes', '/* Whose is this? */\n/* Takes'),
+    ('hilock.html: a link leads nowhere: hilock_release', HTML, 'id="hilock_release"', 'class="x"'),
+]
+
+
+def changed(files, path, this, that):
+    """A copy in which that stands in the place of this; without this it is appended."""
+    text = files.get(path, '')
+    if this not in text:
+        raise SystemExit(f'the case finds no {this!r} in {path}')
+    return {**files, path: text.replace(this, that) if this else text + that}
+
+
+def in_tree(files):
+    """[(rule, text)]"""
     with tempfile.TemporaryDirectory() as root:
-        for path, text in GOOD.items():
+        for path, text in files.items():
             write(root, path, text)
-        for folder in FOLDERS:
-            write(root, folder + '/README.md', 'what lives here\n')
-        if case:
-            write(root, case[1], case[2], 'a')
         return tree.check(root)
 
 
@@ -167,7 +256,7 @@ def archive(compiler, root, name, members):
     return path
 
 
-def object_problems(compiler, core, adapter):
+def in_objects(compiler, core, adapter):
     with tempfile.TemporaryDirectory() as root:
         return objects.check(archive(compiler, root, 'core', core), archive(compiler, root, 'adapter', adapter))
 
@@ -175,30 +264,75 @@ def object_problems(compiler, core, adapter):
 def circles_in(compiler, *lower):
     sources = {'upper': UPPER, 'lower': LOWER % lower}
     with tempfile.TemporaryDirectory() as root:
-        write(root, 'lib/a/lower.h', HEADER)
+        write(root, 'lib/a/lower.h', LOWER_HEADER)
         for name, text in sources.items():
             write(root, f'lib/a/{name}.c', text)
         core = archive(compiler, root, 'core', [(f'a_{name}.c.o', text) for name, text in sources.items()])
         return {text.split(':')[0] for _, text in circles.check(root, core) if 'circle' in text}
 
 
-def main(*compiler):
-    silent = tree_problems() + object_problems(compiler, GOOD_CORE, GOOD_ADAPTER)
-    failures = [f'silent expected, told {problem}' for problem in silent]
-    for case in TREE_CASES:
-        if {rule for rule, _ in tree_problems(case)} != {case[0]}:
-            failures.append(f'{case[:2]}: told {tree_problems(case)}')
-    told = object_problems(compiler, *([case[2:] for case in cases] for cases in (CORE_CASES, ADAPTER_CASES)))
-    for rule, text, member, _ in CORE_CASES + ADAPTER_CASES:
-        if not any(r == rule and text in t and t.startswith(member.removeprefix('.._')) for r, t in told):
-            failures.append(f'{rule} {text} {member}: told {told}')
+def in_library(compiler, files):
+    with tempfile.TemporaryDirectory() as root:
+        header, script, source = (write(root, name, files[name]) for name in ('case.h', 'case.map', 'case.c'))
+        library = os.path.join(root, 'libcase.so')
+        subprocess.run([*compiler, '-shared', '-fPIC', '-w', source, '-o', library, '-Wl,--version-script=' + script,
+                        '-Wl,-soname,' + LIBRARY['soname']], check=True)
+        return list(symbols.check(library, script, files['soname'], [header]))
+
+
+def in_reference(files, page=None, this='', that=''):
+    """page: that change is made in a page that was made."""
+    import pages
+    import to_html
+    import to_man
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            write(root, path, text)
+        try:
+            every = pages.read(os.path.join(root, 'include'), PAGES, ['case.h'], {'hilock_acquire': 'hilock_acquire(1);'})
+        except SystemExit as refusal:
+            return [str(refusal)]
+        made = {**to_man.files(every, '1.0'), HTML: to_html.html(every, '1.0')}
+        made = changed(made, page, this, that) if page else made
+        header, tests, guide = (os.path.join(root, name) for name in ('include/hilock/case.h', 'test', 'guide.md'))
+        return list(reference.check([header], made, tests, reference.read(guide)))
+
+
+def unreported(compiler):
+    """Of each table: what is reported without need, and what is not reported."""
+    yield from (f'silent expected, reported {problem}' for problem in [
+        *in_tree(TREE), *in_objects(compiler, GOOD_CORE, GOOD_ADAPTER), *in_library(compiler, LIBRARY), *in_reference(REFERENCE)])
+    for rule, path, text in TREE_CASES:
+        found = in_tree(changed(TREE, path, '', text))
+        if {name for name, _ in found} != {rule}:
+            yield f'{rule}, {path}: reported {found}'
+    found = in_objects(compiler, *([case[2:] for case in cases] for cases in (CORE_CASES, ADAPTER_CASES)))
+    for rule, part, member, _ in CORE_CASES + ADAPTER_CASES:
+        if not any(name == rule and part in text and text.startswith(member.removeprefix('.._')) for name, text in found):
+            yield f'{rule} {part} {member}: reported {found}'
+    yield from (f'rule without a case: {rule.__name__}' for rule in tree.RULES if rule.__name__ not in [case[0] for case in TREE_CASES])
+    yield from (f'calls without a case: {why}' for _, _, why in objects.CALLS + objects.ADAPTER_CALLS
+                if not any(name == 'calls' and text.endswith(why) for name, text in found))
     for *lower, where in CIRCLES:
         if circles_in(compiler, *lower) != where:
-            failures.append(f'a circle by {lower}: found in {circles_in(compiler, *lower)}')
-    failures += [f'rule without a case: {rule.__name__}' for rule in tree.RULES if rule.__name__ not in [c[0] for c in TREE_CASES]]
-    failures += [f'calls without a case: {why}' for _, _, why in objects.CALLS + objects.ADAPTER_CALLS
-                 if not any(r == 'calls' and t.endswith(why) for r, t in told)]
-    print('\n'.join(failures) or f'{len(TREE_CASES) + len(CORE_CASES) + len(ADAPTER_CASES)} violations planted, all of them told')
+            yield f'a circle by {lower}: found in {circles_in(compiler, *lower)}'
+    for part, *change in LIBRARY_CASES + REFERENCE_CASES:
+        if change[0] in LIBRARY:
+            found = in_library(compiler, changed(LIBRARY, *change))
+        elif change[0] in REFERENCE:
+            found = in_reference(changed(REFERENCE, *change))
+        else:
+            found = in_reference(REFERENCE, *change)
+        if not any(part in text for text in found):
+            yield f'{part}: reported {found}'
+
+
+def main(*arguments):
+    *compiler, renderer = arguments
+    sys.path.insert(0, renderer)
+    failures = list(unreported(compiler))
+    count = sum(map(len, (TREE_CASES, CORE_CASES, ADAPTER_CASES, CIRCLES, LIBRARY_CASES, REFERENCE_CASES)))
+    print('\n'.join(failures) or f'{count} violations planted, all of them reported')
     return 1 if failures else 0
 
 
