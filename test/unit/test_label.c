@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
  * hands over as before. */
-#include "played.h"
+#include "play.h"
 #include "quorum_stage.h"
 
 static const char till[] = "till@shop-7/4711";
@@ -84,9 +84,9 @@ A_PLAY(with_and_without_one_they_hand_over)
     fixture_hush(s);
     size_t asks = asked(s, "mutex_acquire");
     release(a);
-    TELLS_AFTER(s, 2, "b:OK a:released");
+    TELLS_IN(s, 2, "b:OK a:released");
     release(b);
-    TELLS_AFTER(s, 2, "c:OK b:released");
+    TELLS_IN(s, 2, "c:OK b:released");
     SAME(s, asked(s, "mutex_acquire"), asks);
     HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to one server: sent in order within limits, answered once, given up in time; scripts and the server's clock at hand. */
-#include "played.h"
+#include "play.h"
 #include "wire/scripts.h"
 
-static uint32_t inflight(const struct client *p) { return stats_of(p).inflight; }
+static uint32_t inflight(const struct client *p) { return counts_of(p).inflight; }
 
 static unsigned scripts(void)
 {
@@ -25,7 +25,7 @@ static void acquire_many(struct client *p, int count)
 GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
 {
     asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 2, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
     SAME(s, asked(s, "SCRIPT"), scripts());
     SAME(s, asked(s, "COMMAND"), 1);
@@ -38,7 +38,7 @@ WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
     struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
-    TELLS_AFTER(s, 3000, "a:SERVER");
+    TELLS_IN(s, 3000, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
@@ -49,7 +49,7 @@ GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLI
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
     run_ms(s, 1500);
     acquire(a, 2000);
-    TELLS_AFTER(s, 10, "a:SERVER");
+    TELLS_IN(s, 10, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
@@ -58,7 +58,7 @@ A_PLAY(a_script_that_may_not_be_loaded_says_so)
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 10, "a:DENIED");
+    TELLS_IN(s, 10, "a:DENIED");
     HOLDS(s, strstr(a->detail, "'script|load'"));
 }
 
@@ -127,7 +127,7 @@ A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
     HOLDS(s, strstr(p->event_detail, "a command was not answered in its time" "; next try in "));
     TEXT(s, p->event_node, "127.0.0.1:6379");
     HOLDS(s, p->event.retry_ms > 0 && p->event.retry_ms <= 50);
-    TELLS_AFTER(s, 100, "up a:OK");
+    TELLS_IN(s, 100, "up a:OK");
 }
 
 /* The loop stood still, not the server: what waits to be read is read before the link is judged, whichever the loop looks at first. */
@@ -141,7 +141,7 @@ static void stands_still(struct fixture *s, uint64_t answer_us, const char *told
     run_ms(s, 5000);
     p->tells = 1;
     world_thaw(&s->world, &p->loop.lane);
-    TELLS_AFTER(s, 100, told);
+    TELLS_IN(s, 100, told);
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
@@ -156,7 +156,7 @@ A_PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
     run_ms(s, 10);
     world_jump_us(&s->world, 5000000);
     p->tells = 1;
-    TELLS_AFTER(s, 200, "STALLED down up a:OK");
+    TELLS_IN(s, 200, "STALLED down up a:OK");
 }
 
 A_PLAY(a_dead_idle_link_is_found_by_the_probe)
@@ -164,8 +164,8 @@ A_PLAY(a_dead_idle_link_is_found_by_the_probe)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
-    TELLS_AFTER(s, 2400, "");
-    TELLS_AFTER(s, 200, "down up");
+    TELLS_IN(s, 2400, "");
+    TELLS_IN(s, 200, "down up");
 }
 
 GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
@@ -191,11 +191,11 @@ WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
     struct handle *a = asking(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
-    TELLS_AFTER(s, 300, "a:OK");
+    TELLS_IN(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
     acquire(b, 1000);
-    TELLS_AFTER(s, 1100, "b:UNREACHABLE");
+    TELLS_IN(s, 1100, "b:UNREACHABLE");
 }
 
 WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
@@ -204,7 +204,7 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
     p->tells = 1;
     net_say(&s->net, &p->loop, NET_COMMANDS, odd);
     say_free(odd);
-    TELLS_AFTER(s, 100, "down up");
+    TELLS_IN(s, 100, "down up");
     TEXT(s, p->event_detail, "");
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted, logged and reported of the client: every outcome once, and no secret. */
-#include "played.h"
+#include "play.h"
 
 static uint64_t sum_of(const struct hilock_histogram *histogram)
 {
@@ -15,7 +15,7 @@ static const char *counted(const struct client *p)
 {
     static char text[1000];
     char page[20000], *rest = NULL;
-    struct hilock_stats stats = stats_of(p);
+    struct hilock_stats stats = counts_of(p);
     size_t used = 0;
     HOLDS(p->fixture, stats.wait.count == sum_of(&stats.wait) && stats.hold.count == sum_of(&stats.hold));
     HOLDS(p->fixture, stats.command.count == sum_of(&stats.command));
@@ -100,7 +100,7 @@ WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
          "acquires_total 2, granted_total 1, cancelled_total 1, undone_total 1, renewals_total 1, commands_total 7, "
          "wakeups_total 1, connects_total 2, disconnects_total 1, held 1, locks 2, nodes_up 1, nodes 1, "
          "wait_seconds_count 2, command_seconds_count 7");
-    SAME(s, stats_of(p).command.buckets[1], 6); /* 100 to 250 us */
+    SAME(s, counts_of(p).command.buckets[1], 6); /* 100 to 250 us */
 }
 
 WITH_CLIENT(buckets_have_the_bounds_of_the_header)
@@ -111,7 +111,7 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++)
         acquiring(handle_new(p, "w", "stock", NULL), waits_ms[i]);
     run_ms(s, 100000);
-    struct hilock_stats stats = stats_of(p);
+    struct hilock_stats stats = counts_of(p);
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
         SAME(s, stats.wait.buckets[i], 1);
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
@@ -140,7 +140,7 @@ GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OP
 WITH_CLIENT(the_oldest_hold_and_wait_are_told)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct hilock_stats stats = stats_of(p), more;
+    struct hilock_stats stats = counts_of(p), more;
     SAME(s, stats.oldest_hold_ms + stats.oldest_wait_ms, 0);
     struct handle *a = held(p, "a", "one", NULL);
     run_ms(s, 3000);
@@ -151,17 +151,17 @@ WITH_CLIENT(the_oldest_hold_and_wait_are_told)
     run_ms(s, 2000);
     acquire(c, HILOCK_FOREVER);
     run_ms(s, 500);
-    stats = stats_of(p);
+    stats = counts_of(p);
     HOLDS(s, stats.oldest_hold_ms >= 5500 && stats.oldest_hold_ms < 5600);
     HOLDS(s, stats.oldest_wait_ms >= 2500 && stats.oldest_wait_ms < 2600);
     held(q, "e", "three", NULL);
-    more = stats_of(q);
+    more = counts_of(q);
     hilock_stats_add(&more, &stats);
     SAME(s, more.oldest_hold_ms, stats.oldest_hold_ms);
     SAME(s, more.oldest_wait_ms, stats.oldest_wait_ms);
     handle_free(a);
     run_ms(s, 10);
-    HOLDS(s, stats_of(p).oldest_wait_ms < 600);
+    HOLDS(s, counts_of(p).oldest_wait_ms < 600);
     fixture_hush(s);
 }
 
@@ -201,7 +201,7 @@ HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms =
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
     handle_new(p, "c", "three", NULL);
     run_to(s, granted_us + 1390000); /* 20 s, less 207 ms for clocks and lateness, less 1.39 s */
-    server_goes(s);
+    cut_off(s);
     run_us(s, 150);
     HOLDS(s, strstr(p->event_detail, "127.0.0.1:6379: Connection reset by peer; next try in "));
     TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: what is refused with which words, what is left to the caller then, and a client whose program wants to hear nothing. */
 #include "client/client.h"
-#include "played.h"
+#include "play.h"
 
 struct attempt {
     struct world_loop loop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
 #include "lock/core.h"
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
@@ -13,7 +13,7 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
     TELLS(s, "");
-    TELLS_AFTER(s, 1, "a:OK");
+    TELLS_IN(s, 1, "a:OK");
     SAME(s, a->at_us, asked_us); /* the very next turn */
     SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
     SAME(s, a->result.state, HILOCK_STATE_HELD);
@@ -25,17 +25,17 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, info.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
-    TELLS_AFTER(s, 1, "a:released");
+    TELLS_IN(s, 1, "a:released");
     SAME(s, a->result.operation, HILOCK_OP_RELEASE);
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 1);
     SAME(s, a->result.fencing_token, token);
     HOLDS(s, a->result.remaining_ms > 0);
-    SAME(s, stats_of(p).reentered, 1);
+    SAME(s, counts_of(p).reentered, 1);
     SAME(s, asked(s, NULL), asked_before);
     HOLDS(s, is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_OK);
-    TELLS_AFTER(s, 1, "a:released");
+    TELLS_IN(s, 1, "a:released");
     SAME(s, a->result.hold_count, 0);
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_NOT_HELD);
@@ -46,7 +46,7 @@ WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
     struct handle *a = asking(p, "a", "stock", &again);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
-    TELLS_AFTER(s, 1, "a:OK");
+    TELLS_IN(s, 1, "a:OK");
     SAME(s, hilock_acquire(a->lock, 0, NULL, NULL), HILOCK_INVALID);
     SAME(s, acquire(a, 0x80000000u), HILOCK_INVALID);
 }
@@ -90,8 +90,8 @@ HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
     SAME(s, a->result.hold_count, 0);
     SAME(s, a->result.fencing_token, 0);
     TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
-    SAME(s, stats_of(p).reentered, 0);
-    SAME(s, stats_of(p).failed, 1);
+    SAME(s, counts_of(p).reentered, 0);
+    SAME(s, counts_of(p).failed, 1);
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -122,21 +122,21 @@ HOLDING(release_of_a_count_behind_the_deadline_is_LOST_for_all, &again)
     SAME(s, release(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     SAME(s, release(a), HILOCK_NOT_HELD);
-    TELLS_AFTER(s, 5, "a:OK a:LOST a:release LOST");
+    TELLS_IN(s, 5, "a:OK a:LOST a:release LOST");
 }
 
 HOLDING(released_before_it_was_told_it_holds_on_or_is_LOST, &again)
 {
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
-    TELLS_AFTER(s, 5, "a:OK a:released");
+    TELLS_IN(s, 5, "a:OK a:released");
     HOLDS(s, is_ours(s, "stock") && is_held(a));
     SAME(s, a->result.hold_count, 1);
     acquire(a, HILOCK_TRY);
     SAME(s, release(a), HILOCK_OK);
     SAME(s, release(a), HILOCK_OK); /* for good */
     SAME(s, release(a), HILOCK_NOT_HELD);
-    TELLS_AFTER(s, 5, "a:LOST a:released a:released");
+    TELLS_IN(s, 5, "a:LOST a:released a:released");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -149,7 +149,7 @@ HOLDING(cancel_takes_back_the_newest, &again)
     acquire(a, HILOCK_TRY);
     acquire(a, HILOCK_TRY);
     SAME(s, cancel(a), HILOCK_OK);
-    TELLS_AFTER(s, 5, "a:OK a:CANCELLED");
+    TELLS_IN(s, 5, "a:OK a:CANCELLED");
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
@@ -158,7 +158,7 @@ HOLDING(cancel_takes_back_the_newest, &again)
     acquire(a, HILOCK_TRY);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, cancel(a), HILOCK_NOT_PENDING);
-    TELLS_AFTER(s, 5, "a:CANCELLED");
+    TELLS_IN(s, 5, "a:CANCELLED");
     release_quietly(a);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
     release_quietly(a);
@@ -174,7 +174,7 @@ HOLDING(cancel_of_one_whose_count_was_released_gives_back_another, &again)
     release(a);
     SAME(s, cancel(a), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TELLS_AFTER(s, 5, "a:LOST a:CANCELLED a:released a:released");
+    TELLS_IN(s, 5, "a:LOST a:CANCELLED a:released a:released");
     HOLDS(s, !is_ours(s, "stock"));
 }
 
@@ -187,13 +187,13 @@ HOLDING(closing_answers_CLOSED_and_the_hold_lives_on, &again)
     acquire(a, HILOCK_TRY);
     client_close(p, HILOCK_FOREVER);
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
-    TELLS_AFTER(s, 5, "a:OK a:CLOSED");
+    TELLS_IN(s, 5, "a:OK a:CLOSED");
     SAME(s, a->result.state, HILOCK_STATE_HELD);
     SAME(s, a->result.hold_count, 2);
     SAME(s, release(a), HILOCK_OK);
-    TELLS_AFTER(s, 5, "a:released");
+    TELLS_IN(s, 5, "a:released");
     release_quietly(a);
-    TELLS_AFTER(s, 5, "closed");
+    TELLS_IN(s, 5, "closed");
 }
 
 HOLDING(releases_need_no_memory, &again)
@@ -212,7 +212,7 @@ HOLDING(releases_need_no_memory, &again)
     release(a);
     release(a);
     release(a);
-    TELLS_AFTER(s, 5, "a:OK a:OK a:released a:released a:released");
+    TELLS_IN(s, 5, "a:OK a:OK a:released a:released a:released");
     HOLDS(s, !is_ours(s, "stock"));
 }
 

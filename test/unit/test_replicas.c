@@ -2,7 +2,7 @@
 /* Grants that replicas must confirm: when they are reported, what happens if too few confirm, what all of it costs the
  * others, and beside what else there is: kinds of lock, other handles in line, multis, servers that change. */
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 #include "replicas_stage.h"
 #include "sentinel_stage.h"
 
@@ -11,14 +11,14 @@
 A_PLAY(it_is_told_when_replicas_have_it)
 {
     struct handle *a = asking(shop(s), "a", "stock", &confirmed);
-    TELLS_AFTER(s, 6, "a:OK");
+    TELLS_IN(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
     TEXT(s, store_line(&s->store, "WAIT", 0)->text, "WAIT 1 1000");
     SAME(s, store_line(&s->store, "WAIT", 0)->peer, store_line(&s->store, "mutex_acquire", 0)->peer);
     SAME(s, a->result.attempts, 1);
     release(a);
-    TELLS_AFTER(s, 5, "a:released");
+    TELLS_IN(s, 5, "a:released");
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
@@ -28,19 +28,19 @@ A_PLAY(too_few_are_told_in_time_and_leave_nothing)
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 999, "");
-    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
+    TELLS_IN(s, 999, "");
+    TELLS_IN(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
     uint64_t begun_us = fixture_us(s);
     acquire(a, 400);
-    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
+    TELLS_IN(s, 410, "a:NOT_REPLICATED");
     SAME(s, a->at_us, begun_us + 400000);
     TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
     run_ms(s, 1000);
     acquire(a, 1020);
-    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
+    TELLS_IN(s, 1100, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
@@ -48,10 +48,10 @@ GIVEN(who_waits_is_told_when_they_are_back, shop(s))
 {
     s->store.replicas_away = 1;
     acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
-    TELLS_AFTER(s, 3500, "");
+    TELLS_IN(s, 3500, "");
     HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
     s->store.replicas_away = 0;
-    TELLS_AFTER(s, 1500, "a:OK");
+    TELLS_IN(s, 1500, "a:OK");
     SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
@@ -68,7 +68,7 @@ A_PLAY(what_else_is_said_to_WAIT)
         struct plan *plan = plan_add(&s->plans, answers[i].plan);
         plan->on = "WAIT";
         acquire(a, HILOCK_TRY);
-        TELLS_AFTER(s, 5, answers[i].story);
+        TELLS_IN(s, 5, answers[i].story);
         HOLDS(s, strstr(a->detail, answers[i].detail));
         TEXT(s, holder_of(s, "stock"), "");
     }
@@ -82,7 +82,7 @@ A_PLAY(a_WAIT_that_is_broken_off_is_tried_again)
     for (int i = 0; i < 2; i++)
         PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
     asking(p, "a", "stock", &confirmed);
-    TELLS_AFTER(s, 500, "a:OK");
+    TELLS_IN(s, 500, "a:OK");
     SAME(s, asked(s, "mutex_release"), 2);
 }
 
@@ -134,7 +134,7 @@ A_PLAY(a_renewal_needs_no_WAIT)
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
-    TELLS_AFTER(s, 10, "a:OK a:extended");
+    TELLS_IN(s, 10, "a:OK a:extended");
     SAME(s, asked(s, "WAIT"), 1);
 }
 
@@ -146,12 +146,12 @@ GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
     s->store.replicas_away = 1;
     acquire(two, HILOCK_TRY);
     asking(p, "one", "other", &confirmed);
-    TELLS_AFTER(s, 10, "one:OK");
-    TELLS_AFTER(s, 310, "two:NOT_REPLICATED");
+    TELLS_IN(s, 10, "one:OK");
+    TELLS_IN(s, 310, "two:NOT_REPLICATED");
     TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
     s->store.replicas_away = 0;
     acquire(two, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "two:OK");
+    TELLS_IN(s, 10, "two:OK");
 }
 
 /* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
@@ -160,7 +160,7 @@ GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
     s->store.replicas = 2;
     asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
     asking(p, "one", "other", &confirmed);
-    TELLS_AFTER(s, 20, "two:OK one:OK");
+    TELLS_IN(s, 20, "two:OK one:OK");
     SAME(s, asked(s, "WAIT"), 1);
 }
 
@@ -172,8 +172,8 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
               HILOCK_TRY);
     acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
               HILOCK_TRY);
-    TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
-    TELLS_AFTER(s, 400, "long:OK");
+    TELLS_IN(s, 110, "short:NOT_REPLICATED");
+    TELLS_IN(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);
 }
 
@@ -184,8 +184,8 @@ A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 3900, "");
-    TELLS_AFTER(s, 300, "a:OK");
+    TELLS_IN(s, 3900, "");
+    TELLS_IN(s, 300, "a:OK");
     SAME(s, asked(s, "WAIT"), 2);
 }
 
@@ -196,12 +196,12 @@ GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
     cancel(a);
-    TELLS_AFTER(s, 1, "a:CANCELLED");
+    TELLS_IN(s, 1, "a:CANCELLED");
     TEXT(s, holder_of(s, "stock"), "");
     s->store.replicas_away = 0;
     b = asking(p, "b", "stock", &confirmed);
-    TELLS_AFTER(s, 900, ""); /* behind the WAIT that goes on */
-    TELLS_AFTER(s, 200, "b:OK");
+    TELLS_IN(s, 900, ""); /* behind the WAIT that goes on */
+    TELLS_IN(s, 200, "b:OK");
     HOLDS(s, b->result.fencing_token > 0);
 }
 
@@ -210,11 +210,11 @@ A_PLAY(a_third_link_alone_that_is_away_is_told)
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
-    TELLS_AFTER(s, 600, "a:UNREACHABLE");
+    TELLS_IN(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
     s->place->mood = NET_LISTENS;
     acquire(a, 5000);
-    TELLS_AFTER(s, 5000, "a:OK");
+    TELLS_IN(s, 5000, "a:OK");
 }
 
 A_PLAY(the_guard_stands_before_the_third_link_too)
@@ -223,7 +223,7 @@ A_PLAY(the_guard_stands_before_the_third_link_too)
     store_restart(&s->store, 0);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
     acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:UNWRITABLE");
+    TELLS_IN(s, 100, "a:UNWRITABLE");
     SAME(s, asked(s, "mutex_acquire"), 0);
 }
 
@@ -237,12 +237,12 @@ GIVEN(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next, shop(s))
     s->store.replicas_away = 1;
     run_ms(s, 10);
     struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    TELLS_AFTER(s, 1050, "b:WAITING b:OK a:WAITING");
+    TELLS_IN(s, 1050, "b:WAITING b:OK a:WAITING");
     s->store.replicas_away = 0;
     run_ms(s, 200);
     fixture_hush(s);
     release_quietly(b);
-    TELLS_AFTER(s, 20, "a:OK");
+    TELLS_IN(s, 20, "a:OK");
 }
 
 GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
@@ -254,7 +254,7 @@ GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
     run_ms(s, 10);
     fixture_hush(s);
     release_quietly(a);
-    TELLS_AFTER(s, 1, "b:OK");
+    TELLS_IN(s, 1, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);
     SAME(s, asked(s, "mutex_release"), 0);
 }
@@ -266,7 +266,7 @@ GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
     s->store.replicas_away = 1;
     run_ms(s, 10);
     acquire(b, 500);
-    TELLS_AFTER(s, 510, "b:TIMED_OUT");
+    TELLS_IN(s, 510, "b:TIMED_OUT");
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
 }
 
@@ -275,19 +275,19 @@ A_PLAY(all_parts_of_a_multi_are_confirmed)
     static const char *const names[] = {"one", "two", "three", NULL};
     struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:OK");
+    TELLS_IN(s, 10, "a:OK");
     SAME(s, asked(s, "WAIT"), 1);
     release_quietly(a);
     run_ms(s, 10);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 250, "a:NOT_REPLICATED");
+    TELLS_IN(s, 250, "a:NOT_REPLICATED");
     for (int i = 0; names[i]; i++)
         TEXT(s, holder_of(s, names[i]), "");
     acquire(a, 60000);
     run_ms(s, 1000);
     s->store.replicas_away = 0;
-    TELLS_AFTER(s, 3000, "a:OK");
+    TELLS_IN(s, 3000, "a:OK");
 }
 
 /* ---- deployments ---- */
@@ -307,11 +307,11 @@ A_PLAY(a_slot_that_moved_is_waited_for_at_its_new_place)
     cluster_begin_move(&stage, slot, 1, 2);
     cluster_end_move(&stage, slot, 2);
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:OK a:released a:OK");
+    TELLS_IN(s, 100, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[1], "WAIT"), 1);
     SAME(s, store_count(stage.stores[2], "WAIT"), 1);
     release(a);
-    TELLS_AFTER(s, 100, "a:released");
+    TELLS_IN(s, 100, "a:released");
 }
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
@@ -330,7 +330,7 @@ A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
     acquire(a, 12000);
     run_ms(s, 2500);
     cluster_take_over(&stage, 1, 2, 0);
-    TELLS_AFTER(s, 1500, "a:OK a:released a:OK");
+    TELLS_IN(s, 1500, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[2], "WAIT"), 1);
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
@@ -350,10 +350,10 @@ A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
     run_ms(s, 100);
     SAME(s, s->net.links, before + 1);
     release(a);
-    TELLS_AFTER(s, 200000, "a:OK a:released a:OK a:released");
+    TELLS_IN(s, 200000, "a:OK a:released a:OK a:released");
     SAME(s, s->net.links, before);
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
 }
 
 A_PLAY(a_failover_in_WAIT_asks_the_new_master)
@@ -366,7 +366,7 @@ A_PLAY(a_failover_in_WAIT_asks_the_new_master)
     run_ms(s, 100);
     SAME(s, asked(s, "WAIT"), 1);
     stage_fail_over(&stage, 3, 1, 0);
-    TELLS_AFTER(s, 100, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     HOLDS(s, stage_is_at(stage.other, a));
     SAME(s, store_count(stage.other, "WAIT"), 1);
 }
@@ -378,7 +378,7 @@ A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
     struct client *p = stage_connect(&stage);
     s->store.replicas = stage.other->replicas = 1;
     struct handle *a = asking(p, "a", "other", &confirmed);
-    TELLS_AFTER(s, 100, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     a = handle_new(p, "a", "stock", &confirmed);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rediss: the name that each server's certificate must have, in every deployment; and no link ever falls back to plain. */
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 #include "quorum_stage.h"
 #include "sentinel_stage.h"
 
@@ -17,7 +17,7 @@ static void works(struct fixture *s, struct client *p)
     store_take(&s->store, "taken", "another", 600000);
     asking(p, "a", "stock", NULL);
     asking(p, "b", "taken", NULL);
-    TELLS_AFTER(s, 100, "a:OK b:WAITING");
+    TELLS_IN(s, 100, "a:OK b:WAITING");
     SAME(s, s->net.secured, 1);
 }
 
@@ -64,7 +64,7 @@ A_PLAY(servers_of_a_cluster_have_their_own)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         asking(p, "a", cluster_name(i, 0), NULL);
-    TELLS_AFTER(s, 100, "a:OK a:OK a:OK");
+    TELLS_IN(s, 100, "a:OK a:OK a:OK");
     TEXT(s, stage.places[0]->tls_host, "127.0.0.1");
     TEXT(s, stage.places[1]->tls_host, "10.0.0.2");
     TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
@@ -80,7 +80,7 @@ A_PLAY(masters_of_a_quorum_speak_as_their_urls_say)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3,
                                                              .restart_guard_ms = HILOCK_GUARD_OFF));
     acquiring(handle_new(p, "a", "stock", NULL), 1000);
-    TELLS_AFTER(s, 100, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
     TEXT(s, s->net.places[1].tls_host, "");
     TEXT(s, s->net.places[2].tls_host, "10.0.1.2");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
-#include "played.h"
+#include "play.h"
 #include "sentinel_stage.h"
 
 /* stage: of the sentinels, the master and its replica; s: their fixture. */
@@ -30,11 +30,11 @@ WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
         stage->places[i]->mood = NET_REFUSES;
     struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
     acquire(a, 1000);
-    TELLS_AFTER(s, 1100, "a:UNREACHABLE");
+    TELLS_IN(s, 1100, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
     acquire(a, HILOCK_FOREVER);
     stage->places[1]->mood = NET_LISTENS;
-    TELLS_AFTER(s, 2500, "a:OK");
+    TELLS_IN(s, 2500, "a:OK");
 }
 
 WITH_SENTINELS(a_switch_is_followed_at_once)
@@ -44,11 +44,11 @@ WITH_SENTINELS(a_switch_is_followed_at_once)
     store_copy(stage->other, &s->store);
     p->tells = 1;
     stage_fail_over(stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
-    TELLS_AFTER(s, 10, "failover down up");
+    TELLS_IN(s, 10, "failover down up");
     SAME(s, store_count(stage->other, "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
-    struct hilock_stats stats = stats_of(p);
+    struct hilock_stats stats = counts_of(p);
     SAME(s, stats.failovers, 1);
 }
 
@@ -60,7 +60,7 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     struct client *p = stage_connect(stage);
     p->tells = 1;
     stage_fail_over(stage, 1, 1, 0);
-    TELLS_AFTER(s, 9000, "failover down up");
+    TELLS_IN(s, 9000, "failover down up");
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -83,7 +83,7 @@ WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
     struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
     stage_fail_over(stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 15000, "a:OK");
+    TELLS_IN(s, 15000, "a:OK");
     HOLDS(s, stage_is_at(stage->other, a));
 }
 
@@ -110,7 +110,7 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     held(p, "a", "stock", NULL);
     fixture_hush(s);
     p->tells = 1;
-    TELLS_AFTER(s, 60000, "");
+    TELLS_IN(s, 60000, "");
     HOLDS(s, is_ours(s, "stock"));
 }
 
@@ -121,7 +121,7 @@ A_PLAY(a_master_that_nobody_knows_is_told)
     stage_set(&stage, s);
     a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
     acquire(a, 500);
-    TELLS_AFTER(s, 600, "a:UNREACHABLE");
+    TELLS_IN(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
 }
 
@@ -131,7 +131,7 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
     asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 20000, "down");
+    TELLS_IN(s, 20000, "down");
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
@@ -149,7 +149,7 @@ WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
     p->tells = 1;
     run_ms(s, 5000);
     plan_end(plans[1]);
-    TELLS_AFTER(s, 1000, "down up");
+    TELLS_IN(s, 1000, "down up");
 }
 
 WITH_SENTINELS(sentinels_have_a_login_of_their_own)

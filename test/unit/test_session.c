@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
-#include "played.h"
+#include "play.h"
 
 GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
 {
@@ -51,7 +51,7 @@ A_PLAY(a_refused_login_ends_the_link_and_the_wait)
                                     .times = PLAN_ALWAYS);
         struct client *p = fixture_open(s, &options);
         struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
-        TELLS_AFTER(s, 3000, logins[i].told);
+        TELLS_IN(s, 3000, logins[i].told);
         HOLDS(s, strstr(a->detail, logins[i].error));
         SAME(s, asked(s, "mutex_acquire") + asked(s, "SCRIPT") + asked(s, "TIME"), 0);
         client_abandon(p);
@@ -121,7 +121,7 @@ WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
     snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
     acquire(a, 1000);
-    TELLS_AFTER(s, 100, "a:SERVER");
+    TELLS_IN(s, 100, "a:SERVER");
     HOLDS(s, strstr(a->detail, told));
 }
 
@@ -130,7 +130,7 @@ A_PLAY(a_loading_server_is_waited_for)
     PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
     struct client *p = fixture_open(s, NULL);
     asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 5000, "a:OK");
+    TELLS_IN(s, 5000, "a:OK");
 }
 
 A_PLAY(the_connections_name_is_nice_to_have)
@@ -195,7 +195,7 @@ A_PLAY(silence_is_given_up_after_connect_timeout)
     s->place->mood = NET_LISTENS;
     PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
     given_up_in_700_ms(s, "next try in ");
-    TELLS_AFTER(s, 100, "up");
+    TELLS_IN(s, 100, "up");
 }
 
 A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
@@ -238,13 +238,13 @@ A_PLAY(a_name_that_does_not_resolve_is_tried_again)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
-    TELLS_AFTER(s, 2, "down");
+    TELLS_IN(s, 2, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name; next try in "));
     p->loop.name.addresses[0] = "not an address";
     unheard_ms(s, 200);
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address; next try in "));
     p->loop.name.addresses[0] = "127.0.0.1";
-    TELLS_AFTER(s, 500, "up");
+    TELLS_IN(s, 500, "up");
 }
 
 A_PLAY(a_query_without_an_answer_is_cancelled)
@@ -258,7 +258,7 @@ A_PLAY(a_query_without_an_answer_is_cancelled)
     run_ms(s, 100);
     SAME(s, p->loop.queries, 2);
     client_close(p, 0);
-    TELLS_AFTER(s, 5000, "closed");
+    TELLS_IN(s, 5000, "closed");
     SAME(s, p->loop.queries, 0);
 }
 

@@ -2,7 +2,7 @@
 /* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not
  * believed. Names that look alike are different locks, though they share a channel, and no name is a key that another
  * lock keeps. */
-#include "played.h"
+#include "play.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
 #define TO_OTHERS "SUBSCRIBE redisson_lock__channel:" /* besides there is the channel of grants, once for a client */
@@ -40,7 +40,7 @@ WITH_CLIENT(wanted_again_while_it_leaves_it_comes_back)
     run_ms(s, 10);
     SAME(s, asked_for(s, TO_OTHERS), 2);
     store_free_name(&s->store, "stock");
-    TELLS_AFTER(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
+    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
 }
 
 WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
@@ -70,7 +70,7 @@ WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     store_free_name(&s->store, "stock");
-    TELLS_AFTER(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
+    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
 }
 
 /* More are wanted than may be asked for at once; some are still to be asked for when the link dies. */
@@ -122,7 +122,7 @@ static void breaks_the_stream(struct fixture *s, struct hl_reply *said)
     SAME(s, asked_for(s, TO_OTHERS), 2);
     HOLDS(s, hilock_client_is_connected(p->client));
     store_free_name(&s->store, "stock");
-    TELLS_AFTER(s, 10, "a:WAITING a:OK");
+    TELLS_IN(s, 10, "a:WAITING a:OK");
     handle_free(a);
     run_ms(s, 5);
     say_free(said);
@@ -207,7 +207,7 @@ A_PLAY(a_refused_beat_keeps_nobody_from_living)
     run_ms(s, 20000);
     SAME(s, asked_for(s, TO_OTHERS), 1);
     store_free_name(&s->store, "stock");
-    TELLS_AFTER(s, 5, "a:WAITING a:OK");
+    TELLS_IN(s, 5, "a:WAITING a:OK");
 }
 
 WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
@@ -236,13 +236,13 @@ WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
     TELLS(s, "a:WAITING b:WAITING");
     store_free_name(&s->store, "{a}");
-    TELLS_AFTER(s, 10, "b:OK");
+    TELLS_IN(s, 10, "b:OK");
     release_quietly(b);
     handle_free(b);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
     store_free_name(&s->store, "a");
-    TELLS_AFTER(s, 10, "a:OK");
+    TELLS_IN(s, 10, "a:OK");
     handle_free(a);
     run_ms(s, 3000);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);

@@ -4,7 +4,7 @@
  * command and query that may fail in it: nothing crashes or leaks, refusals say NO_MEMORY, each acquire that was
  * accepted has one outcome, the client ends, and where memory came back it works again. */
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 #include "quorum_stage.h"
 #include "sentinel_stage.h"
 #include "wanted.h"
@@ -308,7 +308,7 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
         acquire(tail, HILOCK_FOREVER);
         run_ms(&s, 10000);
         HOLDS(&s, is_held(last) && is_held(tail));
-        struct hilock_stats stats = stats_of(p);
+        struct hilock_stats stats = counts_of(p);
         SAME(&s, stats.acquires - stats.waiting,
              stats.granted + stats.reentered + stats.timed_out + stats.cancelled + stats.failed);
         client_close(p, 0);
@@ -348,12 +348,12 @@ WITH_CLIENT(the_end_needs_no_memory)
     run_ms(s, 5);
     s->memory.is_out = s->memory.spares_links = 1;
     release(a);
-    TELLS_AFTER(s, 5, "w:WAITING a:released w:OK");
+    TELLS_IN(s, 5, "w:WAITING a:released w:OK");
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
     TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
     handle_free(w);
     SAME(s, client_close(p, 10), HILOCK_OK);
-    TELLS_AFTER(s, 50, "b:LOST CLOSING closed");
+    TELLS_IN(s, 50, "b:LOST CLOSING closed");
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
     handle_free(b);
 }

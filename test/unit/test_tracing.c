@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
-#include "played.h"
+#include "play.h"
 
 /* The fixture uses the client's user itself, so the steps are kept here. */
 static char told[4000];

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
@@ -28,7 +28,7 @@ HOLDING(it_says_what_the_handle_says, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hol
     run_ms(s, 1);
     SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
     HOLDS(s, left(validity) > 5000 && left(validity) < 15000); /* hold_max is the end */
-    TELLS_AFTER(s, 30000, "a:extended a:LOST HOLD_MAX");
+    TELLS_IN(s, 30000, "a:extended a:LOST HOLD_MAX");
     SAME(s, left(validity), 0);
     hilock_validity_unref(validity);
 }
@@ -42,7 +42,7 @@ HOLDING(within_one_hold_it_is_one_object_and_never_shows_another, NULL)
     release_quietly(a);
     SAME(s, left(first), 0);
     acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 2, "a:OK");
+    TELLS_IN(s, 2, "a:OK");
     SAME(s, left(first), 0);
     second = validity_of(a);
     HOLDS(s, second != first && left(second) > 0);
