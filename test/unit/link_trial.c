@@ -130,8 +130,6 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     trial->replies++;
     tell_reply(trial, reply);
     act(trial, trial->at_reply);
-    if (trial->look)
-        trial->look(reply);
     if (reply->length) /* alive until the call returns, even if it was closed inside */
         assert_int_not_equal(reply->bytes[0], EOF);
 }

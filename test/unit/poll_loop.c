@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* poll_loop - see poll_loop.h. Watches and timers stand in one list. What is freed inside a turn stays there, dead, until the turn ends. */
+/* poll_loop - see poll_loop.h. Watches and timers stand in one list. What is freed inside a turn stays there, dead,
+ * until the turn ends. */
 #include "poll_loop.h"
 
 #include <poll.h>
@@ -75,7 +76,10 @@ static int watch_set(void *handle, unsigned interest)
     return watch->loop->is_refusing ? -1 : 0;
 }
 
-static void *timer_new(void *loop, hilock_fire_fn *fire, void *arg) { return add(loop, (struct item){.fire = fire, .arg = arg}); }
+static void *timer_new(void *loop, hilock_fire_fn *fire, void *arg)
+{
+    return add(loop, (struct item){.fire = fire, .arg = arg});
+}
 
 static void timer_start(void *handle, uint64_t delay_us)
 {
@@ -96,8 +100,9 @@ static void *resolve(void *ctx, const char *host, hilock_resolved_fn *done, void
 struct poll_loop *poll_loop_new(struct hilock_loop *ret_table)
 {
     struct poll_loop *loop = calloc(1, sizeof *loop);
-    *ret_table = (struct hilock_loop){sizeof *ret_table, now_us,     NULL,      loop,    watch_new, watch_set, free_item, timer_new,
-                                      timer_start,       timer_stop, free_item, resolve, free,      free,      NULL};
+    *ret_table = (struct hilock_loop){sizeof *ret_table, now_us,      NULL,       loop,      watch_new,
+                                      watch_set,         free_item,   timer_new,  timer_start, timer_stop,
+                                      free_item,         resolve,     free,       free,      NULL};
     return loop;
 }
 
@@ -131,7 +136,8 @@ static void look(struct poll_loop *loop, int wait_ms)
             continue;
         watches[count] = watch;
         fds[count].fd = watch->fd;
-        fds[count++].events = (short)((watch->interest & HILOCK_READABLE ? POLLIN : 0) | (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0));
+        fds[count++].events = (short)((watch->interest & HILOCK_READABLE ? POLLIN : 0) |
+                                      (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0));
     }
     if (poll(fds, count, wait_ms) <= 0)
         return;

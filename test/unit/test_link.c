@@ -165,12 +165,6 @@ UNOPENED_TRIAL(cannot_even_try)
     tells(trial, "down(No such file or directory)");
 }
 
-TRIAL(accepted_and_closed)
-{
-    link_trial_hang_up(trial);
-    tells(trial, "up down(Server closed the connection)");
-}
-
 TRIAL(closed_within_a_reply)
 {
     link_trial_ask(trial), link_trial_ask(trial);

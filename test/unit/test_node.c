@@ -34,25 +34,6 @@ GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_ope
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
 }
 
-WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
-{
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
-    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
-    TELLS_IN(s, 3000, "a:SERVER");
-    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
-}
-
-GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
-{
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
-    run_ms(s, 1500);
-    acquire(a, 2000);
-    TELLS_IN(s, 10, "a:SERVER");
-    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
-}
-
 A_PLAY(a_script_that_may_not_be_loaded_says_so)
 {
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
@@ -102,18 +83,6 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
     SAME(s, inflight(p), 0);
 }
 
-/* Every timer is late: the server has had its moments after the first few. */
-A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    p->tells = 1;
-    p->loop.late_us = 200000;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asking(p, "a", "stock", NULL);
-    HOLDS(s, run_until_told(s, 2500));
-    TELLS(s, "down");
-}
-
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
@@ -148,17 +117,6 @@ static void stands_still(struct fixture *s, uint64_t answer_us, const char *told
 A_PLAY(a_loop_that_stood_still_reads_its_answers_first) { stands_still(s, 650000, "a:OK STALLED"); }
 A_PLAY(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900000, "STALLED a:OK"); }
 
-A_PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 10);
-    world_jump_us(&s->world, 5000000);
-    p->tells = 1;
-    TELLS_IN(s, 200, "STALLED down up a:OK");
-}
-
 A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
@@ -166,25 +124,6 @@ A_PLAY(a_dead_idle_link_is_found_by_the_probe)
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
     TELLS_IN(s, 2400, "");
     TELLS_IN(s, 200, "down up");
-}
-
-GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
-{
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    run_ms(s, 30000);
-    SAME(s, asked(s, "TIME"), 1);
-}
-
-GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
-{
-    unsigned long long not_after_us = 0, sampled_us;
-    run_ms(s, 5000);
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 1);
-    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
-    /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
-    sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
-    SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
 }
 
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)

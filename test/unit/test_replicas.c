@@ -44,17 +44,6 @@ A_PLAY(too_few_are_told_in_time_and_leave_nothing)
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
 }
 
-GIVEN(who_waits_is_told_when_they_are_back, shop(s))
-{
-    s->store.replicas_away = 1;
-    acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
-    TELLS_IN(s, 3500, "");
-    HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
-    s->store.replicas_away = 0;
-    TELLS_IN(s, 1500, "a:OK");
-    SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
-}
-
 A_PLAY(what_else_is_said_to_WAIT)
 {
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
@@ -74,34 +63,7 @@ A_PLAY(what_else_is_said_to_WAIT)
     }
 }
 
-A_PLAY(a_WAIT_that_is_broken_off_is_tried_again)
-{
-    static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
-                                         "ERR WAIT cannot be used with replica instances. Please also note that ..."};
-    struct client *p = shop(s);
-    for (int i = 0; i < 2; i++)
-        PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
-    asking(p, "a", "stock", &confirmed);
-    TELLS_IN(s, 500, "a:OK");
-    SAME(s, asked(s, "mutex_release"), 2);
-}
-
 /* ---- what it costs ---- */
-
-GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
-{
-    held(p, "a", "stock", NULL);
-    handle_new(p, "b", "other", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 2);
-    asking(p, "c", "third", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 3);
-    asking(p, "d", "fourth", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 3);
-    TELLS(s, "c:OK d:OK");
-}
 
 enum { MANY = 12 };
 
@@ -128,82 +90,7 @@ GIVEN(many_go_with_one_WAIT, shop(s))
     }
 }
 
-A_PLAY(a_renewal_needs_no_WAIT)
-{
-    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
-    run_ms(s, 3000);
-    HOLDS(s, asked(s, "renew") >= 2);
-    extend(a, 3000);
-    TELLS_IN(s, 10, "a:OK a:extended");
-    SAME(s, asked(s, "WAIT"), 1);
-}
-
-/* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
-GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
-{
-    struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
-    s->store.replicas = 2;
-    s->store.replicas_away = 1;
-    acquire(two, HILOCK_TRY);
-    asking(p, "one", "other", &confirmed);
-    TELLS_IN(s, 10, "one:OK");
-    TELLS_IN(s, 310, "two:NOT_REPLICATED");
-    TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
-    s->store.replicas_away = 0;
-    acquire(two, HILOCK_TRY);
-    TELLS_IN(s, 10, "two:OK");
-}
-
-/* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
-{
-    s->store.replicas = 2;
-    asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
-    asking(p, "one", "other", &confirmed);
-    TELLS_IN(s, 20, "two:OK one:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-}
-
-/* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
-{
-    s->store.replica_us = 200000;
-    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)),
-              HILOCK_TRY);
-    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
-              HILOCK_TRY);
-    TELLS_IN(s, 110, "short:NOT_REPLICATED");
-    TELLS_IN(s, 400, "long:OK");
-    SAME(s, asked(s, "WAIT"), 2);
-}
-
 /* ---- faults ---- */
-
-A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 3900, "");
-    TELLS_IN(s, 300, "a:OK");
-    SAME(s, asked(s, "WAIT"), 2);
-}
-
-GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
-{
-    struct handle *a = asking(p, "a", "stock", &confirmed), *b;
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    SAME(s, asked(s, "WAIT"), 1);
-    cancel(a);
-    TELLS_IN(s, 1, "a:CANCELLED");
-    TEXT(s, holder_of(s, "stock"), "");
-    s->store.replicas_away = 0;
-    b = asking(p, "b", "stock", &confirmed);
-    TELLS_IN(s, 900, ""); /* behind the WAIT that goes on */
-    TELLS_IN(s, 200, "b:OK");
-    HOLDS(s, b->result.fencing_token > 0);
-}
 
 A_PLAY(a_third_link_alone_that_is_away_is_told)
 {
@@ -217,47 +104,9 @@ A_PLAY(a_third_link_alone_that_is_away_is_told)
     TELLS_IN(s, 5000, "a:OK");
 }
 
-A_PLAY(the_guard_stands_before_the_third_link_too)
-{
-    s->store.replicas = 1;
-    store_restart(&s->store, 0);
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
-    TELLS_IN(s, 100, "a:UNWRITABLE");
-    SAME(s, asked(s, "mutex_acquire"), 0);
-}
-
 static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HILOCK_FAIR, .replicas = 1};
 
 /* ---- kinds, lines, hand-overs ---- */
-
-GIVEN(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next, shop(s))
-{
-    asking(p, "a", "stock", &fair);
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    TELLS_IN(s, 1050, "b:WAITING b:OK a:WAITING");
-    s->store.replicas_away = 0;
-    run_ms(s, 200);
-    fixture_hush(s);
-    release_quietly(b);
-    TELLS_IN(s, 20, "a:OK");
-}
-
-GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
-{
-    struct handle *a = asking(p, "a", "stock", &confirmed);
-    run_ms(s, 10);
-    asking(p, "b", "stock", &confirmed);
-    asking(p, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
-    release_quietly(a);
-    TELLS_IN(s, 1, "b:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-    SAME(s, asked(s, "mutex_release"), 0);
-}
 
 GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
 {
@@ -291,28 +140,6 @@ A_PLAY(all_parts_of_a_multi_are_confirmed)
 }
 
 /* ---- deployments ---- */
-
-A_PLAY(a_slot_that_moved_is_waited_for_at_its_new_place)
-{
-    struct cluster_stage stage;
-    unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    struct client *p = cluster_connect(&stage);
-    for (int i = 0; i < CLUSTER_MASTERS; i++)
-        stage.stores[i]->replicas = 1;
-    struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
-    run_ms(s, 100);
-    release(a);
-    run_ms(s, 10);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_end_move(&stage, slot, 2);
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 100, "a:OK a:released a:OK");
-    SAME(s, store_count(stage.stores[1], "WAIT"), 1);
-    SAME(s, store_count(stage.stores[2], "WAIT"), 1);
-    release(a);
-    TELLS_IN(s, 100, "a:released");
-}
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
 A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
@@ -354,21 +181,6 @@ A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
     SAME(s, s->net.links, before);
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 100, "a:OK");
-}
-
-A_PLAY(a_failover_in_WAIT_asks_the_new_master)
-{
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
-    s->store.replicas = s->store.replicas_away = stage.other->replicas = 1;
-    struct handle *a = asking(p, "a", "stock", &confirmed);
-    run_ms(s, 100);
-    SAME(s, asked(s, "WAIT"), 1);
-    stage_fail_over(&stage, 3, 1, 0);
-    TELLS_IN(s, 100, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
-    SAME(s, store_count(stage.other, "WAIT"), 1);
 }
 
 A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)

@@ -93,21 +93,3 @@ A_PLAY(a_cluster_that_was_set_up_anew_is_followed)
     SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1); /* it did not have to say MOVED */
 }
-
-/* The server goes five seconds after the release. */
-A_PLAY(a_failover_that_takes_long_loses_no_release)
-{
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
-    struct handle *a = asking(cluster_connect(&stage), "a", cluster_name(1, 0), NULL);
-    run_ms(s, 10);
-    store_copy(stage.stores[2], stage.stores[1]);
-    release(a);
-    run_ms(s, 5000);
-    stage.places[1]->mood = NET_REFUSES;
-    net_reset_at(&s->net, stage.places[1]);
-    run_ms(s, 8000);
-    cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 4000);
-    TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
-}

@@ -89,20 +89,6 @@ A_PLAY(a_wait_is_told_with_its_places)
     fixture_hush(s);
 }
 
-GIVEN(a_hand_off_is_told_of_the_next, traced(s))
-{
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    forget(b);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire wait");
-    release(a);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire wait handoff grant");
-    handle_drop(b);
-    fixture_hush(s);
-}
-
 A_PLAY(a_loss_and_failed_renewals_are_told)
 {
     struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -114,19 +100,6 @@ A_PLAY(a_loss_and_failed_renewals_are_told)
     store_delete(&s->store, "stock");
     run_ms(s, 2000);
     TEXT(s, told, "renew-failed renew loss");
-    fixture_hush(s);
-}
-
-A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
-{
-    static const char *const names[] = {"one", "two", NULL};
-    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    forget(a);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2000);
-    release(a);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire grant release");
     fixture_hush(s);
 }
 
