@@ -218,8 +218,6 @@ void cut_off(struct fixture *fixture)
     net_reset(&fixture->net, NULL, NET_ALL);
 }
 
-void server_is_back(struct fixture *fixture) { fixture->place->mood = NET_LISTENS; }
-
 /* ---- the server's view ---- */
 
 struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(&fixture->plans, given); }

@@ -121,9 +121,7 @@ struct handle *asking(struct client *client, const char *tag, const char *name,
                       const struct hilock_lock_options *options);
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options); /* a new one that has it now */
 
-/* The fixture's own server goes: links break, and none is made, until it is back. */
-void cut_off(struct fixture *fixture);
-void server_is_back(struct fixture *fixture);
+void cut_off(struct fixture *fixture); /* the server refuses connections, and no link outlives that */
 void run_us(struct fixture *fixture, uint64_t span_us);
 void run_ms(struct fixture *fixture, uint64_t span_ms);
 void run_to(struct fixture *fixture, uint64_t at_us);

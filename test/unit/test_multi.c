@@ -3,7 +3,6 @@
  * has behind a holder that hands over. */
 #include "play.h"
 
-static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
 static const char *const abc[] = {"a", "b", "c", NULL}, *const cba[] = {"c", "b", "a", NULL};
 
 static int has_all(struct fixture *s, const char *const *names)
@@ -33,18 +32,6 @@ static struct handle *held_all(struct client *p, const char *tag, const char *co
 
 /* ---- granted ---- */
 
-WITH_CLIENT(eight_free_names_take_one_round_trip)
-{
-    uint64_t begun_us = fixture_us(s);
-    struct handle *m = acquiring(multi_new(p, "m", eight, NULL), HILOCK_FOREVER);
-    TELLS_IN(s, 1, "m:OK");
-    SAME(s, asked(s, "mutex_acquire"), 8);
-    SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
-    SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
-    SAME(s, m->result.attempts, 8);
-    HOLDS(s, has_all(s, eight));
-}
-
 WITH_CLIENT(each_name_has_its_token_in_the_order_given)
 {
     struct handle *m = held_all(p, "m", cba, NULL);
@@ -64,19 +51,6 @@ WITH_CLIENT(each_name_has_its_token_in_the_order_given)
     SAME(s, hilock_multi_token(m->lock, 0), 0);
 }
 
-WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
-{
-    struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    TELLS_IN(s, 10000, "");
-    SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
-    extend(m, 60000);
-    TELLS_IN(s, 5, "m:extended");
-    SAME(s, m->result.attempts, 3);
-    for (size_t i = 0; abc[i]; i++)
-        HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
-    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
-}
-
 /* ---- refused ---- */
 
 WITH_CLIENT(who_has_which_name_is_told_at_the_end)
@@ -90,6 +64,14 @@ WITH_CLIENT(who_has_which_name_is_told_at_the_end)
     acquire(m, 1000);
     TELLS_IN(s, 1001, "m:WAITING m:TIMED_OUT");
     HOLDS(s, strstr(m->detail, "\"b\" was held by") && has_none(s, abc));
+}
+
+WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
+{
+    store_set_string(&s->store, "b", "text");
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 5, "m:WRONG_KIND");
+    HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
 /* ---- siblings ---- */
@@ -181,38 +163,6 @@ WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)
 }
 
 /* ---- what it keeps while it waits ---- */
-
-/* A holder that hands over needs no pause: the multi keeps its other names while it waits in the queue for this one. */
-A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
-{
-    struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
-    TELLS_IN(s, 5, "m:WAITING");
-    for (int i = 0; i < 9000; i++) {
-        run_ms(s, 1);
-        HOLDS(s, is_ours(s, "a"));
-    }
-    HOLDS(s, !is_ours(s, "c"));
-    release_quietly(one);
-    TELLS_IN(s, 5, "m:OK");
-    HOLDS(s, has_all(s, abc));
-}
-
-/* At each name it is as old as its acquire: the single came to "b" before it, but asked later. */
-A_PLAY(who_asked_first_is_next_at_every_name)
-{
-    struct handle *a = held(fixture_connect(s, NULL), "a", "a", NULL), *b = held(fixture_connect(s, NULL), "b", "b", NULL), *m;
-    m = acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
-    run_ms(s, 5);
-    acquiring(handle_new(fixture_connect(s, NULL), "one", "b", NULL), HILOCK_FOREVER);
-    TELLS_IN(s, 5, "m:WAITING one:WAITING");
-    release_quietly(a);
-    run_ms(s, 5);
-    release_quietly(b);
-    TELLS_IN(s, 5, "m:OK");
-    release(m);
-    TELLS_IN(s, 5, "one:OK m:released");
-}
 
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
 A_PLAY(its_pauses_are_64_round_trips_at_most)

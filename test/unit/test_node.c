@@ -3,8 +3,6 @@
 #include "play.h"
 #include "wire/scripts.h"
 
-static uint32_t inflight(const struct client *p) { return counts_of(p).inflight; }
-
 static unsigned scripts(void)
 {
     unsigned count = 0;
@@ -13,25 +11,12 @@ static unsigned scripts(void)
     return count;
 }
 
-static void acquire_many(struct client *p, int count)
+WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
-    char name[16];
-    for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        asking(p, name, name, NULL);
-    }
-}
-
-GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
-{
-    asking(p, "a", "stock", NULL);
-    TELLS_IN(s, 2, "a:OK");
-    TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
-    SAME(s, asked(s, "SCRIPT"), scripts());
-    SAME(s, asked(s, "COMMAND"), 1);
-    SAME(s, asked(s, "TIME"), 1);
-    HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
-    HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
+    TELLS_IN(s, 3000, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
 A_PLAY(a_script_that_may_not_be_loaded_says_so)
@@ -71,16 +56,20 @@ WITH_CLIENT(several_scripts_are_loaded_once_each)
 GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8)))
 {
     s->is_untold = 1;
-    acquire_many(p, 40);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        asking(p, name, name, NULL);
+    }
     run_us(s, 50);
-    SAME(s, inflight(p), 8);
+    SAME(s, counts_of(p).inflight, 8);
     run_us(s, 100);
     SAME(s, asked(s, "mutex_acquire"), 8);
     run_us(s, 200);
     SAME(s, asked(s, "mutex_acquire"), 16);
     run_ms(s, 2);
     SAME(s, asked(s, "mutex_acquire"), 40);
-    SAME(s, inflight(p), 0);
+    SAME(s, counts_of(p).inflight, 0);
 }
 
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
@@ -146,14 +135,4 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
     TELLS_IN(s, 100, "down up");
     TEXT(s, p->event_detail, "");
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
-}
-
-A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
-{
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
-    struct client *p = fixture_connect(s, NULL);
-    HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
-    held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }

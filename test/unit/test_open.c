@@ -104,3 +104,11 @@ A_PLAY(a_bad_loop_is_refused)
     SAME(s, hl_client_open_with(NULL, &attempt.table, &attempt.doors, NULL, &attempt.error), HILOCK_INVALID);
     HOLDS(s, strstr(attempt.error.text, "ret_client is NULL"));
 }
+
+A_PLAY(a_loss_that_is_ignored_is_not_looked_at)
+{
+    struct hilock_event event;
+    memset(&event, 0xff, sizeof event);
+    hilock_lost_ignored(&event, NULL);
+    hilock_lost_ignored(NULL, s);
+}

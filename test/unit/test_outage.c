@@ -25,17 +25,3 @@ WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
 }
 
 enum { OUTAGES = 20 };
-
-/* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */
-HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
-{
-    for (int i = 0; i < OUTAGES; i++) {
-        run_to(s, sent_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 990000);
-        cut_off(s);
-        run_ms(s, 1800);
-        server_is_back(s);
-        run_ms(s, 5100);
-        HOLDS(s, is_held(a));
-    }
-    HOLDS(s, s->place->tried < OUTAGES * 60);
-}

@@ -70,21 +70,6 @@ A_PLAY(before_the_first_connection_it_waits_for_enough)
 
 /* ---- refused ---- */
 
-GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
-{
-    struct client *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    acquire(b, HILOCK_FOREVER);
-    TELLS_IN(s, 100, "b:WAITING");
-    HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
-    size_t before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
-    run_ms(s, 4000);
-    SAME(s, asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire"), before); /* it stands in the first one's queue alone */
-    release(a);
-    TELLS_IN(s, 20, "a:released b:OK");
-    SAME(s, kept(s, "stock"), 3);
-}
-
 A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
 {
     struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
@@ -113,22 +98,6 @@ A_PLAY(refused_for_good_by_a_majority)
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:released a:WRONG_KIND");
     SAME(s, kept(s, "stock"), 0);
-}
-
-GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
-{
-    for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
-        struct handle *a = handle_new(p, "a", "stock", NULL);
-        take_at(s, 0, 2, "another");
-        acquire(a, HILOCK_FOREVER);
-        run_us(s, at_us);
-        fixture_hush(s);
-        SAME(s, cancel(a), HILOCK_OK);
-        TELLS_IN(s, 10, "a:CANCELLED");
-        SAME(s, kept(s, "stock"), 0);
-        store_delete(store_at(s, 0), "stock");
-        store_delete(store_at(s, 1), "stock");
-    }
 }
 
 GIVEN(siblings_stand_in_line, quorum(s, 3))
@@ -247,9 +216,9 @@ A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
 /* ---- the restart guard ---- */
 
 /* a holds by the first two of three, the second restarts empty, which a cannot learn, and b asks the last two. */
-A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
+static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard_ms)
 {
-    const struct hilock_client_options options = {.size = sizeof options, .lease_ms = 10000};
+    const struct hilock_client_options options = {.size = sizeof options, .restart_guard_ms = guard_ms, .lease_ms = 10000};
     struct client *p = quorum_with(s, 3, options), *q = quorum_with(s, 3, options);
     struct handle *a, *b = handle_new(q, "b", "stock", NULL);
     s->is_tampered = 1;
@@ -266,6 +235,12 @@ A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
     acquire(b, 2000);
     run_ms(s, 1000);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+    return b;
+}
+
+A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
+{
+    struct handle *b = restarted_under_a_holder(s, 0);
     HOLDS(s, hilock_lock_state(b->lock) == HILOCK_STATE_WAITING);
     TELLS_IN(s, 1500, "b:UNWRITABLE");
     HOLDS(s, strstr(b->detail, "127.0.0.1:6380 started "));
@@ -274,6 +249,12 @@ A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
     run_ms(s, 5000);
     HOLDS(s, is_held(b));
     fixture_hush(s);
+}
+
+A_PLAY(without_the_guard_two_hold_at_a_time)
+{
+    restarted_under_a_holder(s, HILOCK_GUARD_OFF);
+    TELLS(s, "b:OK");
 }
 
 /* Holds for a millisecond whenever it can. */
@@ -332,7 +313,7 @@ A_PLAY(a_poller_gives_back_at_once_the_votes_that_are_too_few)
 enum { CLIENTS = 6, EACH = 6 };
 
 /* All masters must agree, and a message takes longer than a hold: who has a vote and lacks another keeps the others from having any. */
-static void crowd(struct fixture *s, hilock_kind kind)
+A_PLAY(many_share_a_queue_when_all_masters_must_agree)
 {
     const struct hilock_client_options options = {.size = sizeof options, .quorum_needed = 3, .turns_max = 1};
     struct handle *handles[CLIENTS * EACH];
@@ -341,7 +322,7 @@ static void crowd(struct fixture *s, hilock_kind kind)
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct client *client = quorum_with(s, 3, options);
         for (unsigned j = 0; j < EACH; j++)
-            handles[i * EACH + j] = handle_new(client, "h", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
+            handles[i * EACH + j] = handle_new(client, "h", "stock", NULL);
     }
     s->net.there_us = s->net.back_us = 10000;
     for (unsigned ms = 0; ms < 5000; ms++) {
@@ -356,5 +337,3 @@ static void crowd(struct fixture *s, hilock_kind kind)
     HOLDS(s, grants >= 60);
     SAME(s, served, CLIENTS * EACH);
 }
-
-A_PLAY(many_share_a_queue_when_all_masters_must_agree) { crowd(s, HILOCK_MUTEX); }

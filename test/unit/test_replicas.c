@@ -63,33 +63,6 @@ A_PLAY(what_else_is_said_to_WAIT)
     }
 }
 
-/* ---- what it costs ---- */
-
-enum { MANY = 12 };
-
-GIVEN(many_go_with_one_WAIT, shop(s))
-{
-    char name[16];
-    s->is_untold = 1;
-    struct handle *first = asking(p, "first", "first", &confirmed);
-    run_ms(s, 4); /* its WAIT is out */
-    SAME(s, asked(s, "WAIT"), 1);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        asking(p, "a", name, &confirmed);
-        run_us(s, 10);
-    }
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    run_ms(s, 20);
-    SAME(s, asked(s, "mutex_acquire"), MANY + 1);
-    SAME(s, asked(s, "WAIT"), 2);
-    SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
-}
-
 /* ---- faults ---- */
 
 A_PLAY(a_third_link_alone_that_is_away_is_told)
@@ -104,10 +77,6 @@ A_PLAY(a_third_link_alone_that_is_away_is_told)
     TELLS_IN(s, 5000, "a:OK");
 }
 
-static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HILOCK_FAIR, .replicas = 1};
-
-/* ---- kinds, lines, hand-overs ---- */
-
 GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
 {
     struct handle *b = handle_new(p, "b", "stock", NULL);
@@ -117,26 +86,6 @@ GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
     acquire(b, 500);
     TELLS_IN(s, 510, "b:TIMED_OUT");
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
-}
-
-A_PLAY(all_parts_of_a_multi_are_confirmed)
-{
-    static const char *const names[] = {"one", "two", "three", NULL};
-    struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 10, "a:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-    release_quietly(a);
-    run_ms(s, 10);
-    s->store.replicas_away = 1;
-    acquire(a, HILOCK_TRY);
-    TELLS_IN(s, 250, "a:NOT_REPLICATED");
-    for (int i = 0; names[i]; i++)
-        TEXT(s, holder_of(s, names[i]), "");
-    acquire(a, 60000);
-    run_ms(s, 1000);
-    s->store.replicas_away = 0;
-    TELLS_IN(s, 3000, "a:OK");
 }
 
 /* ---- deployments ---- */

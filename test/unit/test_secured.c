@@ -42,20 +42,6 @@ A_PLAY(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
     }
 }
 
-A_PLAY(sentinels_and_the_master_have_their_own)
-{
-    struct stage stage;
-    stage_set(&stage, s);
-    all_speak_tls(s);
-    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster")));
-    TEXT(s, stage.places[0]->tls_host, "10.0.0.11");
-    TEXT(s, stage.places[2]->tls_host, "10.0.0.13");
-    TEXT(s, s->place->tls_host, "127.0.0.1");
-    stage_fail_over(&stage, 3, 1, 1);
-    run_ms(s, 100);
-    TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
-}
-
 A_PLAY(servers_of_a_cluster_have_their_own)
 {
     struct cluster_stage stage;

@@ -2,18 +2,6 @@
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
 #include "play.h"
 
-GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
-{
-    char line[FIXTURE_TEXT];
-    handle_new(p, "x", "x", NULL); /* begins its subscription link */
-    run_ms(s, 1);
-    snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
-    TEXT(s, store_line(&s->store, NULL, 0)->text, line);
-    TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
-    SAME(s, asked(s, "AUTH"), 0);
-    SAME(s, asked(s, "SELECT"), 0);
-}
-
 /* The options' user goes before the url's; a password alone is the default user's. */
 A_PLAY(user_and_database_are_said_first)
 {
@@ -138,28 +126,6 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-static struct client *given_up_in_700_ms(struct fixture *s, const char *words)
-{
-    uint64_t begun_us = fixture_us(s);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
-    p->tells = 1;
-    HOLDS(s, run_until_told(s, 2000));
-    TELLS(s, "down");
-    SAME(s, fixture_us(s), begun_us + 700000);
-    HOLDS(s, strstr(p->event_detail, words));
-    return p;
-}
-
-A_PLAY(silence_is_given_up_after_connect_timeout)
-{
-    s->place->mood = NET_IS_SILENT;
-    client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
-    s->place->mood = NET_LISTENS;
-    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
-    given_up_in_700_ms(s, "next try in ");
-    TELLS_IN(s, 100, "up");
-}
-
 A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -201,25 +167,19 @@ A_PLAY(a_query_without_an_answer_is_cancelled)
     SAME(s, p->loop.queries, 0);
 }
 
-A_PLAY(an_address_is_not_resolved)
+A_PLAY(an_address_and_a_unix_socket_are_not_resolved)
 {
-    static const struct { const char *url, *where; } places[] = {
-        {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
+    static const struct { const char *url, *where; int db; } places[] = {
+        {"redis://10.0.0.7:6380", "10.0.0.7:6380", 0},
+        {"redis://[fd00::7]", "[fd00::7]:6379", 0},
+        {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379", 0},
+        {"unix:///run/locks.sock?db=2", "/run/locks.sock", 2},
+    };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct client *p;
         net_listen(&s->net, places[i].where, &s->store);
-        p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
-        run_ms(s, 10);
-        HOLDS(s, hilock_client_is_connected(p->client));
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
+        held(p, "a", places[i].where, NULL);
         SAME(s, p->loop.queries_begun, 0);
+        SAME(s, store_line(&s->store, "mutex_acquire", -1)->db, places[i].db);
     }
-}
-
-A_PLAY(a_unix_socket_is_not_resolved)
-{
-    net_listen(&s->net, "/run/locks.sock", &s->store);
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
-    held(p, "a", "stock", NULL);
-    SAME(s, p->loop.queries_begun, 0);
-    SAME(s, store_line(&s->store, "mutex_acquire", 0)->db, 2);
 }

@@ -16,23 +16,6 @@ static hilock_validity *validity_of(struct handle *handle)
 
 static uint32_t left(const hilock_validity *validity) { return hilock_validity_remaining_ms(validity); }
 
-HOLDING(it_says_what_the_handle_says, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 20000))
-{
-    hilock_validity *validity = validity_of(a);
-    for (int i = 0; i < 1000; i++) {
-        run_us(s, 9973);
-        SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
-        HOLDS(s, left(validity) > 0);
-    }
-    extend(a, 60000);
-    run_ms(s, 1);
-    SAME(s, left(validity), hilock_lock_remaining_ms(a->lock));
-    HOLDS(s, left(validity) > 5000 && left(validity) < 15000); /* hold_max is the end */
-    TELLS_IN(s, 30000, "a:extended a:LOST HOLD_MAX");
-    SAME(s, left(validity), 0);
-    hilock_validity_unref(validity);
-}
-
 HOLDING(within_one_hold_it_is_one_object_and_never_shows_another, NULL)
 {
     hilock_validity *first = validity_of(a), *again = validity_of(a), *second;

@@ -63,23 +63,6 @@ HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
     TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
-
-/* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
-WITH_CLIENT(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back)
-{
-    static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
-    struct handle *a = held(p, "a", "stock", &fixed);
-    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
-    run_ms(s, 3000);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 3000);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, a, deadline_us);
-    TELLS_IN(s, 3800, "");
-    SAME(s, asked(s, "renew"), 1);
-    TELLS_IN(s, 500, "a:LOST EXPIRED");
-}
 HOLDING(hold_max_ends_it_to_the_microsecond, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500))
 {
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
