@@ -99,6 +99,8 @@ struct handle *handle_new(struct client *client, const char *tag, const char *na
 struct handle *multi_new(struct client *client, const char *tag, const char *const *names, const struct hilock_lock_options *options); /* names outlive it */
 
 hilock_status acquire(struct handle *handle, uint32_t wait_ms);
+struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
+int is_held(const struct handle *handle);
 hilock_status release(struct handle *handle);       /* with a callback */
 hilock_status release_quietly(struct handle *handle);
 hilock_status cancel(struct handle *handle);
@@ -113,6 +115,7 @@ struct hilock_stats counts_of(const struct client *client);
 void frozen_ms(struct client *client, uint64_t span_ms); /* it stands still for so long, and goes on */
 unsigned client_lines(const struct client *client, const char *words); /* how often they were logged */
 void when(struct handle *handle, const char *told, void (*then)(struct handle *handle)); /* inside that callback, once */
+struct handle *lone(struct fixture *fixture); /* "a", for "stock", of a client that is connected */
 /* A new one that waits for as long as it takes. */
 struct handle *asking(struct client *client, const char *tag, const char *name,
                       const struct hilock_lock_options *options);

@@ -264,6 +264,14 @@ struct handle *multi_new(struct client *client, const char *tag, const char *con
     return handle;
 }
 
+struct handle *acquiring(struct handle *handle, uint32_t wait_ms)
+{
+    SAME(handle->fixture, acquire(handle, wait_ms), HILOCK_OK);
+    return handle;
+}
+
+struct handle *lone(struct fixture *fixture) { return handle_new(fixture_connect(fixture, NULL), "a", "stock", NULL); }
+
 struct handle *asking(struct client *client, const char *tag, const char *name,
                       const struct hilock_lock_options *options)
 {
@@ -274,14 +282,14 @@ struct handle *asking(struct client *client, const char *tag, const char *name,
 
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
 {
-    struct handle *handle = handle_new(client, tag, name, options);
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = asking(client, tag, name, options);
     run_ms(client->fixture, 1);
-    fixture_claim(client->fixture, hilock_lock_state(handle->lock) == HILOCK_STATE_HELD, "it is granted within 1 ms", __FILE__, __LINE__);
+    fixture_claim(client->fixture, is_held(handle), "it is granted within 1 ms", __FILE__, __LINE__);
     fixture_hush(client->fixture);
     return handle;
 }
 
+int is_held(const struct handle *handle) { return hilock_lock_state(handle->lock) == HILOCK_STATE_HELD; }
 hilock_status acquire(struct handle *handle, uint32_t wait_ms) { return hilock_acquire(handle->lock, wait_ms, on_result, handle); }
 hilock_status release(struct handle *handle) { return hilock_release(handle->lock, on_result, handle); }
 hilock_status release_quietly(struct handle *handle) { return hilock_release(handle->lock, NULL, NULL); }

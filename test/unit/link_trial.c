@@ -130,8 +130,6 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     trial->replies++;
     tell_reply(trial, reply);
     act(trial, trial->at_reply);
-    if (trial->look)
-        trial->look(reply);
     if (reply->length) /* alive until the call returns, even if it was closed inside */
         assert_int_not_equal(reply->bytes[0], EOF);
 }
@@ -143,13 +141,11 @@ static void on_down(void *arg, const char *why)
     trial->is_down = 1;
     tell(trial, "down(%s)", why);
     assert_true(*why);
-    act(trial, trial->at_down);
 }
 
 static void on_leave(void *arg)
 {
     struct link_trial *trial = arg;
-    act(trial, trial->at_leave);
     hl_host_settle(&trial->host);
 }
 

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* play - a test that is played in a fixture: a function that sets it, runs it and claims. */
+/* play - a test that is played in a fixture and named once: a function that sets it, runs it and claims.
+ *     WITH_CLIENT(a_release_is_told)
+ *     {
+ *         struct handle *a = asking(p, "a", "stock", NULL);
+ *         TELLS_IN(s, 1, "a:OK");
+ *         release(a);
+ *         TELLS_IN(s, 1, "a:released");
+ *     } */
 #ifndef TEST_UNIT_PLAY_H
 #define TEST_UNIT_PLAY_H
+
+#include <stdio.h>
+#include <string.h>
 
 #include "fixture.h"
 #include "suite.h"
@@ -24,5 +34,20 @@ void play_run(void **state);             /* the test of a play */
         suite_add(#name, play_run, &play);                                                    \
     }                                                                                         \
     static void name(__attribute__((unused)) struct fixture *s)
+
+/* p: a client of it, which the first line gives: WITH_CLIENT one that is connected. */
+#define GIVEN(name, ...)                                                                      \
+    static void name##_given(struct fixture *s, struct client *p);                            \
+    A_PLAY(name) { name##_given(s, __VA_ARGS__); }                                            \
+    static void name##_given(struct fixture *s, __attribute__((unused)) struct client *p)
+
+#define WITH_CLIENT(name) GIVEN(name, fixture_connect(s, NULL))
+
+/* And a: a handle of it that has "stock". */
+#define HOLDING(name, ...)                                                                    \
+    static void name##_holding(struct fixture *s, struct client *p, struct handle *a);        \
+    WITH_CLIENT(name) { name##_holding(s, p, held(p, "a", "stock", __VA_ARGS__)); }           \
+    static void name##_holding(struct fixture *s, __attribute__((unused)) struct client *p,   \
+                               __attribute__((unused)) struct handle *a)
 
 #endif

@@ -5,9 +5,16 @@
 
 #include "play.h"
 
-extern const struct hilock_lock_options confirmed; /* by one replica */
+static const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1}; /* by one replica */
 
-struct client *shop(struct fixture *s); /* connected; the replica has what was written after 5 ms */
-const char *holder_of(struct fixture *s, const char *name); /* "": nobody */
+/* A client that is connected; the replica has what was written after 5 ms. */
+static inline struct client *shop(struct fixture *s)
+{
+    s->store.replicas = 1;
+    s->store.replica_us = 5000;
+    return fixture_connect(s, NULL);
+}
+
+static inline const char *holder_of(struct fixture *s, const char *name) { return store_holder(&s->store, name); }
 
 #endif

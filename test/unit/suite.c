@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TESTS_MAX = 100 };
+enum { TESTS_MAX = 400 };
 
 static struct CMUnitTest tests[TESTS_MAX];
 static size_t tests_count;

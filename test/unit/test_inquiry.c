@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peek and force_release: the truth about the holder, the end of exactly the one that was named, one answer in time whatever happens, and
  * nothing of the handle's own affairs is touched. */
-#include "played.h"
+#include "play.h"
 
 A_PLAY(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
 {
     struct handle *a = lone(s);
     SAME(s, peek(a), HILOCK_OK);
     SAME(s, a->calls, 0);
-    TELLS_AFTER(s, 1, "a:peek OK");
+    TELLS_IN(s, 1, "a:peek OK");
     TEXT(s, a->result.holder, "");
     TEXT(s, a->result.detail, "nobody holds \"stock\"");
     SAME(s, a->result.holder_remaining_ms, 0);
@@ -16,7 +16,7 @@ A_PLAY(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
     store_take(&s->store, "stock", "another:1", 0);
     peek(a);
-    TELLS_AFTER(s, 1, "a:peek OK");
+    TELLS_IN(s, 1, "a:peek OK");
     TEXT(s, a->result.holder, "another:1");
     SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
 }
@@ -28,7 +28,7 @@ WITH_CLIENT(a_holder_is_named_with_what_is_left)
     char holder[80];
     run_ms(s, 1000);
     peek(b);
-    TELLS_AFTER(s, 1, "b:peek OK");
+    TELLS_IN(s, 1, "b:peek OK");
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     TEXT(s, b->result.holder, holder);
     SAME(s, b->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
@@ -50,18 +50,18 @@ WITH_CLIENT(exactly_the_named_holder_is_released)
     s->is_tampered = 1;
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     acquire(w, HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "w:WAITING");
+    TELLS_IN(s, 5, "w:WAITING");
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
     force(b, "x");
-    TELLS_AFTER(s, 1, "b:force LOST b:force LOST");
+    TELLS_IN(s, 1, "b:force LOST b:force LOST");
     TEXT(s, b->detail, "x no longer held \"stock\"");
     HOLDS(s, is_ours(s, "stock"));
     force(b, holder);
-    TELLS_AFTER(s, 5, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
+    TELLS_IN(s, 5, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
     TEXT(s, b->result.holder, holder);
     HOLDS(s, strstr(b->detail, "the hold of 51000001..:1 on \"stock\" is ended"));
     HOLDS(s, strstr(q->log, "force_release of \"stock\": OK: "));
-    TELLS_AFTER(s, 1500, "a:LOST TAKEN");
+    TELLS_IN(s, 1500, "a:LOST TAKEN");
     SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
 }
 
@@ -70,12 +70,12 @@ WITH_CLIENT(whoever_holds_is_peeked_at_first)
     struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     force(a, NULL);
-    TELLS_AFTER(s, 1, "a:force LOST");
+    TELLS_IN(s, 1, "a:force LOST");
     TEXT(s, a->detail, "nobody holds \"stock\"");
     SAME(s, a->result.attempts, 1);
     store_take(&s->store, "stock", "another program\x01:1", 60000);
     force(a, NULL);
-    TELLS_AFTER(s, 2, "a:force OK");
+    TELLS_IN(s, 2, "a:force OK");
     TEXT(s, store_holder(&s->store, "stock"), "");
     TEXT(s, a->result.holder, "another program\x01:1");
     SAME(s, a->result.attempts, 2);
@@ -91,7 +91,7 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     peek(a);
     force(b, "holder");
     force(c, NULL);
-    TELLS_AFTER(s, 600, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
+    TELLS_IN(s, 600, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
@@ -126,7 +126,7 @@ A_PLAY(whatever_is_said_to_a_peek_is_told)
         struct plan *plan = plan_add(&s->plans, answers[i].plan);
         plan->on = "mutex_peek";
         peek(a);
-        TELLS_AFTER(s, 1, answers[i].story);
+        TELLS_IN(s, 1, answers[i].story);
         HOLDS(s, strstr(a->detail, answers[i].detail));
     }
 }
@@ -138,12 +138,12 @@ A_PLAY(what_is_no_lock_is_not_ended)
     peek(a);
     force(a, "x");
     force(a, NULL);
-    TELLS_AFTER(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
+    TELLS_IN(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
     TEXT(s, a->detail, NO_LOCK " (SIMPLE, or Redisson's for readers and writers)");
     PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER,
          .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
     force(a, NULL);
-    TELLS_AFTER(s, 2, "a:force WRONG_KIND");
+    TELLS_IN(s, 2, "a:force WRONG_KIND");
     SAME(s, asked(s, "mutex_force"), 1); /* seen before it is said */
 }
 
@@ -156,7 +156,7 @@ A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)
     store_take(&s->store, "stock", holder, 60000);
     peek(a);
     force(a, NULL);
-    TELLS_AFTER(s, 2, "a:peek OK a:force PROTOCOL");
+    TELLS_IN(s, 2, "a:peek OK a:force PROTOCOL");
     HOLDS(s, strstr(a->detail, "has 5000 bytes; hilock can name at most 1024"));
     TEXT(s, store_holder(&s->store, "stock"), holder);
 }
@@ -173,7 +173,7 @@ WITH_CLIENT(the_longest_holder_and_no_memory)
     store_take(&s->store, "stock", holder, 60000);
     SAME(s, hilock_force_release(a->lock, "x", NULL, NULL), HILOCK_OK);
     SAME(s, force(a, holder), HILOCK_OK);
-    TELLS_AFTER(s, 1, "a:force OK"); /* with each of its bytes */
+    TELLS_IN(s, 1, "a:force OK"); /* with each of its bytes */
     s->memory.is_out = 1;
     SAME(s, peek(a), HILOCK_NO_MEMORY);
     SAME(s, force(a, NULL), HILOCK_NO_MEMORY);
@@ -190,7 +190,7 @@ GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS
     peek(a);
     force(b, "another:1");
     client_close(p, 0);
-    TELLS_AFTER(s, 510, "a:peek UNREACHABLE b:force UNKNOWN closed");
+    TELLS_IN(s, 510, "a:peek UNREACHABLE b:force UNKNOWN closed");
 }
 
 static void count(void *arg, struct hl_reply *message)
@@ -212,7 +212,7 @@ A_PLAY(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would)
     say_free(store_execute(java, 3, push, push_lengths));
     say_free(store_execute(java, 2, subscribe, lengths));
     force(a, "java:1");
-    TELLS_AFTER(s, 5, "a:force OK");
+    TELLS_IN(s, 5, "a:force OK");
     SAME(s, heard, 1);
     store_disconnect(java);
 }

@@ -1,37 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
  * hands over as before. */
-#include "played.h"
+#include "play.h"
 #include "quorum_stage.h"
 
 static const char till[] = "till@shop-7/4711";
-
-/* So many commands for ten acquires of a free name and their releases. */
-static size_t pairs_cost(struct fixture *s, const char *label, hilock_kind kind)
-{
-    struct handle *a = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = label)), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
-    size_t commands = 0;
-    run_ms(s, 5); /* links and subscriptions */
-    for (int i = 0; i < 10; i++) {
-        size_t before = store_count(&s->store, NULL);
-        acquire(a, HILOCK_TRY);
-        run_ms(s, 1);
-        release(a);
-        run_ms(s, 1);
-        commands += store_count(&s->store, NULL) - before;
-    }
-    fixture_hush(s);
-    handle_free(a);
-    return commands;
-}
-
-A_PLAY(a_label_costs_no_command)
-{
-    for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_SIMPLE; kind++) {
-        SAME(s, pairs_cost(s, NULL, kind), 20);
-        SAME(s, pairs_cost(s, till, kind), 20);
-    }
-}
 
 static void is_seen(struct fixture *s, hilock_kind kind)
 {
@@ -84,9 +57,9 @@ A_PLAY(with_and_without_one_they_hand_over)
     fixture_hush(s);
     size_t asks = asked(s, "mutex_acquire");
     release(a);
-    TELLS_AFTER(s, 2, "b:OK a:released");
+    TELLS_IN(s, 2, "b:OK a:released");
     release(b);
-    TELLS_AFTER(s, 2, "c:OK b:released");
+    TELLS_IN(s, 2, "c:OK b:released");
     SAME(s, asked(s, "mutex_acquire"), asks);
     HOLDS(s, strstr(store_holder(&s->store, "stock"), ":2:till@"));
 }

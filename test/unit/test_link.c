@@ -22,22 +22,6 @@ TRIAL(all_types)
     tells(trial, "up :-5 +OK -ERR no $a\\x0d\\x0a nil nil [:1 [$ nil] []]");
 }
 
-UNOPENED_TRIAL(long_arrays_are_seen_whole)
-{
-    char bytes[1000] = "*100\r\n";
-    for (int i = 0; i < 100; i++)
-        strcat(bytes, ":1\r\n");
-    link_trial_connect(trial);
-    for (int i = 0; i < 3; i++) { /* a long one, one that gives its memory back, a long one again */
-        link_trial_ask(trial), link_trial_ask(trial);
-        link_trial_answer(trial, bytes), link_trial_answer(trial, "*1\r\n:2\r\n");
-        link_trial_until(trial, "[:2]");
-        assert_true(trial->bytes < 2000);
-        assert_int_equal(strlen(trial->told), strlen("up [") + 100 * 3 - 1 + strlen("] [:2]"));
-        trial->told_length = (size_t)sprintf(trial->told, "up");
-    }
-}
-
 /* ---- streams ---- */
 
 static void to_stream(struct link_trial *trial)
@@ -108,13 +92,6 @@ UNOPENED_TRIAL(stdin_was_closed)
 
 /* ---- what can run out ---- */
 
-UNOPENED_TRIAL(watching_refused_at_once)
-{
-    poll_loop_refuse_watching(trial->loop, 1);
-    assert_int_equal(link_trial_open(trial), 0);
-    tells(trial, "down(the loop cannot watch the connection)");
-}
-
 UNOPENED_TRIAL(every_allocation_fails_once)
 {
     int failures = 0;
@@ -165,12 +142,6 @@ UNOPENED_TRIAL(cannot_even_try)
     tells(trial, "down(No such file or directory)");
 }
 
-TRIAL(accepted_and_closed)
-{
-    link_trial_hang_up(trial);
-    tells(trial, "up down(Server closed the connection)");
-}
-
 TRIAL(closed_within_a_reply)
 {
     link_trial_ask(trial), link_trial_ask(trial);
@@ -178,14 +149,6 @@ TRIAL(closed_within_a_reply)
     link_trial_answer(trial, ":1\r\n*2\r\n:2\r\n$5\r\nab");
     link_trial_hang_up(trial);
     tells(trial, "up :1 down(Server closed the connection)");
-}
-
-UNOPENED_TRIAL(close_while_connecting)
-{
-    assert_int_equal(link_trial_open(trial), 0);
-    link_trial_close(trial, 0);
-    link_trial_turns(trial, 3);
-    assert_string_equal(trial->told, "");
 }
 
 UNOPENED_TRIAL(close_inside_up)
@@ -205,31 +168,6 @@ TRIAL(close_inside_reply)
     link_trial_until(trial, "freed");
     link_trial_turns(trial, 3);
     assert_string_equal(trial->told, "up +long enough to be seen freed");
-}
-
-TRIAL(close_inside_down)
-{
-    trial->at_down = link_trial_close_it;
-    link_trial_ask(trial);
-    link_trial_hang_up(trial);
-    link_trial_until(trial, "down");
-    assert_null(trial->link);
-}
-
-static void close_at_leave(struct link_trial *trial)
-{
-    trial->at_leave = NULL;
-    if (trial->link)
-        link_trial_close(trial, 1);
-}
-
-TRIAL(close_inside_leave)
-{
-    link_trial_ask(trial), link_trial_ask(trial);
-    trial->at_leave = close_at_leave;
-    link_trial_answer(trial, ":1\r\n:2\r\n");
-    link_trial_turns(trial, 3);
-    assert_null(trial->link);
 }
 
 TRIAL_ON_TCP(reset_is_seen_by_the_peer)

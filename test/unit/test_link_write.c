@@ -88,13 +88,6 @@ UNOPENED_TRIAL(peer_that_does_not_read)
     link_trial_until(trial, "+OK");
 }
 
-UNOPENED_TRIAL(lost_with_a_backlog)
-{
-    fill(trial);
-    link_trial_hang_up(trial);
-    tells(trial, "up down(Connection reset by peer)");
-}
-
 UNOPENED_TRIAL(closed_with_a_backlog)
 {
     fill(trial);
@@ -109,8 +102,9 @@ UNOPENED_TRIAL(closed_with_a_backlog)
 }
 
 /* Each leave writes, before anything can be read. TCP: the first is answered by a reset, the next meets it. */
-static void write_into_the_end(struct link_trial *trial)
+TRIAL(send_into_a_closed_peer)
 {
+    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
     link_trial_ask(trial);
     link_trial_answer(trial, "-ERR last words\r\n");
     link_trial_hang_up(trial);
@@ -119,12 +113,6 @@ static void write_into_the_end(struct link_trial *trial)
         (void)link_trial_send(trial, "PING");
         hl_host_leave(&trial->host);
     }
-}
-
-TRIAL(send_into_a_closed_peer)
-{
-    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
-    write_into_the_end(trial);
     assert_int_equal(link_trial_send(trial, "PING"), 0); /* it is not for want of memory: on_down says why */
     tells(trial, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
     assert_int_equal(link_trial_send(trial, "PING"), -1);
@@ -138,13 +126,4 @@ TRIAL(watching_refused_later)
         link_trial_turns(trial, 1);
     }
     tells(trial, "up down(the loop cannot watch the connection)");
-}
-
-/* A failure is under way when it is closed. */
-TRIAL(fail_then_close)
-{
-    write_into_the_end(trial);
-    link_trial_close(trial, 0);
-    link_trial_turns(trial, 3);
-    assert_string_equal(trial->told, "up");
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several names at once: all or none. While it waits it keeps next to nothing behind another program, and all that it
  * has behind a holder that hands over. */
-#include "played.h"
+#include "play.h"
 
-static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
 static const char *const abc[] = {"a", "b", "c", NULL}, *const cba[] = {"c", "b", "a", NULL};
 
 static int has_all(struct fixture *s, const char *const *names)
@@ -33,18 +32,6 @@ static struct handle *held_all(struct client *p, const char *tag, const char *co
 
 /* ---- granted ---- */
 
-WITH_CLIENT(eight_free_names_take_one_round_trip)
-{
-    uint64_t begun_us = fixture_us(s);
-    struct handle *m = acquiring(multi_new(p, "m", eight, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 1, "m:OK");
-    SAME(s, asked(s, "mutex_acquire"), 8);
-    SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
-    SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
-    SAME(s, m->result.attempts, 8);
-    HOLDS(s, has_all(s, eight));
-}
-
 WITH_CLIENT(each_name_has_its_token_in_the_order_given)
 {
     struct handle *m = held_all(p, "m", cba, NULL);
@@ -59,22 +46,9 @@ WITH_CLIENT(each_name_has_its_token_in_the_order_given)
     SAME(s, info.fencing_token, 0);
     SAME(s, info.state, HILOCK_STATE_HELD);
     release(m);
-    TELLS_AFTER(s, 1, "m:released");
+    TELLS_IN(s, 1, "m:released");
     HOLDS(s, has_none(s, abc));
     SAME(s, hilock_multi_token(m->lock, 0), 0);
-}
-
-WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
-{
-    struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    TELLS_AFTER(s, 10000, "");
-    SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
-    extend(m, 60000);
-    TELLS_AFTER(s, 5, "m:extended");
-    SAME(s, m->result.attempts, 3);
-    for (size_t i = 0; abc[i]; i++)
-        HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
-    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
 }
 
 /* ---- refused ---- */
@@ -84,11 +58,11 @@ WITH_CLIENT(who_has_which_name_is_told_at_the_end)
     struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
     acquire(m, HILOCK_TRY);
-    TELLS_AFTER(s, 5, "m:TIMED_OUT");
+    TELLS_IN(s, 5, "m:TIMED_OUT");
     TEXT(s, m->holder, "another");
     HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
     acquire(m, 1000);
-    TELLS_AFTER(s, 1001, "m:WAITING m:TIMED_OUT");
+    TELLS_IN(s, 1001, "m:WAITING m:TIMED_OUT");
     HOLDS(s, strstr(m->detail, "\"b\" was held by") && has_none(s, abc));
 }
 
@@ -96,7 +70,7 @@ WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
 {
     store_set_string(&s->store, "b", "text");
     struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "m:WRONG_KIND");
+    TELLS_IN(s, 5, "m:WRONG_KIND");
     HOLDS(s, strstr(m->detail, "\"b\"") && has_none(s, abc));
 }
 
@@ -107,24 +81,10 @@ WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
     struct handle *one = held(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL), *t = multi_new(p, "t", cba, NULL);
     acquire(m, HILOCK_FOREVER);
     acquire(t, HILOCK_TRY);
-    TELLS_AFTER(s, 20, "t:TIMED_OUT m:WAITING");
+    TELLS_IN(s, 20, "t:TIMED_OUT m:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1 + 1); /* for "a" */
     release(one);
-    TELLS_AFTER(s, 5, "one:released m:OK");
-}
-
-WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
-{
-    struct handle *one = handle_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
-    store_take(&s->store, "b", "another", 60000);
-    acquire(one, HILOCK_FOREVER);
-    run_ms(s, 5);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 5);
-    store_free_name(&s->store, "b");
-    TELLS_AFTER(s, 5, "one:WAITING m:WAITING one:OK");
-    release(one);
-    TELLS_AFTER(s, 5, "one:released m:OK");
+    TELLS_IN(s, 5, "one:released m:OK");
 }
 
 /* ---- faults ---- */
@@ -134,22 +94,11 @@ WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     s->is_tampered = 1;
     store_take(&s->store, "b", "another", 60000);
-    TELLS_AFTER(s, 1100, "m:LOST TAKEN");
+    TELLS_IN(s, 1100, "m:LOST TAKEN");
     HOLDS(s, strstr(m->detail, "\"b\" is not ours any more; all 3 names"));
     HOLDS(s, has_none(s, abc));
     TEXT(s, store_holder(&s->store, "b"), "another");
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);
-}
-
-WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
-{
-    struct handle *m = held_all(p, "m", abc, NULL);
-    s->is_tampered = 1;
-    store_delete(&s->store, "c");
-    release(m);
-    TELLS_AFTER(s, 5, "m:release LOST");
-    HOLDS(s, strstr(m->detail, "our hold of \"c\""));
-    HOLDS(s, has_none(s, abc));
 }
 
 WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
@@ -157,9 +106,9 @@ WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
-    TELLS_AFTER(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
+    TELLS_IN(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
     release(m);
-    TELLS_AFTER(s, 5, "m:released");
+    TELLS_IN(s, 5, "m:released");
 }
 
 /* The one that came too late is asked for again, and the others are extended before it is granted. */
@@ -168,7 +117,7 @@ WITH_CLIENT(names_that_aged_are_made_whole_before_it_is_granted)
     struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 600000, .after = 2);
     acquire(m, HILOCK_FOREVER);
-    TELLS_AFTER(s, 700, "m:OK");
+    TELLS_IN(s, 700, "m:OK");
     HOLDS(s, m->result.remaining_ms >= 2500 && has_all(s, abc));
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "renew"), 2);
@@ -184,7 +133,7 @@ static void ended_while_under_way(struct fixture *s, void (*end)(struct handle *
         run_us(s, at_us);
         fixture_hush(s);
         end(m);
-        TELLS_AFTER(s, 10, told);
+        TELLS_IN(s, 10, told);
         HOLDS(s, has_none(s, abc));
         store_delete(&s->store, "b");
     }
@@ -194,20 +143,6 @@ static void cancel_it(struct handle *handle) { SAME(handle->fixture, cancel(hand
 A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, cancel_it, "m:CANCELLED"); }
 A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
 A_PLAY(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
-
-WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
-{
-    store_take(&s->store, "b", "another", 60000);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    s->memory.is_out = s->memory.spares_links = 1;
-    run_ms(s, 10);
-    HOLDS(s, has_none(s, abc));
-    s->memory.is_out = 0;
-    store_free_name(&s->store, "b");
-    run_ms(s, 6000);
-    HOLDS(s, has_all(s, abc));
-    fixture_hush(s);
-}
 
 WITH_CLIENT(a_handle_that_outlives_its_client)
 {
@@ -227,72 +162,7 @@ WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)
     SAME(s, force(m, NULL), HILOCK_UNSUPPORTED);
 }
 
-/* Both names' requests wait for the login: the first refusal takes the other one back. */
-A_PLAY(a_refused_login_ends_it_and_nothing_else)
-{
-    sim_store_set_password(s->store.core, "right");
-    struct client *p = fixture_open(s, NULL);
-    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 1000, "m:DENIED");
-    asking(p, "x", "alone", NULL);
-    TELLS_AFTER(s, 5000, "x:DENIED");
-}
-
 /* ---- what it keeps while it waits ---- */
-
-/* For so long a name is kept at once, and it is looked at every millisecond. */
-enum { KEPT_MS = 20 };
-
-static unsigned kept_for_ms(struct fixture *s, const char *name, unsigned span_ms)
-{
-    unsigned longest = 0, run = 0;
-    for (unsigned i = 0; i < span_ms; i++) {
-        run_ms(s, 1);
-        run = is_ours(s, name) ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    return longest;
-}
-
-/* A holder that hands over needs no pause: the multi keeps its other names while it waits in the queue for this one. */
-A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
-{
-    struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "m:WAITING");
-    SAME(s, kept_for_ms(s, "a", 9000), 9000);
-    HOLDS(s, !is_ours(s, "c"));
-    release_quietly(one);
-    TELLS_AFTER(s, 5, "m:OK");
-    HOLDS(s, has_all(s, abc));
-}
-
-/* A pushed window is as good as the lease. */
-A_PLAY(the_last_name_completes_it_without_a_renewal)
-{
-    struct handle *one = held(fixture_connect(s, NULL), "one", "c", NULL);
-    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 50, "m:WAITING");
-    release_quietly(one);
-    TELLS_AFTER(s, 1, "m:OK");
-    SAME(s, asked(s, "renew"), 0);
-}
-
-/* At each name it is as old as its acquire: the single came to "b" before it, but asked later. */
-A_PLAY(who_asked_first_is_next_at_every_name)
-{
-    struct handle *a = held(fixture_connect(s, NULL), "a", "a", NULL), *b = held(fixture_connect(s, NULL), "b", "b", NULL), *m;
-    m = acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
-    run_ms(s, 5);
-    acquiring(handle_new(fixture_connect(s, NULL), "one", "b", NULL), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5, "m:WAITING one:WAITING");
-    release_quietly(a);
-    run_ms(s, 5);
-    release_quietly(b);
-    TELLS_AFTER(s, 5, "m:OK");
-    release(m);
-    TELLS_AFTER(s, 5, "one:OK m:released");
-}
 
 /* Here a round trip takes 20 ms, and nobody says that the name is free. */
 A_PLAY(its_pauses_are_64_round_trips_at_most)

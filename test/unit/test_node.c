@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to one server: sent in order within limits, answered once, given up in time; scripts and the server's clock at hand. */
-#include "played.h"
+#include "play.h"
 #include "wire/scripts.h"
-
-static uint32_t inflight(const struct client *p) { return stats_of(p).inflight; }
 
 static unsigned scripts(void)
 {
@@ -13,43 +11,11 @@ static unsigned scripts(void)
     return count;
 }
 
-static void acquire_many(struct client *p, int count)
-{
-    char name[16];
-    for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        asking(p, name, name, NULL);
-    }
-}
-
-GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
-{
-    asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 2, "a:OK");
-    TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
-    SAME(s, asked(s, "SCRIPT"), scripts());
-    SAME(s, asked(s, "COMMAND"), 1);
-    SAME(s, asked(s, "TIME"), 1);
-    HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
-    HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
-}
-
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
     struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
-    TELLS_AFTER(s, 3000, "a:SERVER");
-    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
-}
-
-GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
-{
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
-    run_ms(s, 1500);
-    acquire(a, 2000);
-    TELLS_AFTER(s, 10, "a:SERVER");
+    TELLS_IN(s, 3000, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
@@ -58,7 +24,7 @@ A_PLAY(a_script_that_may_not_be_loaded_says_so)
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 10, "a:DENIED");
+    TELLS_IN(s, 10, "a:DENIED");
     HOLDS(s, strstr(a->detail, "'script|load'"));
 }
 
@@ -90,28 +56,20 @@ WITH_CLIENT(several_scripts_are_loaded_once_each)
 GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 8)))
 {
     s->is_untold = 1;
-    acquire_many(p, 40);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        asking(p, name, name, NULL);
+    }
     run_us(s, 50);
-    SAME(s, inflight(p), 8);
+    SAME(s, counts_of(p).inflight, 8);
     run_us(s, 100);
     SAME(s, asked(s, "mutex_acquire"), 8);
     run_us(s, 200);
     SAME(s, asked(s, "mutex_acquire"), 16);
     run_ms(s, 2);
     SAME(s, asked(s, "mutex_acquire"), 40);
-    SAME(s, inflight(p), 0);
-}
-
-/* Every timer is late: the server has had its moments after the first few. */
-A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    p->tells = 1;
-    p->loop.late_us = 200000;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asking(p, "a", "stock", NULL);
-    HOLDS(s, run_until_told(s, 2500));
-    TELLS(s, "down");
+    SAME(s, counts_of(p).inflight, 0);
 }
 
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
@@ -127,7 +85,7 @@ A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
     HOLDS(s, strstr(p->event_detail, "a command was not answered in its time" "; next try in "));
     TEXT(s, p->event_node, "127.0.0.1:6379");
     HOLDS(s, p->event.retry_ms > 0 && p->event.retry_ms <= 50);
-    TELLS_AFTER(s, 100, "up a:OK");
+    TELLS_IN(s, 100, "up a:OK");
 }
 
 /* The loop stood still, not the server: what waits to be read is read before the link is judged, whichever the loop looks at first. */
@@ -141,61 +99,31 @@ static void stands_still(struct fixture *s, uint64_t answer_us, const char *told
     run_ms(s, 5000);
     p->tells = 1;
     world_thaw(&s->world, &p->loop.lane);
-    TELLS_AFTER(s, 100, told);
+    TELLS_IN(s, 100, told);
     SAME(s, asked(s, "mutex_acquire"), 1);
 }
 
 A_PLAY(a_loop_that_stood_still_reads_its_answers_first) { stands_still(s, 650000, "a:OK STALLED"); }
 A_PLAY(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900000, "STALLED a:OK"); }
 
-A_PLAY(a_loop_that_stood_still_finds_a_dead_link_all_the_same)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 10);
-    world_jump_us(&s->world, 5000000);
-    p->tells = 1;
-    TELLS_AFTER(s, 200, "STALLED down up a:OK");
-}
-
 A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
     PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
-    TELLS_AFTER(s, 2400, "");
-    TELLS_AFTER(s, 200, "down up");
-}
-
-GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
-{
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    run_ms(s, 30000);
-    SAME(s, asked(s, "TIME"), 1);
-}
-
-GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
-{
-    unsigned long long not_after_us = 0, sampled_us;
-    run_ms(s, 5000);
-    asking(p, "a", "stock", NULL);
-    run_ms(s, 1);
-    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
-    /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
-    sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
-    SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
+    TELLS_IN(s, 2400, "");
+    TELLS_IN(s, 200, "down up");
 }
 
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
     struct handle *a = asking(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
-    TELLS_AFTER(s, 300, "a:OK");
+    TELLS_IN(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
     acquire(b, 1000);
-    TELLS_AFTER(s, 1100, "b:UNREACHABLE");
+    TELLS_IN(s, 1100, "b:UNREACHABLE");
 }
 
 WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
@@ -204,17 +132,7 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
     p->tells = 1;
     net_say(&s->net, &p->loop, NET_COMMANDS, odd);
     say_free(odd);
-    TELLS_AFTER(s, 100, "down up");
+    TELLS_IN(s, 100, "down up");
     TEXT(s, p->event_detail, "");
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
-}
-
-A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
-{
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
-    struct client *p = fixture_connect(s, NULL);
-    HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
-    held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: what is refused with which words, what is left to the caller then, and a client whose program wants to hear nothing. */
 #include "client/client.h"
-#include "played.h"
+#include "play.h"
 
 struct attempt {
     struct world_loop loop;
@@ -103,33 +103,6 @@ A_PLAY(a_bad_loop_is_refused)
     SAME(s, hl_client_open_with(&attempt.client, NULL, &attempt.doors, NULL, NULL), HILOCK_INVALID);
     SAME(s, hl_client_open_with(NULL, &attempt.table, &attempt.doors, NULL, &attempt.error), HILOCK_INVALID);
     HOLDS(s, strstr(attempt.error.text, "ret_client is NULL"));
-}
-
-static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
-
-/* No log, no events, the C library's memory, and a loop that needs no end. */
-A_PLAY(a_client_works_whose_program_hears_nothing)
-{
-    struct attempt attempt;
-    hilock_lock *lock = NULL;
-    hilock_status status = HILOCK_UNKNOWN;
-    prepare(&attempt, s);
-    attempt.table.free_ctx = NULL;
-    SAME(s, open_it(&attempt, NULL), HILOCK_OK);
-    SAME(s, hilock_lock_create(&lock, attempt.client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 1000)), HILOCK_OK);
-    SAME(s, hilock_lock_create(NULL, attempt.client, "", NULL), HILOCK_INVALID);
-    SAME(s, hilock_acquire(lock, HILOCK_FOREVER, told_nothing, &status), HILOCK_OK);
-    run_ms(s, 5);
-    SAME(s, status, HILOCK_OK);
-    store_delete(&s->store, "stock");
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 2000);
-    SAME(s, hilock_lock_state(lock), HILOCK_STATE_IDLE); /* lost, and ignored */
-    hilock_lock_free(lock);
-    SAME(s, hilock_client_close(attempt.client, 0, NULL, NULL), HILOCK_OK);
-    run_ms(s, 5);
-    SAME(s, attempt.loop.timers, 0);
-    SAME(s, s->net.links, 0);
 }
 
 A_PLAY(a_loss_that_is_ignored_is_not_looked_at)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that stalls, or is away, costs no more than it must: not the links of others, nor holds that it could still renew. */
-#include "played.h"
+#include "play.h"
 
 /* A stall that a short lease can hardly bear is no reason to take the link from all the others. */
 WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
@@ -13,66 +13,15 @@ WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
         world_freeze(&s->store.lane);
         run_ms(s, 125); /* the renewal fails, and its answer comes while the hold is still good */
         world_thaw(&s->world, &s->store.lane);
-        TELLS_AFTER(s, 10, "");
+        TELLS_IN(s, 10, "");
         SAME(s, s->place->tried, links);
         HOLDS(s, hilock_lock_remaining_ms(a->lock) > 100);
     }
     run_ms(s, 12000);
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 19000);
-    struct hilock_stats stats = stats_of(p);
+    struct hilock_stats stats = counts_of(p);
     SAME(s, stats.renewals_failed, 20);
     TELLS(s, "");
 }
 
-A_PLAY(a_link_that_answers_nothing_is_given_up_after_command_timeout_ms)
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 600));
-    p->tells = 1;
-    world_freeze(&s->store.lane);
-    uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0) + 200000;
-    run_to(s, sent_us + 999999);
-    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
-    TELLS_AFTER(s, 1, "down");
-    HOLDS(s, strstr(p->event_detail, "a command was not answered in its time"));
-    world_thaw(&s->world, &s->store.lane);
-    run_ms(s, 5000);
-}
-
 enum { OUTAGES = 20 };
-
-/* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */
-HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
-{
-    for (int i = 0; i < OUTAGES; i++) {
-        run_to(s, sent_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 990000);
-        server_goes(s);
-        run_ms(s, 1800);
-        server_is_back(s);
-        run_ms(s, 5100);
-        HOLDS(s, is_held(a));
-    }
-    HOLDS(s, s->place->tried < OUTAGES * 60);
-}
-
-/* What is held for long enough is no reason to hurry. */
-A_PLAY(a_long_lease_leaves_the_pauses_long)
-{
-    unsigned tried[2] = {0};
-    for (int i = 0; i < 2; i++) {
-        struct client *p = fixture_connect(s, NULL);
-        struct handle *a = handle_new(p, "a", "stock", NULL);
-        run_ms(s, 10);
-        if (i)
-            acquire(a, HILOCK_TRY);
-        run_ms(s, 10);
-        server_goes(s);
-        tried[i] = s->place->tried;
-        run_ms(s, 10000);
-        tried[i] = s->place->tried - tried[i];
-        server_is_back(s);
-        client_abandon(p);
-    }
-    TELLS(s, "a:OK");
-    HOLDS(s, tried[1] < tried[0] + 6);
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind SIMPLE and wake POLL in virtual time: what is asked when, without a subscription; native commands and scripts; handles of several
  * kinds on one name. */
-#include "played.h"
+#include "play.h"
 
 #define SIMPLE(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, __VA_ARGS__)
 
@@ -16,7 +16,7 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
     struct hilock_lock_info info = {.size = sizeof info};
     struct handle *a = waits(p, "a");
     char text[128];
-    TELLS_AFTER(s, 1, "a:OK");
+    TELLS_IN(s, 1, "a:OK");
     snprintf(text, sizeof text, "SET stock %s:1 NX PX 3000", p->uuid);
     TEXT(s, store_line(&s->store, "SET", 0)->text, text);
     BELIEVES(s, a, sent_at_us(s, "SET", 0) + 3000000 - 30000 - 7000);
@@ -25,7 +25,7 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
     hilock_lock_describe(a->lock, &info);
     SAME(s, info.kind, HILOCK_SIMPLE);
     release(a);
-    TELLS_AFTER(s, 1, "a:released");
+    TELLS_IN(s, 1, "a:released");
     SAME(s, asked(s, "SET"), 1);
     SAME(s, asked(s, "simple_acquire"), 0);
     SAME(s, asked(s, "simple_release"), 1);
@@ -33,24 +33,12 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
     SAME(s, s->store.peers_ever, 1);
 }
 
-WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
-{
-    store_take_simple(&s->store, "stock", "another", 60000);
-    struct handle *a = acquiring(simple(p, "a"), HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:TIMED_OUT");
-    SAME(s, asked(s, "SET"), 1);
-    SAME(s, asked(s, "simple_acquire"), 1);
-    SAME(s, a->result.attempts, 1);
-    TEXT(s, a->holder, "another");
-    TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
-}
-
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
 {
     PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
     PLAN(s, .on = "simple_acquire", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
     waits(p, "a");
-    TELLS_AFTER(s, 5, "a:PROTOCOL");
+    TELLS_IN(s, 5, "a:PROTOCOL");
 }
 
 /* ---- polling ---- */
@@ -60,7 +48,7 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
     uint64_t shortest_us = UINT64_MAX, longest_us = 0;
     store_take_simple(&s->store, "stock", "another", 600000);
     asking(p, "a", "stock", SIMPLE(.poll_min_ms = 20, .poll_jitter_ms = 10));
-    TELLS_AFTER(s, 2000, "a:WAITING");
+    TELLS_IN(s, 2000, "a:WAITING");
     HOLDS(s, asked(s, "SET") >= 2000 / 31 && asked(s, "SET") <= 2000 / 20);
     for (int i = 1; i < (int)asked(s, "SET"); i++) {
         uint64_t pause_us = sent_at_us(s, "SET", i) - sent_at_us(s, "simple_acquire", i - 1) - 200; /* from its answer */
@@ -68,34 +56,6 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
         longest_us = pause_us > longest_us ? pause_us : longest_us;
     }
     HOLDS(s, shortest_us >= 20000 && longest_us <= 30000 && longest_us - shortest_us > 3000);
-}
-
-WITH_CLIENT(only_the_head_of_the_line_polls)
-{
-    store_take_simple(&s->store, "stock", "another", 600000);
-    struct handle *a = waits(p, "a");
-    struct handle *b = waits(p, "b");
-    waits(p, "c");
-    TELLS_AFTER(s, 10000, "a:WAITING b:WAITING c:WAITING");
-    HOLDS(s, asked(s, "SET") <= 200);
-    store_delete(&s->store, "stock");
-    TELLS_AFTER(s, 101, "a:OK");
-    release(a);
-    TELLS_AFTER(s, 1, "a:released b:OK"); /* at once: a sibling need not poll */
-    SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
-}
-
-WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
-{
-    store_take(&s->store, "stock", "another", 600000);
-    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
-    run_ms(s, 1000);
-    HOLDS(s, asked(s, "mutex_acquire") > 10 && asked(s, "mutex_acquire") <= 21);
-    store_delete(&s->store, "stock"); /* said nowhere */
-    TELLS_AFTER(s, 101, "a:WAITING a:OK");
-    HOLDS(s, hilock_lock_token(a->lock) > 0);
-    SAME(s, asked(s, "SUBSCRIBE"), 0);
-    SAME(s, s->store.peers_ever, 1);
 }
 
 WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
@@ -106,7 +66,7 @@ WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 12000);
     store_delete(&s->store, "stock");
-    TELLS_AFTER(s, 250, "a:WAITING a:OK");
+    TELLS_IN(s, 250, "a:WAITING a:OK");
 }
 
 /* ---- renewal and release ---- */
@@ -121,33 +81,15 @@ A_PLAY(a_server_that_has_them_is_told_by_native_commands)
         store_forget(&s->store);
         p = fixture_connect(s, NULL);
         a = waits(p, "a");
-        TELLS_AFTER(s, 1500, "a:OK");
+        TELLS_IN(s, 1500, "a:OK");
         BELIEVES(s, a, sent_at_us(s, "SET", 1) + 3000000 - 37000);
         HOLDS(s, strstr(store_line(&s->store, "SET", 1)->text, " IFEQ "));
         release(a);
-        TELLS_AFTER(s, 1, "a:released");
+        TELLS_IN(s, 1, "a:released");
         SAME(s, asked(s, servers[i].release), 1);
         SAME(s, asked(s, "simple_renew") + asked(s, "simple_release"), 0);
         HOLDS(s, !is_ours(s, "stock"));
     }
-}
-
-/* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
-A_PLAY(a_native_command_that_is_refused_is_not_needed)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = waits(p, "a");
-    struct handle *b = asking(p, "b", "other", SIMPLE(.lease_ms = 60000));
-    run_ms(s, 500);
-    PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "NOPERM User has no permissions to run the 'delifeq' command", .times = PLAN_ALWAYS);
-    release(b);
-    TELLS_AFTER(s, 1, "a:OK b:OK b:released");
-    SAME(s, asked(s, "simple_release"), 1);
-    run_ms(s, 1000);
-    SAME(s, asked(s, "simple_renew"), 1);
-    release(a);
-    TELLS_AFTER(s, 1, "a:released");
 }
 
 A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
@@ -157,7 +99,7 @@ A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
     struct handle *a = waits(p, "a");
     run_ms(s, 500);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "ERR syntax error", .times = PLAN_ALWAYS);
-    TELLS_AFTER(s, 600, "a:OK");
+    TELLS_IN(s, 600, "a:OK");
     SAME(s, asked(s, "simple_renew"), 1);
     BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
 }
@@ -171,27 +113,11 @@ A_PLAY(a_refused_question_means_that_it_has_none)
     struct handle *a = waits(p, "a");
     run_ms(s, 1);
     release(a);
-    TELLS_AFTER(s, 1, "a:OK a:released");
+    TELLS_IN(s, 1, "a:OK a:released");
     SAME(s, asked(s, "simple_release"), 1);
 }
 
 /* ---- several kinds on one name ---- */
-
-WITH_CLIENT(siblings_of_two_kinds_stand_in_one_line)
-{
-    struct handle *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");
-    b = waits(p, "b");
-    acquire(c, HILOCK_TRY);
-    TELLS_AFTER(s, 500, "b:WAITING c:TIMED_OUT");
-    TEXT(s, c->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 29692 ms at least");
-    SAME(s, asked(s, "SET"), 0);
-    release(a);
-    TELLS_AFTER(s, 2, "a:released b:OK");
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 500, "a:WAITING");
-    release(b);
-    TELLS_AFTER(s, 2, "b:released a:OK");
-}
 
 WITH_CLIENT(the_wrong_kind_for_one_is_not_told_another)
 {
@@ -200,6 +126,6 @@ WITH_CLIENT(the_wrong_kind_for_one_is_not_told_another)
     PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
     acquire(a, HILOCK_FOREVER);
     acquire(b, 100);
-    TELLS_AFTER(s, 90, "a:WRONG_KIND");
-    TELLS_AFTER(s, 20, "b:UNREACHABLE");
+    TELLS_IN(s, 90, "a:WRONG_KIND");
+    TELLS_IN(s, 20, "b:UNREACHABLE");
 }

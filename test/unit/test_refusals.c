@@ -2,7 +2,7 @@
 /* Every refusal, call by call: its status, and a sentence that says what was wrong and what to do. A refused call does nothing: it sends
  * nothing, calls nobody back, keeps no memory, gives nothing out, and leaves the handle as it was. */
 #include "client/client.h"
-#include "played.h"
+#include "play.h"
 
 #define ON_LOST .on_lost = hilock_lost_ignored
 #define OPTIONS(...) {.size = sizeof(struct hilock_lock_options), __VA_ARGS__}

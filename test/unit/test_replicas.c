@@ -2,7 +2,7 @@
 /* Grants that replicas must confirm: when they are reported, what happens if too few confirm, what all of it costs the
  * others, and beside what else there is: kinds of lock, other handles in line, multis, servers that change. */
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 #include "replicas_stage.h"
 #include "sentinel_stage.h"
 
@@ -11,14 +11,14 @@
 A_PLAY(it_is_told_when_replicas_have_it)
 {
     struct handle *a = asking(shop(s), "a", "stock", &confirmed);
-    TELLS_AFTER(s, 6, "a:OK");
+    TELLS_IN(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
     TEXT(s, store_line(&s->store, "WAIT", 0)->text, "WAIT 1 1000");
     SAME(s, store_line(&s->store, "WAIT", 0)->peer, store_line(&s->store, "mutex_acquire", 0)->peer);
     SAME(s, a->result.attempts, 1);
     release(a);
-    TELLS_AFTER(s, 5, "a:released");
+    TELLS_IN(s, 5, "a:released");
     HOLDS(s, store_line(&s->store, "mutex_release", 0)->peer != store_line(&s->store, "WAIT", 0)->peer);
 }
 
@@ -28,31 +28,20 @@ A_PLAY(too_few_are_told_in_time_and_leave_nothing)
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 999, "");
-    TELLS_AFTER(s, 5, "a:NOT_REPLICATED");
+    TELLS_IN(s, 999, "");
+    TELLS_IN(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
     uint64_t begun_us = fixture_us(s);
     acquire(a, 400);
-    TELLS_AFTER(s, 410, "a:NOT_REPLICATED");
+    TELLS_IN(s, 410, "a:NOT_REPLICATED");
     SAME(s, a->at_us, begun_us + 400000);
     TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
     TEXT(s, holder_of(s, "stock"), "");
     run_ms(s, 1000);
     acquire(a, 1020);
-    TELLS_AFTER(s, 1100, "a:NOT_REPLICATED");
+    TELLS_IN(s, 1100, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
-}
-
-GIVEN(who_waits_is_told_when_they_are_back, shop(s))
-{
-    s->store.replicas_away = 1;
-    acquiring(handle_new(p, "a", "stock", &confirmed), 60000);
-    TELLS_AFTER(s, 3500, "");
-    HOLDS(s, asked(s, "mutex_acquire") >= 3 && asked(s, "mutex_release") >= 2);
-    s->store.replicas_away = 0;
-    TELLS_AFTER(s, 1500, "a:OK");
-    SAME(s, asked(s, "WAIT"), asked(s, "mutex_acquire"));
 }
 
 A_PLAY(what_else_is_said_to_WAIT)
@@ -68,195 +57,24 @@ A_PLAY(what_else_is_said_to_WAIT)
         struct plan *plan = plan_add(&s->plans, answers[i].plan);
         plan->on = "WAIT";
         acquire(a, HILOCK_TRY);
-        TELLS_AFTER(s, 5, answers[i].story);
+        TELLS_IN(s, 5, answers[i].story);
         HOLDS(s, strstr(a->detail, answers[i].detail));
         TEXT(s, holder_of(s, "stock"), "");
     }
 }
 
-A_PLAY(a_WAIT_that_is_broken_off_is_tried_again)
-{
-    static const char *const errors[] = {"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
-                                         "ERR WAIT cannot be used with replica instances. Please also note that ..."};
-    struct client *p = shop(s);
-    for (int i = 0; i < 2; i++)
-        PLAN(s, .on = "WAIT", .act = PLAN_REFUSE, .error = errors[i]);
-    asking(p, "a", "stock", &confirmed);
-    TELLS_AFTER(s, 500, "a:OK");
-    SAME(s, asked(s, "mutex_release"), 2);
-}
-
-/* ---- what it costs ---- */
-
-GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
-{
-    held(p, "a", "stock", NULL);
-    handle_new(p, "b", "other", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 2);
-    asking(p, "c", "third", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 3);
-    asking(p, "d", "fourth", &confirmed);
-    run_ms(s, 10);
-    SAME(s, s->net.links, 3);
-    TELLS(s, "c:OK d:OK");
-}
-
-enum { MANY = 12 };
-
-GIVEN(many_go_with_one_WAIT, shop(s))
-{
-    char name[16];
-    s->is_untold = 1;
-    struct handle *first = asking(p, "first", "first", &confirmed);
-    run_ms(s, 4); /* its WAIT is out */
-    SAME(s, asked(s, "WAIT"), 1);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        asking(p, "a", name, &confirmed);
-        run_us(s, 10);
-    }
-    SAME(s, asked(s, "mutex_acquire"), 1);
-    run_ms(s, 20);
-    SAME(s, asked(s, "mutex_acquire"), MANY + 1);
-    SAME(s, asked(s, "WAIT"), 2);
-    SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
-}
-
-A_PLAY(a_renewal_needs_no_WAIT)
-{
-    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
-    run_ms(s, 3000);
-    HOLDS(s, asked(s, "renew") >= 2);
-    extend(a, 3000);
-    TELLS_AFTER(s, 10, "a:OK a:extended");
-    SAME(s, asked(s, "WAIT"), 1);
-}
-
-/* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
-GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
-{
-    struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
-    s->store.replicas = 2;
-    s->store.replicas_away = 1;
-    acquire(two, HILOCK_TRY);
-    asking(p, "one", "other", &confirmed);
-    TELLS_AFTER(s, 10, "one:OK");
-    TELLS_AFTER(s, 310, "two:NOT_REPLICATED");
-    TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
-    s->store.replicas_away = 0;
-    acquire(two, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "two:OK");
-}
-
-/* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
-GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
-{
-    s->store.replicas = 2;
-    asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
-    asking(p, "one", "other", &confirmed);
-    TELLS_AFTER(s, 20, "two:OK one:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-}
-
-/* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
-GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
-{
-    s->store.replica_us = 200000;
-    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)),
-              HILOCK_TRY);
-    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
-              HILOCK_TRY);
-    TELLS_AFTER(s, 110, "short:NOT_REPLICATED");
-    TELLS_AFTER(s, 400, "long:OK");
-    SAME(s, asked(s, "WAIT"), 2);
-}
-
 /* ---- faults ---- */
-
-A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
-{
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
-    PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
-    acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 3900, "");
-    TELLS_AFTER(s, 300, "a:OK");
-    SAME(s, asked(s, "WAIT"), 2);
-}
-
-GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
-{
-    struct handle *a = asking(p, "a", "stock", &confirmed), *b;
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    SAME(s, asked(s, "WAIT"), 1);
-    cancel(a);
-    TELLS_AFTER(s, 1, "a:CANCELLED");
-    TEXT(s, holder_of(s, "stock"), "");
-    s->store.replicas_away = 0;
-    b = asking(p, "b", "stock", &confirmed);
-    TELLS_AFTER(s, 900, ""); /* behind the WAIT that goes on */
-    TELLS_AFTER(s, 200, "b:OK");
-    HOLDS(s, b->result.fencing_token > 0);
-}
 
 A_PLAY(a_third_link_alone_that_is_away_is_told)
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
-    TELLS_AFTER(s, 600, "a:UNREACHABLE");
+    TELLS_IN(s, 600, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
     s->place->mood = NET_LISTENS;
     acquire(a, 5000);
-    TELLS_AFTER(s, 5000, "a:OK");
-}
-
-A_PLAY(the_guard_stands_before_the_third_link_too)
-{
-    s->store.replicas = 1;
-    store_restart(&s->store, 0);
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
-    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:UNWRITABLE");
-    SAME(s, asked(s, "mutex_acquire"), 0);
-}
-
-static const struct hilock_lock_options fair = {.size = sizeof fair, .kind = HILOCK_FAIR, .replicas = 1};
-
-/* ---- kinds, lines, hand-overs ---- */
-
-GIVEN(a_FAIR_lock_that_is_not_confirmed_goes_to_the_next, shop(s))
-{
-    asking(p, "a", "stock", &fair);
-    s->store.replicas_away = 1;
-    run_ms(s, 10);
-    struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    TELLS_AFTER(s, 1050, "b:WAITING b:OK a:WAITING");
-    s->store.replicas_away = 0;
-    run_ms(s, 200);
-    fixture_hush(s);
-    release_quietly(b);
-    TELLS_AFTER(s, 20, "a:OK");
-}
-
-GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
-{
-    struct handle *a = asking(p, "a", "stock", &confirmed);
-    run_ms(s, 10);
-    asking(p, "b", "stock", &confirmed);
-    asking(p, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
-    release_quietly(a);
-    TELLS_AFTER(s, 1, "b:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-    SAME(s, asked(s, "mutex_release"), 0);
+    TELLS_IN(s, 5000, "a:OK");
 }
 
 GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
@@ -266,53 +84,11 @@ GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
     s->store.replicas_away = 1;
     run_ms(s, 10);
     acquire(b, 500);
-    TELLS_AFTER(s, 510, "b:TIMED_OUT");
+    TELLS_IN(s, 510, "b:TIMED_OUT");
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
 }
 
-A_PLAY(all_parts_of_a_multi_are_confirmed)
-{
-    static const char *const names[] = {"one", "two", "three", NULL};
-    struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 10, "a:OK");
-    SAME(s, asked(s, "WAIT"), 1);
-    release_quietly(a);
-    run_ms(s, 10);
-    s->store.replicas_away = 1;
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 250, "a:NOT_REPLICATED");
-    for (int i = 0; names[i]; i++)
-        TEXT(s, holder_of(s, names[i]), "");
-    acquire(a, 60000);
-    run_ms(s, 1000);
-    s->store.replicas_away = 0;
-    TELLS_AFTER(s, 3000, "a:OK");
-}
-
 /* ---- deployments ---- */
-
-A_PLAY(a_slot_that_moved_is_waited_for_at_its_new_place)
-{
-    struct cluster_stage stage;
-    unsigned slot = cluster_slot(cluster_name(1, 0));
-    cluster_set(&stage, s);
-    struct client *p = cluster_connect(&stage);
-    for (int i = 0; i < CLUSTER_MASTERS; i++)
-        stage.stores[i]->replicas = 1;
-    struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
-    run_ms(s, 100);
-    release(a);
-    run_ms(s, 10);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_end_move(&stage, slot, 2);
-    acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:OK a:released a:OK");
-    SAME(s, store_count(stage.stores[1], "WAIT"), 1);
-    SAME(s, store_count(stage.stores[2], "WAIT"), 1);
-    release(a);
-    TELLS_AFTER(s, 100, "a:released");
-}
 
 /* Only the third link is asked something: its node is to find out who serves by now. */
 A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
@@ -330,7 +106,7 @@ A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
     acquire(a, 12000);
     run_ms(s, 2500);
     cluster_take_over(&stage, 1, 2, 0);
-    TELLS_AFTER(s, 1500, "a:OK a:released a:OK");
+    TELLS_IN(s, 1500, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[2], "WAIT"), 1);
     world_thaw(&s->world, &stage.stores[1]->lane);
 }
@@ -350,25 +126,10 @@ A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
     run_ms(s, 100);
     SAME(s, s->net.links, before + 1);
     release(a);
-    TELLS_AFTER(s, 200000, "a:OK a:released a:OK a:released");
+    TELLS_IN(s, 200000, "a:OK a:released a:OK a:released");
     SAME(s, s->net.links, before);
     acquire(a, HILOCK_TRY);
-    TELLS_AFTER(s, 100, "a:OK");
-}
-
-A_PLAY(a_failover_in_WAIT_asks_the_new_master)
-{
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
-    s->store.replicas = s->store.replicas_away = stage.other->replicas = 1;
-    struct handle *a = asking(p, "a", "stock", &confirmed);
-    run_ms(s, 100);
-    SAME(s, asked(s, "WAIT"), 1);
-    stage_fail_over(&stage, 3, 1, 0);
-    TELLS_AFTER(s, 100, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
-    SAME(s, store_count(stage.other, "WAIT"), 1);
+    TELLS_IN(s, 100, "a:OK");
 }
 
 A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
@@ -378,7 +139,7 @@ A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
     struct client *p = stage_connect(&stage);
     s->store.replicas = stage.other->replicas = 1;
     struct handle *a = asking(p, "a", "other", &confirmed);
-    TELLS_AFTER(s, 100, "a:OK");
+    TELLS_IN(s, 100, "a:OK");
     a = handle_new(p, "a", "stock", &confirmed);
     stage_fail_over(&stage, 3, 0, 1);
     acquire(a, 2000);

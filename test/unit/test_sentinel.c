@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
-#include "played.h"
+#include "play.h"
 #include "sentinel_stage.h"
 
 /* stage: of the sentinels, the master and its replica; s: their fixture. */
@@ -24,19 +24,6 @@ WITH_SENTINELS(the_master_is_asked_for_and_its_role)
     HOLDS(s, is_ours(s, "stock"));
 }
 
-WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
-{
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage->places[i]->mood = NET_REFUSES;
-    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
-    acquire(a, 1000);
-    TELLS_AFTER(s, 1100, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
-    acquire(a, HILOCK_FOREVER);
-    stage->places[1]->mood = NET_LISTENS;
-    TELLS_AFTER(s, 2500, "a:OK");
-}
-
 WITH_SENTINELS(a_switch_is_followed_at_once)
 {
     struct client *p = stage_connect(stage);
@@ -44,11 +31,11 @@ WITH_SENTINELS(a_switch_is_followed_at_once)
     store_copy(stage->other, &s->store);
     p->tells = 1;
     stage_fail_over(stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
-    TELLS_AFTER(s, 10, "failover down up");
+    TELLS_IN(s, 10, "failover down up");
     SAME(s, store_count(stage->other, "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
-    struct hilock_stats stats = stats_of(p);
+    struct hilock_stats stats = counts_of(p);
     SAME(s, stats.failovers, 1);
 }
 
@@ -60,7 +47,7 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
     struct client *p = stage_connect(stage);
     p->tells = 1;
     stage_fail_over(stage, 1, 1, 0);
-    TELLS_AFTER(s, 9000, "failover down up");
+    TELLS_IN(s, 9000, "failover down up");
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
 }
@@ -83,21 +70,8 @@ WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
     struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
     stage_fail_over(stage, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 15000, "a:OK");
+    TELLS_IN(s, 15000, "a:OK");
     HOLDS(s, stage_is_at(stage->other, a));
-}
-
-/* One of three is no majority, though it is the only one that answers: it may just have been away. */
-WITH_SENTINELS(one_that_was_set_up_anew_is_not_believed)
-{
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
-    stage_connect(stage);
-    stage_fail_over(stage, 1, 0, 0);
-    stage->places[1]->mood = stage->places[2]->mood = s->place->mood = NET_REFUSES;
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 30000);
-    SAME(s, store_count(stage->other, NULL), 0);
 }
 
 /* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
@@ -110,19 +84,8 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     held(p, "a", "stock", NULL);
     fixture_hush(s);
     p->tells = 1;
-    TELLS_AFTER(s, 60000, "");
+    TELLS_IN(s, 60000, "");
     HOLDS(s, is_ours(s, "stock"));
-}
-
-A_PLAY(a_master_that_nobody_knows_is_told)
-{
-    struct stage stage;
-    struct handle *a;
-    stage_set(&stage, s);
-    a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
-    acquire(a, 500);
-    TELLS_AFTER(s, 600, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
 }
 
 /* A wait without an end would never tell by its own end. */
@@ -131,25 +94,10 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://127.0.0.1:6379/mymaster", .log_level = HILOCK_LOG_WARN));
     p->tells = 1;
     asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 20000, "down");
+    TELLS_IN(s, 20000, "down");
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
-}
-
-static const char unknown[] = "ERR No such master with that name";
-
-WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
-{
-    struct plan *plans[STAGE_SENTINELS];
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
-                        .times = PLAN_ALWAYS);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
-    p->tells = 1;
-    run_ms(s, 5000);
-    plan_end(plans[1]);
-    TELLS_AFTER(s, 1000, "down up");
 }
 
 WITH_SENTINELS(sentinels_have_a_login_of_their_own)
@@ -204,59 +152,4 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     run_ms(s, 100);
     SAME(s, store_count(stage->other, NULL), 0);
     HOLDS(s, hilock_client_is_connected(p->client));
-}
-
-/* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
-WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
-{
-    char name[16];
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        release(held(p, "b", name, NULL));
-    }
-    run_ms(s, 10);
-    fixture_hush(s);
-    PLAN(s, .on = "mutex_release", .at = stage->other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
-    store_copy(stage->other, &s->store);
-    stage_fail_over(stage, 3, 1, 1);
-    run_ms(s, 3000);
-    HOLDS(s, store_count(stage->other, "mutex_release") > 20);
-    HOLDS(s, store_count(stage->other, "renew") >= 2);
-    TELLS(s, "");
-}
-
-/* ---- what was released shortly before ---- */
-
-/* The master goes for so long, five seconds after the release. */
-static void release_and_go(struct fixture *s, struct handle *a, struct net_place *place, unsigned away_ms)
-{
-    release(a);
-    run_ms(s, 5000);
-    place->mood = NET_REFUSES;
-    net_reset_at(&s->net, place);
-    run_ms(s, away_ms);
-}
-
-WITH_SENTINELS(a_failover_that_takes_long_loses_no_release)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
-    store_copy(stage->other, &s->store);
-    release_and_go(s, a, s->place, 8000);
-    stage_fail_over(stage, 3, 1, 0);
-    run_ms(s, 100);
-    TEXT(s, store_holder(stage->other, "stock"), "");
-}
-
-/* Neither its lease nor its place in the queue would last until then. */
-WITH_SENTINELS(what_is_over_is_not_repeated)
-{
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
-    release_and_go(s, a, s->place, 100);
-    s->place->mood = NET_LISTENS;
-    run_ms(s, 70000);
-    stage_fail_over(stage, 3, 1, 0);
-    run_ms(s, 100);
-    SAME(s, store_count(stage->other, "mutex_release"), 0);
 }

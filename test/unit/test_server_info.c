@@ -24,65 +24,55 @@ static enum hl_server_info_news memory(struct hl_server_info *server_info, const
     return hl_server_info_read_memory(server_info, &reply);
 }
 
-TEST(an_uptime_counts_a_second_less)
-{
-    struct hl_server_info server_info = {.run_id = ""};
-    assert_int_equal(server(&server_info, "# Server\r\nrun_id:" RUN_A "\r\nuptime_in_seconds:40\r\nuptime_in_days:0\r\n", now_us, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server_info.started_us, now_us - 39000000);
-    assert_string_equal(server_info.run_id, RUN_A);
-    server_info = (struct hl_server_info){.run_id = ""};
-    server(&server_info, "uptime_in_seconds:1\n", now_us, 0);
-    assert_int_equal(server_info.started_us, now_us);
-    server(&server_info, "uptime_in_seconds:0", now_us, 0);
-    assert_int_equal(server_info.started_us, now_us);
-    server(&server_info, "uptime_in_seconds:999999999999\r\n", now_us, 0);
-    assert_true(server_info.started_us < 0);
-}
+enum { S = 1000000 };
+#define AS_BEFORE HL_SERVER_INFO_AS_BEFORE
+#define NEWS HL_SERVER_INFO_NEWS
+#define OF_A "run_id:" RUN_A "\r\n"
+#define OF_B "run_id:" RUN_B "\r\n"
+#define UP(seconds) "uptime_in_seconds:" #seconds "\r\n"
 
-/* A host that has just booted, and a server elsewhere that is up for long: its guard is over. */
-TEST(it_may_have_started_before_our_clock)
-{
-    struct hl_server_info server_info = {.run_id = ""};
-    server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:3601\r\n", 5000000, 0);
-    assert_int_equal(server_info.started_us, 5000000 - (int64_t)3600000000);
-}
+/* What a server says in a row, when, and when it had answered before; and what is known of its start then. */
+static const struct {
+    int is_first;
+    const char *text;
+    uint64_t at_us, earlier_us;
+    enum hl_server_info_news news;
+    int64_t started_us;
+} answers[] = {
+    /* an uptime counts a second less */
+    {1, "# Server\r\n" OF_A UP(40) "uptime_in_days:0\r\n", 500 * S, 0, AS_BEFORE, 461 * S},
+    {1, "uptime_in_seconds:1\n", 500 * S, 0, AS_BEFORE, 500 * S},
+    {1, "uptime_in_seconds:0", 500 * S, 0, AS_BEFORE, 500 * S},
+    {1, UP(999999999999), 500 * S, 0, AS_BEFORE, (int64_t)(500 - 1000000000) * S},
+    /* a host that has just booted, and a server elsewhere that is up for long: its guard is over */
+    {1, OF_A UP(3601), 5 * S, 0, AS_BEFORE, (int64_t)-3595 * S},
+    /* a run that was read keeps its start, another run id is another run */
+    {1, OF_A UP(40), 500 * S, 0, AS_BEFORE, 461 * S},
+    {0, OF_A UP(4000), 501 * S, 500 * S, AS_BEFORE, 461 * S},
+    {0, OF_A UP(0), 501 * S, 500 * S, AS_BEFORE, 461 * S},
+    {0, OF_B UP(3), 509 * S, 500 * S, NEWS, 507 * S},
+    /* the wall clock of the server was set forward: what had answered as another run has not been up for so long */
+    {0, OF_A UP(3600), 519 * S, 514 * S, NEWS, 514 * S},
+    /* without run ids the uptime tells */
+    {1, UP(40), 500 * S, 0, AS_BEFORE, 461 * S},
+    {0, UP(44), 505 * S, 0, AS_BEFORE, 462 * S},
+    {0, UP(4), 510 * S, 0, AS_BEFORE, 507 * S},
+    {0, UP(2), 514 * S, 510 * S + S / 2, NEWS, 513 * S},
+};
 
-TEST(another_run_id_is_another_run)
+TEST(the_start_is_never_believed_to_be_later_than_it_can_be_true)
 {
-    struct hl_server_info server_info = {.run_id = ""};
-    server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
-    assert_int_equal(server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:45\r\n", now_us + 5000000, now_us), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server(&server_info, "run_id:" RUN_B "\r\nuptime_in_seconds:3\r\n", now_us + 9000000, now_us), HL_SERVER_INFO_NEWS);
-    assert_int_equal(server_info.started_us, now_us + 7000000);
-}
-
-/* The wall clock of the server was set forward: what had answered as another run has not been up for so long. */
-TEST(a_run_began_after_the_latest_answer_of_the_one_before)
-{
-    struct hl_server_info server_info = {.run_id = ""};
-    server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
-    assert_int_equal(server(&server_info, "run_id:" RUN_B "\r\nuptime_in_seconds:3600\r\n", now_us + 9000000, now_us + 4000000), HL_SERVER_INFO_NEWS);
-    assert_int_equal(server_info.started_us, now_us + 4000000);
-}
-
-TEST(a_run_that_was_read_keeps_its_start)
-{
-    struct hl_server_info server_info = {.run_id = ""};
-    server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:40\r\n", now_us, 0);
-    assert_int_equal(server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:4000\r\n", now_us + 1000000, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server_info.started_us, now_us - 39000000);
-    assert_int_equal(server(&server_info, "run_id:" RUN_A "\r\nuptime_in_seconds:0\r\n", now_us + 1000000, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server_info.started_us, now_us - 39000000);
-}
-
-TEST(without_run_ids_the_uptime_tells)
-{
-    struct hl_server_info server_info = {.run_id = ""};
-    assert_int_equal(server(&server_info, "uptime_in_seconds:40\r\n", now_us, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server(&server_info, "uptime_in_seconds:44\r\n", now_us + 5000000, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server(&server_info, "uptime_in_seconds:4\r\n", now_us + 10000000, 0), HL_SERVER_INFO_AS_BEFORE);
-    assert_int_equal(server(&server_info, "uptime_in_seconds:2\r\n", now_us + 14000000, now_us + 10500000), HL_SERVER_INFO_NEWS);
-    assert_int_equal(server_info.started_us, now_us + 13000000);
+    struct hl_server_info server_info;
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        if (answers[i].is_first)
+            server_info = (struct hl_server_info){.run_id = ""};
+        assert_int_equal(server(&server_info, answers[i].text, answers[i].at_us, answers[i].earlier_us),
+                         answers[i].news);
+        if (server_info.started_us != answers[i].started_us)
+            fail_msg("row %zu started at %lld", i, (long long)server_info.started_us);
+        const char *run = strstr(answers[i].text, "run_id:");
+        assert_string_equal(server_info.run_id, !run ? "" : strncmp(run, OF_A, strlen(OF_A)) == 0 ? RUN_A : RUN_B);
+    }
 }
 
 TEST(what_cannot_be_read_counts_as_just_started)

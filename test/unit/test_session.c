@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
-#include "played.h"
-
-GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
-{
-    char line[FIXTURE_TEXT];
-    handle_new(p, "x", "x", NULL); /* begins its subscription link */
-    run_ms(s, 1);
-    snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
-    TEXT(s, store_line(&s->store, NULL, 0)->text, line);
-    TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
-    SAME(s, asked(s, "AUTH"), 0);
-    SAME(s, asked(s, "SELECT"), 0);
-}
+#include "play.h"
 
 /* The options' user goes before the url's; a password alone is the default user's. */
 A_PLAY(user_and_database_are_said_first)
@@ -51,7 +39,7 @@ A_PLAY(a_refused_login_ends_the_link_and_the_wait)
                                     .times = PLAN_ALWAYS);
         struct client *p = fixture_open(s, &options);
         struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
-        TELLS_AFTER(s, 3000, logins[i].told);
+        TELLS_IN(s, 3000, logins[i].told);
         HOLDS(s, strstr(a->detail, logins[i].error));
         SAME(s, asked(s, "mutex_acquire") + asked(s, "SCRIPT") + asked(s, "TIME"), 0);
         client_abandon(p);
@@ -112,35 +100,6 @@ A_PLAY(a_password_is_in_no_other_quote_either)
     fixture_hush(s);
 }
 
-/* A server without that command repeats it. That no text has it is claimed of every text. */
-WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
-{
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    char error[FIXTURE_TEXT], told[FIXTURE_TEXT];
-    snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
-    snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
-    acquire(a, 1000);
-    TELLS_AFTER(s, 100, "a:SERVER");
-    HOLDS(s, strstr(a->detail, told));
-}
-
-A_PLAY(a_loading_server_is_waited_for)
-{
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
-    struct client *p = fixture_open(s, NULL);
-    asking(p, "a", "stock", NULL);
-    TELLS_AFTER(s, 5000, "a:OK");
-}
-
-A_PLAY(the_connections_name_is_nice_to_have)
-{
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'client|setname'", .times = PLAN_ALWAYS);
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", NULL);
-    HOLDS(s, strstr(p->log, "CLIENT SETNAME refused: NOPERM"));
-}
-
 A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
 {
     uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
@@ -167,37 +126,6 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
-WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
-{
-    PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 30000);
-    HOLDS(s, asked(s, "TIME") < 40);
-    HOLDS(s, !hilock_client_is_connected(p->client));
-}
-
-static struct client *given_up_in_700_ms(struct fixture *s, const char *words)
-{
-    uint64_t begun_us = fixture_us(s);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
-    p->tells = 1;
-    HOLDS(s, run_until_told(s, 2000));
-    TELLS(s, "down");
-    SAME(s, fixture_us(s), begun_us + 700000);
-    HOLDS(s, strstr(p->event_detail, words));
-    return p;
-}
-
-A_PLAY(silence_is_given_up_after_connect_timeout)
-{
-    s->place->mood = NET_IS_SILENT;
-    client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
-    s->place->mood = NET_LISTENS;
-    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
-    given_up_in_700_ms(s, "next try in ");
-    TELLS_AFTER(s, 100, "up");
-}
-
 A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -211,40 +139,17 @@ A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
     SAME(s, p->loop.queries_begun, 2);
 }
 
-/* The first swallows what it is sent. What was good is stayed with. */
-A_PLAY(an_address_that_is_silent_hides_no_other)
-{
-    struct client *p;
-    struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
-    silent->mood = NET_IS_SILENT;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380", .connect_timeout_ms = 1000));
-    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
-    run_ms(s, 2500);
-    HOLDS(s, hilock_client_is_connected(p->client));
-    SAME(s, silent->tried, 1);
-    run_ms(s, 2000);
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 100);
-    HOLDS(s, hilock_client_is_connected(p->client));
-    SAME(s, silent->tried, 1);
-    good->mood = NET_IS_SILENT;
-    silent->mood = NET_LISTENS;
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 2500);
-    HOLDS(s, hilock_client_is_connected(p->client));
-}
-
 A_PLAY(a_name_that_does_not_resolve_is_tried_again)
 {
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
     p->tells = 1;
-    TELLS_AFTER(s, 2, "down");
+    TELLS_IN(s, 2, "down");
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: no such name; next try in "));
     p->loop.name.addresses[0] = "not an address";
     unheard_ms(s, 200);
     HOLDS(s, strstr(p->event_detail, "cannot resolve locks.example: it has no address; next try in "));
     p->loop.name.addresses[0] = "127.0.0.1";
-    TELLS_AFTER(s, 500, "up");
+    TELLS_IN(s, 500, "up");
 }
 
 A_PLAY(a_query_without_an_answer_is_cancelled)
@@ -258,29 +163,23 @@ A_PLAY(a_query_without_an_answer_is_cancelled)
     run_ms(s, 100);
     SAME(s, p->loop.queries, 2);
     client_close(p, 0);
-    TELLS_AFTER(s, 5000, "closed");
+    TELLS_IN(s, 5000, "closed");
     SAME(s, p->loop.queries, 0);
 }
 
-A_PLAY(an_address_is_not_resolved)
+A_PLAY(an_address_and_a_unix_socket_are_not_resolved)
 {
-    static const struct { const char *url, *where; } places[] = {
-        {"redis://10.0.0.7:6380", "10.0.0.7:6380"}, {"redis://[fd00::7]", "[fd00::7]:6379"}, {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379"}};
+    static const struct { const char *url, *where; int db; } places[] = {
+        {"redis://10.0.0.7:6380", "10.0.0.7:6380", 0},
+        {"redis://[fd00::7]", "[fd00::7]:6379", 0},
+        {"redis://[fe80::7%25eth0]", "[fe80::7%eth0]:6379", 0},
+        {"unix:///run/locks.sock?db=2", "/run/locks.sock", 2},
+    };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct client *p;
         net_listen(&s->net, places[i].where, &s->store);
-        p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
-        run_ms(s, 10);
-        HOLDS(s, hilock_client_is_connected(p->client));
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = places[i].url));
+        held(p, "a", places[i].where, NULL);
         SAME(s, p->loop.queries_begun, 0);
+        SAME(s, store_line(&s->store, "mutex_acquire", -1)->db, places[i].db);
     }
-}
-
-A_PLAY(a_unix_socket_is_not_resolved)
-{
-    net_listen(&s->net, "/run/locks.sock", &s->store);
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "unix:///run/locks.sock?db=2"));
-    held(p, "a", "stock", NULL);
-    SAME(s, p->loop.queries_begun, 0);
-    SAME(s, store_line(&s->store, "mutex_acquire", 0)->db, 2);
 }

@@ -2,7 +2,7 @@
 /* Who stands in line behind another has next to nothing; when its turn comes there may be no memory for more. */
 #include <stdlib.h>
 
-#include "played.h"
+#include "play.h"
 
 static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
 {
@@ -38,19 +38,8 @@ WITH_CLIENT(who_waits_behind_another_costs_one_block)
     run_ms(s, 1);
     SAME(s, s->memory.blocks, blocks + 2);
     TELLS(s, "b:WAITING c:WAITING d:WAITING");
-    TELLS_AFTER(s, 5000, "d:TIMED_OUT");
+    TELLS_IN(s, 5000, "d:TIMED_OUT");
     SAME(s, s->memory.blocks, blocks + 1);
-}
-
-WITH_CLIENT(the_call_of_who_would_ask_at_once_is_refused)
-{
-    struct handle *a = handle_new(p, "a", "stock", NULL);
-    s->memory.fail_at = s->memory.asked + 2; /* the second block is its hold */
-    s->memory.fails = 1;
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
-    TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
-    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
-    TELLS_AFTER(s, 1, "a:OK");
 }
 
 WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
@@ -66,55 +55,8 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
     cancel(a);
     run_ms(s, 60);
     s->memory.is_out = 0; /* it comes to its end before the line is looked at again */
-    TELLS_AFTER(s, 200, "a:CANCELLED b:NO_MEMORY");
+    TELLS_IN(s, 200, "a:CANCELLED b:NO_MEMORY");
     TEXT(s, b->result.detail, "\"stock\": out of memory from its turn until the wait ended");
     store_free_name(&s->store, "stock");
-    TELLS_AFTER(s, 10, "c:OK");
-}
-
-WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
-{
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
-    run_ms(s, 1);
-    fixture_hush(s);
-    run_out(s);
-    release_quietly(a);
-    run_us(s, 1);
-    release_quietly(b);
-    run_us(s, 1);
-    TELLS(s, "b:OK c:OK");
-    s->memory.is_out = 0;
-    SAME(s, asked(s, "mutex_release"), 0);
-    release_quietly(c);
-}
-
-HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
-{
-    waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 1);
-    fixture_hush(s);
-    run_out(s);
-    release(a);
-    TELLS_AFTER(s, 1, "a:released b:OK");
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, a->result.attempts, 1);
-    s->memory.is_out = 0;
-}
-
-/* One of its names was granted too late: without memory for another hold it sleeps until the release of this one is answered. */
-WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
-{
-    static const char *const names[] = {"a", "b", NULL};
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
-    acquiring(multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
-    run_ms(s, 1790);
-    run_out(s);
-    run_ms(s, 50);
-    SAME(s, asked(s, "mutex_release"), 1);
-    uint64_t steps = s->world.steps;
-    run_ms(s, 100);
-    HOLDS(s, s->world.steps - steps < 10);
-    s->memory.is_out = 0;
-    TELLS_AFTER(s, 1000, "m:OK");
+    TELLS_IN(s, 10, "c:OK");
 }

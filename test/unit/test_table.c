@@ -68,27 +68,6 @@ TEST(test_add_find_remove)
     assert_int_equal(blocks, 0); /* an empty table holds nothing */
 }
 
-TEST(test_order_of_arrival)
-{
-    struct hl_table table;
-    struct hl_table_entry *entry = NULL;
-    make_things();
-    hl_table_init(&table, &memory, 1, 2);
-    for (size_t i = 0; i < 100; i++)
-        assert_int_equal(add(&table, &things[i * 7 % 100]), 0);
-    hl_table_remove(&table, &things[7].entry);
-    for (size_t i = 0; i < 100; i++) {
-        if (i == 1)
-            continue;
-        entry = hl_table_next(&table, entry);
-        assert_ptr_equal(entry, &things[i * 7 % 100]);
-    }
-    assert_null(hl_table_next(&table, entry));
-    while ((entry = hl_table_next(&table, NULL)) != NULL) /* the way to empty one */
-        hl_table_remove(&table, entry);
-    assert_int_equal(blocks, 0);
-}
-
 TEST(test_keys_are_bytes)
 {
     static const struct { const char *key; size_t length; } keys[] = {{"", 0}, {"\0", 1}, {"\0\0", 2}, {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"ab", 2}};
@@ -118,18 +97,6 @@ TEST(test_published_hash)
     hl_table_init(&table, &memory, 0x0706050403020100u, 0x0f0e0d0c0b0a0908u);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         assert_int_equal(hl_table_hash(&table, bytes, vectors[i].length), vectors[i].hash);
-}
-
-TEST(test_seed_decides)
-{
-    struct hl_table one, other;
-    int same = 0;
-    make_things();
-    hl_table_init(&one, &memory, 1, 2);
-    hl_table_init(&other, &memory, 1, 3);
-    for (size_t i = 0; i < MANY; i++)
-        same += (hl_table_hash(&one, things[i].key, things[i].length) & 31) == (hl_table_hash(&other, things[i].key, things[i].length) & 31);
-    assert_in_range(same, MANY / 64, MANY / 16); /* one in 32 by chance */
 }
 
 /* A refused addition leaves the table as it was: all others are still found, and the same object can be added later. */

@@ -2,7 +2,7 @@
 /* One server of a cluster is asked how old its word is, and then who has which slot: when it cannot tell, or is lost
  * amid that. */
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 
 static size_t executed(const struct cluster_stage *stage, const char *word)
 {
@@ -30,7 +30,7 @@ A_PLAY(a_user_without_the_right_to_epochs_is_told_once)
     struct client *p = cluster_connect(&stage);
     acquire(cluster_handle(p, "a", 0), HILOCK_FOREVER);
     acquire(cluster_handle(p, "b", 1), HILOCK_FOREVER);
-    TELLS_AFTER(s, 5000, "a:OK");
+    TELLS_IN(s, 5000, "a:OK");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         askers += store_count(stage.stores[i], "CLUSTER SLOTS") > 0;
     HOLDS(s, refused->met > (int)askers && refused->met == (int)executed(&stage, "CLUSTER SLOTS"));
@@ -46,7 +46,7 @@ A_PLAY(a_server_that_is_busy_is_asked_for_epochs_again)
     busy = PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = 3, .error = "BUSY Redis is busy running a script.");
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     acquire(cluster_handle(p, "a", 0), HILOCK_FOREVER);
-    TELLS_AFTER(s, 2000, "a:OK");
+    TELLS_IN(s, 2000, "a:OK");
     SAME(s, busy->met, 3);
     SAME(s, executed(&stage, "CLUSTER SLOTS"), executed(&stage, "CLUSTER NODES"));
     SAME(s, client_lines(p, "CLUSTER NODES"), 0);
@@ -69,7 +69,7 @@ A_PLAY(half_a_question_is_asked_of_another_when_its_server_is_lost)
     serve(&stage, cluster_slot(cluster_name(1, 0)), 2);
     stage.places[0]->mood = NET_REFUSES;
     plan_let_go(&s->plans, asked_half);
-    TELLS_AFTER(s, 2000, "b:OK");
+    TELLS_IN(s, 2000, "b:OK");
     stage.places[0]->mood = NET_LISTENS;
 }
 
@@ -89,25 +89,7 @@ A_PLAY(a_cluster_that_was_set_up_anew_is_followed)
     cluster_set_anew(&stage, cluster_slot(hilock_lock_name(a->lock)), 2);
     run_ms(s, 5000);
     acquire(a, HILOCK_FOREVER);
-    TELLS_AFTER(s, 1000, "a:OK a:released a:OK");
+    TELLS_IN(s, 1000, "a:OK a:released a:OK");
     SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1); /* it did not have to say MOVED */
-}
-
-/* The server goes five seconds after the release. */
-A_PLAY(a_failover_that_takes_long_loses_no_release)
-{
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
-    struct handle *a = asking(cluster_connect(&stage), "a", cluster_name(1, 0), NULL);
-    run_ms(s, 10);
-    store_copy(stage.stores[2], stage.stores[1]);
-    release(a);
-    run_ms(s, 5000);
-    stage.places[1]->mood = NET_REFUSES;
-    net_reset_at(&s->net, stage.places[1]);
-    run_ms(s, 8000);
-    cluster_take_over(&stage, 1, 2, 0);
-    run_ms(s, 4000);
-    TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
 }

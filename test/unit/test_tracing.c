@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
-#include "played.h"
+#include "play.h"
 
 /* The fixture uses the client's user itself, so the steps are kept here. */
 static char told[4000];
@@ -69,40 +69,6 @@ GIVEN(a_turn_is_told_from_its_call_to_its_release, traced(s))
     fixture_hush(s);
 }
 
-A_PLAY(a_wait_is_told_with_its_places)
-{
-    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
-    struct client *p = traced(s), *q = fixture_connect(s, NULL);
-    struct handle *a = held(q, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    forget(c);
-    acquire(c, HILOCK_FOREVER);
-    run_ms(s, 5);
-    HOLDS(s, strncmp(told, "acquire attempt wait place:2/2", 30) == 0 || strncmp(told, "acquire attempt place:2/2 wait", 30) == 0);
-    release(a);
-    run_ms(s, 9000);
-    HOLDS(s, strstr(told, "place:1/1"));
-    release(b);
-    run_ms(s, 5);
-    HOLDS(s, strlen(told) > 6 && strcmp(told + strlen(told) - 6, " grant") == 0);
-    fixture_hush(s);
-}
-
-GIVEN(a_hand_off_is_told_of_the_next, traced(s))
-{
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    forget(b);
-    acquire(b, HILOCK_FOREVER);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire wait");
-    release(a);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire wait handoff grant");
-    handle_drop(b);
-    fixture_hush(s);
-}
-
 A_PLAY(a_loss_and_failed_renewals_are_told)
 {
     struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -114,19 +80,6 @@ A_PLAY(a_loss_and_failed_renewals_are_told)
     store_delete(&s->store, "stock");
     run_ms(s, 2000);
     TEXT(s, told, "renew-failed renew loss");
-    fixture_hush(s);
-}
-
-A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
-{
-    static const char *const names[] = {"one", "two", NULL};
-    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    forget(a);
-    acquire(a, HILOCK_FOREVER);
-    run_ms(s, 2000);
-    release(a);
-    run_ms(s, 5);
-    TEXT(s, told, "acquire grant release");
     fixture_hush(s);
 }
 

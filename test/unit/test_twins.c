@@ -3,9 +3,7 @@
  * lib/base/plants.def must have one: a rule whose test cannot fail is not tested. A planted play runs in a child: it
  * may stop at a broken invariant of the library ("dies"), or run for ever ("hangs"). Any other end than by the claim
  * that its row names is red. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +14,7 @@
 #include "base/plant.h"
 #include "safety.h"
 
-#include <cmocka.h>
-
-enum { RULES_MAX = 150, SECONDS_MAX = 60 };
+enum { SECONDS_MAX = 60 };
 
 static const char *const plants[] = { /* those of the rules; the simulator's may be found here too */
 #define HL_PLANT(name, rule) #name,
@@ -27,12 +23,6 @@ static const char *const plants[] = { /* those of the rules; the simulator's may
 };
 
 static const struct safety *rules;
-
-void safety_add(struct safety *safety)
-{
-    safety->next = rules;
-    rules = safety;
-}
 
 static void test_holds(void **state)
 {
@@ -76,9 +66,16 @@ static void test_breaks_when_planted(void **state)
         fail_msg("another wound than that of its row: SAFETY(%s, %s, \"%s\")", rule->plant, rule->play.name, found);
 }
 
-static void test_no_plant_without_a_play(void **state)
+void safety_add(struct safety *safety)
 {
-    (void)state;
+    safety->next = rules;
+    rules = safety;
+    suite_add(safety->play.name, test_holds, safety);
+    suite_add(safety->plant, test_breaks_when_planted, safety);
+}
+
+TEST(no_plant_is_without_a_play)
+{
     for (size_t plant = 0; plant < sizeof plants / sizeof *plants; plant++) {
         const struct safety *rule = rules;
         while (rule && strcmp(rule->plant, plants[plant]) != 0)
@@ -86,29 +83,4 @@ static void test_no_plant_without_a_play(void **state)
         if (!rule)
             fail_msg("%s has no play that finds it", plants[plant]);
     }
-}
-
-static struct CMUnitTest test_of(const struct safety *rule, CMUnitTestFunction function, const char *how)
-{
-    char name[256];
-    snprintf(name, sizeof name, "%s: %s", how, rule->play.name);
-    return (struct CMUnitTest){.name = strdup(name), .test_func = function, .initial_state = (void *)(uintptr_t)rule};
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[2 * RULES_MAX + 1] = {{0}};
-    size_t count = 0;
-    int failed;
-    for (const struct safety *rule = rules; rule; rule = rule->next) {
-        if (count == 2 * RULES_MAX)
-            abort();
-        tests[count++] = test_of(rule, test_holds, "holds");
-        tests[count++] = test_of(rule, test_breaks_when_planted, rule->plant);
-    }
-    failed = _cmocka_run_group_tests("twins", tests, count, NULL, NULL);
-    for (size_t i = 0; i < count; i++)
-        free((void *)(uintptr_t)tests[i].name);
-    tests[0] = (struct CMUnitTest)cmocka_unit_test(test_no_plant_without_a_play);
-    return failed + _cmocka_run_group_tests("plants", tests, 1, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold is renewed in time, survives what is no loss, ends when it must, and says so once, with the right reason. */
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
@@ -9,7 +9,7 @@ enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 HOLDING(a_hold_is_renewed_at_each_third_of_its_lease, &short_lease)
 {
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    TELLS_AFTER(s, 59990, "");
+    TELLS_IN(s, 59990, "");
     SAME(s, asked(s, "renew"), 59);
     for (int i = 0; i < 59; i++)
         SAME(s, sent_at_us(s, "renew", i), granted_us + (uint64_t)(i + 1) * LEASE_US / 3);
@@ -23,7 +23,7 @@ WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
     for (int i = 0; i < 2; i++) {
         p->loop.early_us = i ? 700 : 0;
         struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
-        TELLS_AFTER(s, 5000, "a:LOST EXPIRED");
+        TELLS_IN(s, 5000, "a:LOST EXPIRED");
         SAME(s, a->at_us, sent_at_us(s, "mutex_acquire", i) + LEASE_US - DRIFT_US);
         SAME(s, asked(s, "renew"), 0);
         SAME(s, asked(s, "mutex_release"), i + 1);
@@ -34,8 +34,8 @@ WITH_CLIENT(renew_NEVER_ends_a_lease_after_the_grant)
 HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
 {
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0), token = hilock_lock_token(a->lock);
-    server_goes(s);
-    TELLS_AFTER(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    cut_off(s);
+    TELLS_IN(s, 5000, "a:RENEWAL_FAILED a:LOST EXPIRED");
     SAME(s, a->at_us, sent_us + LEASE_US - DRIFT_US);
     SAME(s, a->event.kind, HILOCK_EVENT_LOST);
     SAME(s, a->event.reason, HILOCK_REASON_EXPIRED);
@@ -43,18 +43,6 @@ HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
     HOLDS(s, a->event.lock == a->lock && a->event.client == p->client);
     TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 is unreachable");
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-}
-
-/* Some of the last retries fall into the last moments. */
-WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
-{
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
-    for (int i = 0; i < 200; i++) {
-        p->loop.late_us = 0;
-        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-        p->loop.late_us = 20000;
-        TELLS_AFTER(s, 3200, "a:RENEWAL_FAILED a:LOST EXPIRED");
-    }
 }
 
 HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
@@ -71,88 +59,14 @@ HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
     SAME(s, busy->met, 6);
     HOLDS(s, a->event.remaining_ms > 2900);
     TEXT(s, a->detail, "\"stock\" is renewed again");
-    TELLS_AFTER(s, 5000, "");
+    TELLS_IN(s, 5000, "");
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
-    TELLS_AFTER(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
+    TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
-
-/* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
-WITH_CLIENT(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back)
-{
-    static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
-    struct handle *a = held(p, "a", "stock", &fixed);
-    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
-    run_ms(s, 3000);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 3000);
-    SAME(s, asked(s, "renew"), 1);
-    BELIEVES(s, a, deadline_us);
-    TELLS_AFTER(s, 3800, "");
-    SAME(s, asked(s, "renew"), 1);
-    TELLS_AFTER(s, 500, "a:LOST EXPIRED");
-}
-
-WITH_CLIENT(a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back)
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
-    run_ms(s, 3000);
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_ms(s, 1000);
-    SAME(s, asked(s, "simple_renew"), 1);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5800);
-    TELLS_AFTER(s, 5500, "");
-    HOLDS(s, is_ours(s, "stock"));
-}
-
-WITH_CLIENT(without_memory_for_that_a_fixed_lease_is_believed_in)
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
-    s->memory.is_out = 0;
-    s->memory.spares_links = 1;
-    net_reset(&s->net, NULL, NET_COMMANDS);
-    run_us(s, 200);
-    s->memory.is_out = 1;
-    run_ms(s, 1000);
-    s->memory.is_out = 0;
-    run_ms(s, 1000);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 7500);
-    TELLS(s, "");
-}
-
-/* The same id under another token is another hold: made again by a late copy of its acquire. */
-WITH_CLIENT(a_hold_made_again_under_another_token_is_not_ours)
-{
-    char holder[FIXTURE_TEXT];
-    held(p, "a", "stock", &short_lease);
-    s->is_tampered = 1;
-    strcpy(holder, store_holder(&s->store, "stock"));
-    store_take(&s->store, "stock", holder, 60000);
-    TELLS_AFTER(s, 1001, "a:LOST TAKEN");
-}
-
-static void restart(struct fixture *s, int keeps_data, const char *told)
-{
-    struct client *p = fixture_connect(s, NULL);
-    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
-    store_take(&s->store, "other", "another", 60000);
-    asking(p, "w", "other", NULL);
-    run_ms(s, 100);
-    s->is_tampered = 1;
-    server_goes(s);
-    store_restart(&s->store, keeps_data);
-    run_ms(s, 3000);
-    server_is_back(s);
-    TELLS_AFTER(s, 2500, told);
-}
-
-A_PLAY(a_restart_that_loses_data_is_TAKEN_when_the_link_is_back) { restart(s, 0, "w:WAITING a:LOST TAKEN w:OK"); }
-A_PLAY(a_restart_that_keeps_data_costs_nobody_his_lock) { restart(s, 1, "w:WAITING"); }
-
 HOLDING(hold_max_ends_it_to_the_microsecond, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500))
 {
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
-    TELLS_AFTER(s, 9000, "a:LOST HOLD_MAX");
+    TELLS_IN(s, 9000, "a:LOST HOLD_MAX");
     SAME(s, a->at_us, granted_us + 3500000);
     SAME(s, asked(s, "mutex_release"), 1);
     TEXT(s, a->detail, "HOLD_MAX: \"stock\" was held for 3500 ms; is a release missing?");
@@ -163,27 +77,10 @@ HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
     run_ms(s, 500);
     world_jump_us(&s->world, 3600000000u);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    TELLS_AFTER(s, 5, "a:LOST SUSPENDED");
+    TELLS_IN(s, 5, "a:LOST SUSPENDED");
     TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
     HOLDS(s, strstr(p->log, a->detail));
 }
-
-GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2)))
-{
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    char name[16];
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
-    for (int i = 0; i < 40; i++) {
-        name[0] = (char)('A' + i), name[1] = '\0';
-        asking(p, name, name, NULL);
-    }
-    run_us(s, 1000);
-    SAME(s, asked(s, "renew"), 1);
-    HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) <= LEASE_US / 3 + 300);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
-}
-
-static void ignore(const struct hilock_result *result, void *user) { (void)result, (void)user; }
 
 HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
 {
@@ -192,12 +89,12 @@ HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HI
     run_ms(s, 9000);
     store_expire_ms(&s->store, "stock", 5000);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 400000);
-    TELLS_AFTER(s, 1500, "ANOMALY");
+    TELLS_IN(s, 1500, "ANOMALY");
     SAME(s, p->event.remaining_ms, 4001); /* what it had left when it was asked */
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 30000000 - 307000);
     HOLDS(s, strstr(p->line, "less than believed"));
     s->is_tampered = 0; /* restored by that very renewal */
-    TELLS_AFTER(s, 60000, "");
+    TELLS_IN(s, 60000, "");
 }
 
 /* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
@@ -212,21 +109,8 @@ HOLDING(a_lease_found_too_long_is_an_anomaly_told_once, HILOCK_LOCK_OPTIONS(.lea
     TEXT(s, p->event_detail, "the lease of \"stock\" was 3101 ms at the store, longer than was asked for: did its clock jump, or did another program change it?");
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 3000000 - 37000);
     store_expire_ms(&s->store, "stock", 60000);
-    TELLS_AFTER(s, 20000, "");
+    TELLS_IN(s, 20000, "");
     run_ms(s, 60000); /* it has passed */
     store_expire_ms(&s->store, "stock", 60000);
-    TELLS_AFTER(s, 2000, "ANOMALY");
-}
-
-/* Also after an extend whose answer was lost. */
-GIVEN(a_lease_as_asked_for_is_no_anomaly, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
-{
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    p->tells = 1;
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER);
-    SAME(s, hilock_extend(a->lock, 60000, ignore, NULL), HILOCK_OK);
-    run_ms(s, 5000);
-    HOLDS(s, store_left_ms(&s->store, "stock") > 50000);
-    TELLS(s, "down up");
-    TELLS_AFTER(s, 100000, "");
+    TELLS_IN(s, 2000, "ANOMALY");
 }

@@ -2,7 +2,7 @@
 /* What much of it costs is counted, not timed: walks over all holds, and addresses that are compared. */
 #include "cluster_stage.h"
 #include "node/address.h"
-#include "played.h"
+#include "play.h"
 
 struct hl_core;
 struct hl_hold;
