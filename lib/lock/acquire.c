@@ -192,10 +192,10 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* R7: news that came after the question left is newer than the answer: ask again before sleeping. */
-static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    if (asked->answer == ASKED_HELD && !hl_channel_may_sleep(acquire, asked->asked_us)) {
+    if (said->result == HL_NO && !hl_channel_may_sleep(acquire)) {
         acquire->state = ACQUIRE_IN_LINE;
         hl_wait_resume_at(acquire, UINT64_MAX);
         hl_gate_wake(acquire->lock->name);
@@ -209,10 +209,10 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_acquire_res
 
 /* It is in a queue at the store, independent of the others in this client. */
 static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place,
-                          const struct hl_acquire_result *asked)
+                          const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    int is_placed = asked->answer == ASKED_HELD;
+    int is_placed = said->result == HL_NO;
     if (is_placed && acquire->stands != STANDS_QUEUED)
         hl_gate_tell_waiting(core, acquire->lock->name);
     else if (is_placed && !acquire->report_ms)
@@ -224,7 +224,7 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
     acquire->state = ACQUIRE_SLEEPING;
     hl_wait_resume_at(acquire,
                       hl_now_us(&core->host) +
-                      (is_placed ? hl_place_sleep_us(core, place, asked) : hl_known_sleep_us(core, acquire)));
+                      (is_placed ? hl_place_sleep_us(core, place, said) : hl_known_sleep_us(core, acquire)));
 }
 
 /* Too few replicas have it. In a moment it asks again under a new id; those behind it in line come first: they may need
@@ -242,50 +242,48 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
                       : hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
-static void on_refused(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
-    hl_known_learn(core, acquire, asked);
-    if (place && asked->answer == ASKED_HELD)
-        hl_place_placed(place, asked);
-    if (hl_place_is_denied(acquire, asked)) {
-        hl_place_give_up(acquire, asked);
+    hl_known_learn(acquire, said);
+    if (place && said->result == HL_NO)
+        hl_place_placed(place, said);
+    if (hl_place_is_denied(acquire, said)) {
+        hl_place_give_up(acquire, said);
         hl_acquire_ask(acquire);
         return;
     }
-    if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING)) {
-        hl_acquire_decide(acquire, asked->fault.status);
+    if (said->result == HL_FAULT && (acquire->is_try || said->fault.kind != HL_FAULT_PASSING)) {
+        hl_acquire_decide(acquire, said->fault.status);
         return;
     }
-    if (acquire->is_try && asked->answer == ASKED_HELD) {
+    if (acquire->is_try && said->result == HL_NO) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
-    if (asked->is_granted) {
+    if (acquire->hold->ask == ASK_CONFIRM) {
         give_back_unconfirmed(acquire);
         return;
     }
     if (place) {
-        stay_in_queue(acquire, place, asked);
+        stay_in_queue(acquire, place, said);
         return;
     }
-    if (asked->answer == ASKED_HELD)
+    if (said->result == HL_NO)
         hl_gate_tell_waiting(core, acquire->lock->name);
-    sleep_or_ask(acquire, asked);
+    sleep_or_ask(acquire, said);
 }
 
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    switch (asked->answer) {
-    case ASKED_GRANTED: on_granted(acquire); break;
-    case ASKED_UNANSWERED:
-        hl_known_learn(core_of(acquire), acquire, asked);
+    if (!said) {
+        hl_known_learn(acquire, said);
         hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
-        break;
-    case ASKED_HELD:
-    case ASKED_FAULT: on_refused(acquire, asked); break;
-    }
+    } else if (said->result == HL_YES)
+        on_granted(acquire);
+    else
+        on_refused(acquire, said);
 }
 
 /* It stepped back: it waits for its turn in line. */

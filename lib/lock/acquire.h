@@ -14,7 +14,7 @@
 #include "lock/core.h"
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked);
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
 void hl_acquire_returned(struct hl_acquire *acquire); /* a late grant was given back, its hold is IDLE: try again */
 int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */

@@ -27,7 +27,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
         hl_replicas_ask(hold);
     else
-        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_GRANTED});
+        hl_proof_told(hold, said);
 }
 
 /* The clock sample was old, or the command took very long to arrive: ask once more with the server's time from the
@@ -40,9 +40,8 @@ static void on_late(struct hl_hold *hold, const struct hl_response *said)
         ask(hold, WAY_AGAIN);
         return;
     }
-    hl_proof_told(hold,
-                  (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-                                    .quote = words, .quote_length = sizeof words - 1});
+    hl_proof_told(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+                                              .quote = words, .quote_length = sizeof words - 1});
 }
 
 /* After the store's definite no the id is not there, unless an earlier request of it went unanswered and may still run.
@@ -63,17 +62,8 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
     hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
     if (said.result == HL_LATE)
         on_late(hold, &said);
-    else if (said.result == HL_NO)
-        hl_proof_told(hold,
-                      (struct hl_acquire_result){
-                          .answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl,
-                          .holder = said.holder, .holder_length = said.holder_length, .ticket = said.ticket,
-                          .position = said.position, .waiters = said.waiters, .hands_over = said.hands_over,
-                          .heir = said.heir, .heir_length = said.heir_length});
     else
-        hl_proof_told(hold,
-                      (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote,
-                                                 .quote_length = said.quote_length});
+        hl_proof_told(hold, &said);
 }
 
 static void on_unanswered(struct hl_hold *hold)
@@ -82,7 +72,7 @@ static void on_unanswered(struct hl_hold *hold)
         hold->kept = KEPT_NOTHING;
     else
         hl_ending_haunt(hold);
-    hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_UNANSWERED});
+    hl_proof_told(hold, NULL);
 }
 
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer)

@@ -87,12 +87,12 @@ void hl_channel_leave(const struct hl_name *name)
     gate->channel = gate->heir = NULL;
 }
 
-int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
+int hl_channel_may_sleep(const struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     if (!acquire->lock->terms->is_polling)
         listen(gate);
-    return gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+    return gate->news_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
 /* Messages may have been lost. So all in the store's queue ask, except those that asked last at that node; with pauses,

@@ -185,24 +185,6 @@ struct hl_side {
     uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
 };
 
-struct hl_acquire_result { /* the answer to an acquire; dies with the call */
-    enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
-    int is_granted;      /* FAULT: but it is at the store (too few replicas) and goes back */
-    uint64_t asked_us;   /* when that left */
-    uint64_t left_ms;    /* HELD */
-    int has_no_ttl;
-    const char *holder;
-    size_t holder_length;
-    uint64_t ticket;       /* HELD, of a kind with a queue: the place in it, the holder */
-    uint32_t position, waiters;
-    int hands_over;
-    const char *heir;      /* NULL: none; whom the holder's release wakes, of another program's own queue */
-    size_t heir_length;
-    struct hl_fault fault; /* FAULT, and the server's words */
-    const char *quote;
-    size_t quote_length;
-};
-
 /* ---- waits (acquire.c, gate.c) ---- */
 
 enum hl_stands { /* with its gate */
@@ -250,7 +232,8 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve (owner.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports of holds */
     void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
-    void (*answered)(struct hl_acquire *acquire, const struct hl_acquire_result *asked); /* its hold is ASKING */
+    /* its hold is ASKING: YES, NO or FAULT; NULL: no answer */
+    void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
     void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
                                                                               grant */
     struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold that goes along (next.h) */

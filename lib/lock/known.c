@@ -20,46 +20,53 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
 }
 
 /* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
-static int is_silent_program(const struct hl_gate *gate, const struct hl_acquire_result *asked)
+static int is_silent_program(const struct hl_gate *gate, const struct hl_response *said)
 {
-    int is_another = gate->holder && (strlen(gate->holder) != asked->holder_length ||
-                                      memcmp(gate->holder, asked->holder, asked->holder_length) != 0);
-    return asked->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
+    int is_another = gate->holder && (strlen(gate->holder) != said->holder_length ||
+                                      memcmp(gate->holder, said->holder, said->holder_length) != 0);
+    return said->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
 }
 
-static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_acquire_result *asked)
+static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
 {
-    if (!asked->hands_over && is_silent_program(gate, asked))
+    if (!said->hands_over && is_silent_program(gate, said))
         core->silent_until_us = hl_now_us(&core->host) + SILENT_US;
-    gate->foreign_us = asked->hands_over ? 0 : hl_now_us(&core->host);
+    gate->foreign_us = said->hands_over ? 0 : hl_now_us(&core->host);
 }
 
-static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void hear_of_fault(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
+{
+    struct hl_text note = hl_message_of_server(core, said->quote, said->quote_length);
+    keep(core, &gate->note, note.bytes, strlen(note.bytes), sizeof note.bytes);
+    gate->faults++;
+    gate->known = said->fault.status;
+}
+
+static void hear_of_holder(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    struct hl_text note;
-    gate->asker = acquire->lock->terms->kind;
-    note = hl_message_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
-    keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
-    if (asked->answer != ASKED_HELD)
-        return;
+    gate->known = HILOCK_TIMED_OUT;
     if (acquire->place)
-        hear_of_others(core, gate, asked);
-    keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
-    gate->left_until_us = asked->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + asked->left_ms * 1000;
+        hear_of_others(core, gate, said);
+    keep(core, &gate->holder, said->holder, said->holder_length, HOLDER_MAX);
+    gate->left_until_us = said->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + said->left_ms * 1000;
 }
 
-void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    hear(core, acquire, asked);
-    gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
-    switch (asked->answer) {
-    case ASKED_GRANTED: break;
-    case ASKED_HELD: gate->known = HILOCK_TIMED_OUT; break;
-    case ASKED_FAULT: gate->known = asked->fault.status; break;
-    case ASKED_UNANSWERED: gate->known = HILOCK_UNREACHABLE; break;
+    struct hl_core *core = gate->core;
+    gate->asker = acquire->lock->terms->kind;
+    if (said && said->result == HL_FAULT) {
+        hear_of_fault(core, gate, said);
+        return;
     }
+    gate->faults = 0;
+    keep(core, &gate->note, NULL, 0, 0);
+    if (said)
+        hear_of_holder(core, acquire, said);
+    else
+        gate->known = HILOCK_UNREACHABLE;
 }
 
 int hl_known_is_held(const struct hl_name *name)

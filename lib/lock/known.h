@@ -7,7 +7,7 @@
 #include "lock/core.h"
 
 /* The store's answer to this acquire, for all waiters of the name. */
-void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked);
+void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said); /* NULL: none came */
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
 int hl_known_is_held(const struct hl_name *name);
 

@@ -56,8 +56,7 @@ void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said)
         hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
 }
 
-void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked)
+void hl_proof_told(struct hl_hold *hold, const struct hl_response *said)
 {
-    asked.asked_us = hold->request.sent_us;
-    hl_hold_core(hold)->owner->answered(hold->lock->acquire, &asked);
+    hl_hold_core(hold)->owner->answered(hold->lock->acquire, said);
 }

@@ -16,6 +16,6 @@ void hl_proof_not_ours(struct hl_hold *hold);
 /* 1: a native command of the server is refused for good (a missing right): from here on a script does the same. */
 int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_response *said);
 void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said); /* the store said yes to its acquire */
-void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked); /* ASKING: reports it to the owner */
+void hl_proof_told(struct hl_hold *hold, const struct hl_response *said); /* ASKING: reports it to the owner */
 
 #endif

@@ -19,9 +19,7 @@ void hl_replicas_ask(struct hl_hold *hold)
 
 static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_acquire_result asked =
-        {.answer = ASKED_FAULT, .is_granted = 1, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
-    struct hl_response said;
+    struct hl_response said = {.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
     struct hl_text words;
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
     if (reply->type == HL_REPLY_INTEGER)
@@ -29,11 +27,10 @@ static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
     else {
         said = hl_response_fault(reply);
         hl_text_set(&words, "WAIT: %s", hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
-        asked.fault = said.fault;
     }
-    asked.quote = words.bytes;
-    asked.quote_length = strlen(words.bytes);
-    hl_proof_told(hold, asked);
+    said.quote = words.bytes;
+    said.quote_length = strlen(words.bytes);
+    hl_proof_told(hold, &said);
 }
 
 void hl_replicas_answered(struct hl_hold *hold, const struct hl_answer *answer)
@@ -44,10 +41,10 @@ void hl_replicas_answered(struct hl_hold *hold, const struct hl_answer *answer)
     else if (!reply) {
         if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, even if its request never leaves again */
             hl_ending_haunt(hold);
-        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_UNANSWERED});
+        hl_proof_told(hold, NULL);
     } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
         hold->kept = KEPT_OURS;
-        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_GRANTED});
+        hl_proof_told(hold, &(struct hl_response){.result = HL_YES});
     } else
         on_too_few(hold, reply);
 }
