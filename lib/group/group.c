@@ -99,21 +99,20 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
                             hl_news_acquired, member);
 }
 
-static void free_words(struct hl_group *group) { hl_last_words_free(hl_group_memory(group), &group->words); }
-
-void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
+void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
+                   struct hl_last_words *words)
 {
-    free_words(group);
-    group->refusal = status;
-    group->words = words;
+    hl_memory_free(hl_group_memory(group), vote->words);
+    *vote = (struct hl_vote){status, words};
 }
+
+static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
     give_up(group, GROUP_DECIDED);
-    if (status != group->refusal)
-        free_words(group);
-    group->refusal = status;
+    if (status != group->refusal.status)
+        hl_group_keep(group, &group->refusal, status, NULL);
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
@@ -160,7 +159,7 @@ static void report_grant(struct hl_group *group)
 void hl_group_grant(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
-    free_words(group);
+    forget_refusal(group);
     group->state = GROUP_HELD;
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
@@ -183,10 +182,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = (struct hl_group *)(void *)notice;
     struct hilock_lock *lock = group->lock;
-    struct hl_last_words words = group->words;
-    struct hilock_result result =
-        {.status = group->refusal, .holder = words.holder, .holder_remaining_ms = words.holder_remaining_ms,
-         .detail = words.detail ? words.detail : hilock_status_text(group->refusal)};
+    struct hl_last_words *words = group->refusal.words;
+    struct hilock_result result = {.status = group->refusal.status};
     if (hl_notice_take(core, notice) == REPORT_WAITING) {
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
@@ -194,11 +191,12 @@ static void report(struct hl_core *core, struct hl_notice *notice)
             hl_held_report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
-    group->words = (struct hl_last_words){0};
+    hl_last_words_say(words, &result);
+    group->refusal.words = NULL;
     group->state = GROUP_IDLE;
     lock->refs++;
     hl_callback_result(lock, group->on_result, finish(group, result), group->user);
-    hl_last_words_free(&core->host.memory, &words);
+    hl_memory_free(&core->host.memory, words);
     hl_lock_unref(lock);
 }
 
@@ -221,7 +219,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
-    group->refusal = HILOCK_UNREACHABLE;
+    forget_refusal(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
     set_terms(group, group->waits);
@@ -284,7 +282,7 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
         hl_notice_cancel(core, &group->notice);
         give_up(group, GROUP_IDLE);
-        free_words(group);
+        forget_refusal(group);
     } else if (group->state == GROUP_HELD)
         end(lock, NULL, NULL);
 }
@@ -308,7 +306,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
     hl_gather_forget(group);
     hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
-    free_words(group);
+    forget_refusal(group);
     for (unsigned i = 0; i < group->count; i++) {
         group->lock->refs -= group->members[i].is_extended; /* ours, from above */
         group->members[i].is_extended = 0;
@@ -388,7 +386,8 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
                               struct hl_terms *held)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
-    struct hl_group *group = hl_memory_new(&core->host.memory, sizeof *group + count * sizeof group->members[0]);
+    struct hl_group *group = hl_memory_new(
+        &core->host.memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
     int is_whole = 1;
     if (!group)
         return NULL;
@@ -399,6 +398,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->held = held;
     group->count = count;
     group->needed = needed;
+    group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
     TAILQ_INSERT_TAIL(&core->groups, group, entry);

@@ -22,11 +22,14 @@
 enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };
 
+struct hl_vote { /* an answer: of a member to its acquire, of a master to an operator's question, of the whole group */
+    hilock_status status;        /* OK: also none */
+    struct hl_last_words *words; /* NULL: none */
+};
+
 struct hl_member {
     struct hl_group *group;
     struct hilock_lock *lock; /* a plain, internal handle */
-    struct hl_last_words words; /* WAITING: of its last refusal */
-    hilock_status refusal;    /* the same; OK: none */
     uint8_t index;            /* its index in the user's list of names */
     uint8_t is_extended : 1;  /* an extend of the wait is pending: a reference to the group's handle */
     uint8_t is_failing : 1;   /* HELD: its renewals fail */
@@ -70,8 +73,8 @@ struct hl_group {
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */
     struct hl_attempt attempt;       /* its ids: of a quorum, also for later holds of the same grant */
-    struct hl_last_words words;      /* of the last refusal */
-    hilock_status refusal;           /* the same */
+    struct hl_vote refusal;          /* the last one */
+    struct hl_vote *votes;           /* WAITING: of each member the last refusal */
     uint32_t attempts;
     uint8_t state;                   /* enum hl_group_state */
     uint8_t step;                    /* the way's own state */
@@ -112,8 +115,8 @@ int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no 
 uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
-/* takes over their memory */
-void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words);
+void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
+                   struct hl_last_words *words); /* in place of what it was; takes over their memory */
 void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
 void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
 

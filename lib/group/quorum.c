@@ -63,7 +63,7 @@ static int is_able(const struct hl_group *group, unsigned i)
     const struct hl_node *node = node_at(group, i);
     uint64_t now_us = hl_group_now_us(group);
     return hl_node_is_able(node, now_us, patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
-           !hl_verdict_is_lasting(group->members[i].refusal);
+           !hl_verdict_is_lasting(group->votes[i].status);
 }
 
 /* The first master that can be asked, beginning at `from`, then at the first. */
@@ -102,7 +102,7 @@ static int can_win(const struct hl_group *group) { return count(group, may_have)
 static void ask(struct hl_group *group, unsigned i, int is_try)
 {
     if (hl_group_ask(&group->members[i], is_try) != HILOCK_OK)
-        group->members[i].refusal = HILOCK_NO_MEMORY;
+        group->votes[i].status = HILOCK_NO_MEMORY;
 }
 
 static void ask_others(struct hl_group *group, int is_try)
@@ -125,10 +125,8 @@ static void check(struct hl_group *group);
 
 static void decide(struct hl_group *group, int is_over)
 {
-    struct hl_last_words words;
-    hilock_status status = hl_verdict_reach(group, is_over, &words);
-    hl_group_keep_words(group, status, words);
-    hl_group_decide(group, status);
+    hl_verdict_reach(group, is_over);
+    hl_group_decide(group, group->refusal.status);
 }
 
 static void pause_for(struct hl_group *group, uint64_t span_us)
@@ -188,9 +186,9 @@ static void ask_with_arbiter(struct hl_group *group)
 static unsigned held_elsewhere(const struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_member *member = &group->members[i];
-        if (i != group->at && member->refusal == HILOCK_TIMED_OUT && member->words.holder &&
-            hl_verdict_named(group, member->words.holder) >= group->needed)
+        const struct hl_vote *vote = &group->votes[i];
+        if (i != group->at && vote->status == HILOCK_TIMED_OUT && vote->words &&
+            hl_verdict_agreed(group->votes, group->count, vote) >= group->needed)
             return i;
     }
     return 0;
@@ -302,7 +300,7 @@ static void start(struct hl_group *group, unsigned from)
 
 static int lacks_memory(const struct hl_group *group, unsigned i)
 {
-    return group->members[i].refusal == HILOCK_NO_MEMORY;
+    return group->votes[i].status == HILOCK_NO_MEMORY;
 }
 
 static hilock_status begin(struct hl_group *group)

@@ -32,7 +32,7 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_notice_cancel(core, &acquire->notice);
     hl_wait_stop(acquire);
     hl_place_free(core, acquire);
-    hl_last_words_drop(&core->host.memory, acquire->words);
+    hl_memory_free(&core->host.memory, acquire->words);
     hl_memory_free(&core->host.memory, acquire);
 }
 
@@ -70,20 +70,16 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its
-                                                                             hold */
+    acquire->words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its hold */
     let_go(acquire);
-    acquire->words = hl_last_words_keep(&core->host.memory, words);
     acquire->status = (int8_t)status;
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
 {
-    if (acquire->words) {
-        hl_memory_free(&core_of(acquire)->host.memory, acquire->words->detail);
-        acquire->words->detail = NULL;
-    }
+    hl_memory_free(&core_of(acquire)->host.memory, acquire->words);
+    acquire->words = NULL;
     acquire->status = (int8_t)status;
 }
 
