@@ -228,6 +228,7 @@ static void dismantle(struct hilock_client *client)
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
     hl_alarms_done(&core->group_alarms);
+    hl_alarms_done(&core->call_alarms);
     if (client->terms)
         hl_terms_unref(client->terms);
     if (core->cell) {
@@ -247,6 +248,7 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls,
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_gates_init(core) != 0 || hl_requests_init(core) != 0 || hl_groups_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
+        hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 ||
         hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;

@@ -4,7 +4,6 @@
 
 #include "base/plant.h"
 #include "lock/ending.h"
-#include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
@@ -22,7 +21,7 @@ uint64_t hl_belief_stood_us(const struct hl_hold *hold)
 void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     uint64_t ends_us = hl_hold_ends_us(hold);
-    hl_hold_wake_at(hold, hl_extend_wake_us(hold, ends_us < next_us ? ends_us : next_us));
+    hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
 void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)

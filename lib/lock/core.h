@@ -180,7 +180,6 @@ struct hl_side {
     struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
     uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
     uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
-    uint64_t next_us;                 /* the watchdog's own next time; the alarm may be for an extend's end */
     struct hl_desk desk;
     uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
 };
@@ -269,7 +268,7 @@ struct hl_core {
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
-    struct hl_alarms group_alarms;       /* group.c */
+    struct hl_alarms group_alarms, call_alarms; /* group.c; callback.c */
     TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;

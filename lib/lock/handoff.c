@@ -130,5 +130,5 @@ struct hl_call *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *loc
                                    void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
-    return hl_callback_new(core, sizeof(struct hl_call), &ops, lock, on_result, user);
+    return hl_callback_new(core, sizeof(struct hl_call), &ops, NULL, lock, on_result, user);
 }

@@ -166,7 +166,6 @@ struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)
         return hold->side;
     TAILQ_INIT(&hold->side->extends);
     hl_reentry_init(&hold->side->desk);
-    hold->side->next_us = hold->due_us ? hold->due_us : UINT64_MAX;
     return hold->side;
 }
 

@@ -311,7 +311,7 @@ void hl_watchdog_keep(struct hl_hold *hold)
 
 uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
 {
-    uint64_t next_us = hold->side ? hold->side->next_us : hold->due_us;
+    uint64_t next_us = hold->due_us;
     return next_us && next_us < due_us_of(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
 }
 
@@ -335,9 +335,7 @@ void hl_watchdog_tick(struct hl_hold *hold)
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
     if (hl_belief_has_ended(hold))
         return;
-    if (hl_extend_tick(hold, now_us))
-        hl_belief_sleep_until(hold, hold->side->next_us);
-    else if (is_open(hold))
+    if (is_open(hold))
         give_up_renewal(hold);
     else if (!wants_renewal(hold))
         sleep_on(hold);
@@ -349,9 +347,7 @@ void hl_watchdog_tick(struct hl_hold *hold)
 
 void hl_watchdog_ask(struct hl_hold *hold)
 {
-    if (is_open(hold))
-        hl_belief_sleep_until(hold, hold->side->next_us);
-    else
+    if (!is_open(hold))
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
