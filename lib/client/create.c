@@ -55,7 +55,7 @@ static struct hl_terms *terms_new(struct hilock_client *client, const struct hl_
         return NULL;
     memcpy(terms, like, sizeof *terms);
     terms->refs = 1;
-    terms->cell->refs++;
+    hl_cell_ref(terms->cell);
     return terms;
 }
 
