@@ -187,6 +187,7 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     hl_grants_init(core);
     hl_notices_init(&core->notices, hl_belief_sweep);
     hl_owner_init(core);
+    TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->live);
     TAILQ_INIT(&core->inquiries);
     core->earliest_us = UINT64_MAX;

@@ -106,6 +106,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     }
     *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .user = options->user, .name = name};
     name->refs++;
+    TAILQ_INSERT_TAIL(&client->core.handles, lock, entry);
     return lock;
 }
 

@@ -4,7 +4,6 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
-#include "group/group.h"
 #include "lock/gate.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
@@ -303,7 +302,7 @@ void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit
 {
     struct visit each = {visit, user};
     if (client && visit && hl_client_admit(client) == HILOCK_OK)
-        hl_groups_visit(&client->core, visit_one, &each);
+        hl_locks_visit(&client->core, visit_one, &each);
 }
 
 /* ---- a hold as other threads see it ---- */

@@ -18,7 +18,6 @@
 #include "lock/teardown.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
-#include "lock/walk.h"
 
 /* ---- for a way ---- */
 
@@ -450,13 +449,4 @@ void hl_groups_node(struct hl_core *core, int is_up)
         if (news)
             news(group);
     }
-}
-
-void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hl_group *group;
-    hl_walk_locks(core, visit, arg);
-    TAILQ_FOREACH(group, &core->groups, entry)
-        if (group->state != GROUP_IDLE)
-            visit(group->lock, arg);
 }

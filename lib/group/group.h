@@ -98,8 +98,6 @@ int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
 void hl_groups_forget(struct hl_core *core); /* the client is abandoned: no callback runs */
 void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
-/* every handle of the user that waits or holds, groups and plain ones */
-void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 
 /* ---- for a way ---- */
 

@@ -66,6 +66,7 @@ struct hl_attempt { /* what the handles of a group share while they acquire */
 };
 
 struct hilock_lock {
+    TAILQ_ENTRY(hilock_lock) entry; /* in core->handles; not of handles that the library made */
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
     struct hl_group *group;     /* NULL: a plain handle */
@@ -270,6 +271,7 @@ struct hl_core {
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
     struct hl_alarms group_alarms, call_alarms; /* group.c; callback.c */
     TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
+    TAILQ_HEAD(, hilock_lock) handles;   /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;    /* owner.c */

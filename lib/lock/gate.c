@@ -285,17 +285,6 @@ void hl_gates_clear(struct hl_core *core)
     }
 }
 
-void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hl_name *name = NULL;
-    const struct hl_acquire *acquire;
-    while ((name = hl_gate_name_after(core, name)) != NULL)
-        for (enum hl_stands stands = STANDS_IN_LINE; stands <= STANDS_QUEUED; stands++)
-            TAILQ_FOREACH(acquire, line_of(name->gate, stands), line)
-                if (!acquire->lock->terms->is_internal)
-                    visit(acquire->lock, arg);
-}
-
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
 
 void hl_gate_saw_others(struct hl_name *name)

@@ -27,8 +27,6 @@ void hl_gate_wake(struct hl_name *name);       /* a waiter's pause is over */
 void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back a late grant, and asks again */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gates_advance(struct hl_core *core);   /* in every gate the waiter whose turn it is asks */
-/* in any gate */
-void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
 void hl_gates_clear(struct hl_core *core);     /* frees every wait without a callback */

@@ -8,12 +8,23 @@
 void hl_lock_unref(struct hilock_lock *lock)
 {
     struct hl_memory memory = lock->terms->cell->memory;
+    struct hl_core *core = lock->terms->cell->core;
     if (--lock->refs)
         return;
     lock->ops->done(lock);
-    hl_name_unref(lock->terms->cell->core, &memory, lock->name);
+    if (core && !lock->terms->is_internal)
+        TAILQ_REMOVE(&core->handles, lock, entry);
+    hl_name_unref(core, &memory, lock->name);
     hl_terms_unref(lock->terms);
     hl_memory_free(&memory, lock);
+}
+
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->ops->look(lock, 0).state != HILOCK_STATE_IDLE)
+            visit(lock, arg);
 }
 
 hilock_state hl_lock_state(const struct hilock_lock *lock)

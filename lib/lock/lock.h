@@ -41,6 +41,8 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 };
 
 void hl_lock_unref(struct hilock_lock *lock);
+/* those that wait or hold */
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 hilock_state hl_lock_state(const struct hilock_lock *lock); /* of a plain handle */
 
 #endif
