@@ -16,7 +16,6 @@
 #include "lock/known.h"
 #include "lock/last_words.h"
 #include "lock/lease.h"
-#include "lock/replicas.h"
 #include "lock/terms.h"
 #include "lock/wait.h"
 #include "lock/watchdog.h"
@@ -307,7 +306,7 @@ void hl_acquire_tick(struct hl_acquire *acquire)
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
         hl_acquire_decide(acquire,
-                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
+                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : acquire->hold && hl_hold_is_confirming(acquire->hold)
                           ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
         return;
     }

@@ -12,7 +12,6 @@
 #include "lock/lock.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/proof.h"
 #include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/messages.h"
@@ -345,9 +344,9 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         go_on(hold);
         return;
     }
-    said = hl_proof_said(hold, answer->reply);
+    said = hl_hold_read(hold, answer->reply);
     is_half_said = note_way(hold, &said);
-    if (hl_proof_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
+    if (hl_hold_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
         release_all(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);
@@ -386,9 +385,9 @@ static void undo(struct hl_hold *hold, uint64_t token)
 
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    enum hl_result verdict = hl_proof_said(hold, reply).result;
+    enum hl_result verdict = hl_hold_read(hold, reply).result;
     if (verdict == HL_NO)
-        hl_proof_not_ours(hold);
+        hl_hold_not_ours(hold);
     else if (verdict == HL_YES && hold->kept == KEPT_NOTHING && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold);
 }
@@ -397,8 +396,8 @@ static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
-        struct hl_response said = hl_proof_said(hold, answer->reply);
-        if (said.result != HL_FAULT && hl_proof_is_cleared_by(hold, &said))
+        struct hl_response said = hl_hold_read(hold, answer->reply);
+        if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
             hold->kept = KEPT_NOTHING;
         if (said.result == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING))
             undo(hold, said.token);

@@ -5,7 +5,6 @@
 #include "base/plant.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/proof.h"
 #include "lock/lock.h"
 #include "lock/messages.h"
 

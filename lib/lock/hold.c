@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - its memory, its alarm. Asking is in asking.c, renewal in watchdog.c, the end in ending.c. */
+/* hold - its memory, its alarm, what answers prove. Asking is in asking.c, renewal in watchdog.c, the end in ending.c. */
 #include "lock/hold.h"
 
 #include "base/contract.h"
@@ -96,6 +96,8 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 
+int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.place == REQUEST_CONFIRMING; }
+
 /* Its id is not at the store and will not be: it was never asked for, or every answer was a no. */
 int hl_hold_is_blank(const struct hl_hold *hold)
 {
@@ -159,6 +161,49 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
             visit(hold, arg);
     }
 }
+
+/* ---- what answers prove ---- */
+
+struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply)
+{
+    const struct hl_kind *kind = hold->terms->kind;
+    switch ((enum hl_ask)hold->ask) {
+    case ASK_ACQUIRE: return kind->acquired(reply, (enum hl_form)hold->form);
+    case ASK_CONFIRM: break;
+    case ASK_RENEW: return kind->renewed(reply, (enum hl_form)hold->form);
+    case ASK_RELEASE: return kind->released(reply, (enum hl_form)hold->form);
+    }
+    return hl_response_fault(reply);
+}
+
+int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
+{
+    int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
+    int is_in_queue = (hold->queued == QUEUED_MAYBE || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    return said->result != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
+}
+
+void hl_hold_not_ours(struct hl_hold *hold)
+{
+    int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
+        may_be_made = hold->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+    hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
+}
+
+int hl_hold_forgoes_native(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_text what;
+    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->result != HL_FAULT ||
+        said->fault.kind != HL_FAULT_LASTING || said->fault.status == HILOCK_WRONG_KIND)
+        return 0;
+    hold->request.node->natives = 0;
+    hl_text_set(&what, "native command refused: %s: the script is used",
+                hl_host_quote(hold->request.node->host, said->quote, said->quote_length).bytes);
+    hl_missing_report(hl_node_parent(hold->request.node), HL_MISSING_NATIVE, what.bytes);
+    return 1;
+}
+
+/* ---- what few need ---- */
 
 struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)
 {

@@ -6,7 +6,6 @@
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/replicas.h"
 #include "lock/wait.h"
 #include "lock/messages.h"
 
@@ -93,7 +92,7 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
 static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
-    return head && head != acquire && hl_replicas_are_asked(head->hold);
+    return head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
 }
 
 static hilock_status known_status(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)

@@ -8,7 +8,6 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/replicas.h"
 #include "lock/wait.h"
 #include "lock/messages.h"
 
@@ -51,7 +50,7 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
 
 static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
 {
-    if (hl_replicas_are_asked(acquire->hold))
+    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
         hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
                     acquire->lock->terms->replicas, waited_ms);
     else

@@ -11,7 +11,6 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/proof.h"
 #include "lock/watchdog.h"
 #include "lock/terms.h"
 #include "lock/wait.h"
@@ -380,7 +379,7 @@ int hl_place_confirms(struct hl_queue_place *place)
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    const struct hl_response said = answer->reply ? hl_proof_said(hold, answer->reply)
+    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
     int is_same = said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED);
     if (!answer->reply && answer->was_sent) {

@@ -8,8 +8,6 @@
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/name.h"
-#include "lock/proof.h"
-#include "lock/replicas.h"
 #include "lock/watchdog.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
@@ -151,7 +149,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     struct hl_hold *hold = hold_of(request);
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE: on_acquire_done(hold, answer); break;
-    case ASK_CONFIRM: hl_replicas_answered(hold, answer); break;
+    case ASK_CONFIRM: hl_asking_confirmed(hold, answer); break;
     case ASK_RENEW: hl_watchdog_answered(hold, answer); break;
     case ASK_RELEASE: hl_ending_released(hold, answer); break;
     }

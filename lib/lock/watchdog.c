@@ -11,7 +11,6 @@
 #include "lock/lease.h"
 #include "lock/messages.h"
 #include "lock/notice.h"
-#include "lock/proof.h"
 #include "lock/validity.h"
 
 /* ---- when ---- */
@@ -221,7 +220,7 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 static void on_not_ours(struct hl_hold *hold)
 {
     if (!HL_PLANTED(R5_TAKEN_IGNORED))
-        hl_proof_not_ours(hold);
+        hl_hold_not_ours(hold);
     if (hl_hold_deadline_us(hold) == 0) {
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
         return;
@@ -232,7 +231,7 @@ static void on_not_ours(struct hl_hold *hold)
 static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
-    if (hl_proof_forgoes_native(hold, said)) {
+    if (hl_hold_forgoes_native(hold, said)) {
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
     } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
@@ -254,7 +253,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_unanswered(hold);
         return;
     }
-    said = hl_proof_said(hold, answer->reply);
+    said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO)
         on_not_ours(hold);
     else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
