@@ -15,7 +15,6 @@
 #include "lock/notice.h"
 #include "lock/plain.h"
 #include "lock/reentry.h"
-#include "lock/teardown.h"
 #include "lock/terms.h"
 #include "lock/turn.h"
 
@@ -317,7 +316,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
 static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
     for (unsigned i = 0; i < lock->group->count; i++)
-        hl_teardown_lock(core, lock->group->members[i].lock);
+        hl_core_forget_lock(core, lock->group->members[i].lock);
     forget(core, lock->group);
 }
 

@@ -229,7 +229,8 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 /* ---- the client ---- */
 
-struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve (owner.c) */
+struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve: no file knows one
+                         above it (core.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports of holds */
     void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
     /* its hold is ASKING: YES, NO or FAULT; NULL: no answer */
@@ -274,7 +275,7 @@ struct hl_core {
     TAILQ_HEAD(, hilock_lock) handles;   /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
-    const struct hl_owner_ops *owner;    /* owner.c */
+    const struct hl_owner_ops *owner;
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
     struct hl_id_table places;               /* by id (place.c) */
@@ -297,6 +298,13 @@ struct hl_core {
     int is_unheard_told;                 /* that releases' messages are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };
+
+int hl_core_init(struct hl_core *core); /* zeroed, but for its host and its options. -1: no memory, call hl_core_done */
+void hl_core_clear(struct hl_core *core); /* frees all waits and holds; the route still exists, and sends no answers
+                                             after this */
+void hl_core_done(struct hl_core *core);
+void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock); /* one handle's, in a forked child whose client
+                                                                             still exists */
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
 /* Handles of these terms count as the user's. */

@@ -9,7 +9,6 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
 
@@ -89,4 +88,4 @@ static void done(struct hilock_lock *lock) { (void)lock; }
 const struct hl_handle_ops hl_plain_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = extend, .silence = hl_turn_silence,
      .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force, .token = token,
-     .teardown = hl_teardown_lock, .done = done};
+     .teardown = hl_core_forget_lock, .done = done};
