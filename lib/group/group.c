@@ -3,7 +3,6 @@
 #include "group/group.h"
 
 #include "group/gather.h"
-#include "group/held.h"
 #include "group/members.h"
 #include "group/news.h"
 #include "group/survey.h"
@@ -167,7 +166,7 @@ void hl_group_grant(struct hl_group *group)
     set_terms(group, group->held);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
-            hl_held_join(&group->members[i]);
+            hl_member_join(&group->members[i]);
     wake_at(group, UINT64_MAX);
     if (group->ways->granted)
         group->ways->granted(group);
@@ -186,7 +185,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
         else if (group->state == GROUP_HELD)
-            hl_held_report_failing(group, "a vote was lost, and renewals of others fail");
+            hl_news_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
     hl_last_words_say(words, &result);
@@ -256,7 +255,7 @@ static void end(struct hilock_lock *lock, hilock_result_fn *on_result, void *use
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
                                      .waited_us = hl_group_now_us(group) - group->since_us});
-    hl_held_over(group);
+    hl_members_over(group);
     hl_gather_release(group, on_result, user);
 }
 
@@ -300,7 +299,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
     group->lock->refs++;
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_held_end_validity(group);
+    hl_members_end_validity(group);
     hl_gather_forget(group);
     hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
@@ -346,7 +345,7 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .validity = hl_held_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
+     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */

@@ -5,7 +5,7 @@
  *   IDLE -> WAITING -> HELD -> IDLE
  *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
  *
- * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (held.c): the deadline is
+ * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (news.c): the deadline is
  * the needed-th longest of the members', the group is lost when too few members are left, and all members are extended
  * and released. A group uses its members through the calls and callbacks that every handle has, so nothing below this
  * folder knows of groups. Members are internal: the log, the statistics and the lists of handles show the group alone.

@@ -3,7 +3,6 @@
 #include "group/quorum.h"
 
 #include "base/plant.h"
-#include "group/held.h"
 #include "group/members.h"
 #include "group/verdict.h"
 #include "lock/acquire.h"

@@ -28,7 +28,7 @@ static const struct hl_owner_ops owner_ops =
      .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
      .returned = hl_acquire_returned, .resume_at = hl_wait_resume_at, .tick = hl_acquire_tick,
      .freed = hl_gate_released, .acknowledged = hl_recent_add, .may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask,
-     .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting, .free = hl_acquire_free,
+     .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting,
      .wake = hl_place_wake, .pushed = hl_place_pushed};
 
 int hl_core_init(struct hl_core *core)
@@ -96,7 +96,9 @@ void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock)
 
 void hl_core_clear(struct hl_core *core)
 {
-    hl_gates_clear(core);
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        hl_core_forget_lock(core, lock);
     hl_notices_forget(core);
     while (!TAILQ_EMPTY(&core->live))
         forget_hold(TAILQ_FIRST(&core->live));

@@ -252,7 +252,6 @@ struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquire
     void (*ask)(struct hl_acquire *acquire);
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
-    void (*free)(struct hl_core *core, struct hl_acquire *acquire); /* the client is abandoned */
     void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };

@@ -265,26 +265,6 @@ void hl_gate_forget(struct hl_acquire *acquire)
     drop_if_empty(gate);
 }
 
-static void clear(struct hl_gate *gate)
-{
-    struct hl_acquire *acquire;
-    while ((acquire = last_of(gate)) != NULL) {
-        stand(gate, acquire, STANDS_NOWHERE);
-        acquire->lock->acquire = NULL;
-        gate->core->owner->free(gate->core, acquire);
-    }
-    drop_if_empty(gate);
-}
-
-void hl_gates_clear(struct hl_core *core)
-{
-    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
-    while ((name = next) != NULL) {
-        next = hl_gate_name_after(core, name);
-        clear(name->gate);
-    }
-}
-
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
 
 void hl_gate_saw_others(struct hl_name *name)

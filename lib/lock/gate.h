@@ -29,7 +29,6 @@ void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gates_advance(struct hl_core *core);   /* in every gate the waiter whose turn it is asks */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
-void hl_gates_clear(struct hl_core *core);     /* frees every wait without a callback */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all in line, once
                                                                           each */
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
