@@ -19,7 +19,6 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/recent.h"
-#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 enum { VERIFY_STEP_US = 20 };

@@ -10,7 +10,6 @@
 #include "lock/grants.h"
 #include "lock/name.h"
 #include "lock/plain.h"
-#include "lock/terms.h"
 
 enum { MULTI_MAX = 64 };
 

@@ -8,7 +8,6 @@
 #include "lock/callback.h"
 #include "lock/lease.h"
 #include "lock/plain.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
 
 void hl_gather_begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,

@@ -14,7 +14,6 @@
 #include "lock/notice.h"
 #include "lock/plain.h"
 #include "lock/reentry.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
 
 /* ---- for a way ---- */
@@ -94,13 +93,6 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
     member->lock->attempt = &group->attempt;
     return hl_acquire_begin(core, member->lock, is_try, is_try && try_us < group->ends_us ? try_us : group->ends_us,
                             hl_news_acquired, member);
-}
-
-void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
-                   struct hl_last_words *words)
-{
-    hl_memory_free(hl_group_memory(group), vote->words);
-    *vote = (struct hl_vote){status, words};
 }
 
 static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }

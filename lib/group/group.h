@@ -113,8 +113,13 @@ int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no 
 uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
-void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
-                   struct hl_last_words *words); /* in place of what it was; takes over their memory */
+/* in place of what it was; takes over their memory */
+static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
+                                 struct hl_last_words *words)
+{
+    hl_memory_free(hl_group_memory(group), vote->words);
+    *vote = (struct hl_vote){status, words};
+}
 void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
 void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
 

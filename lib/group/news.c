@@ -12,7 +12,6 @@
 #include "lock/callback.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 /* ---- acquires ---- */

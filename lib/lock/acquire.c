@@ -16,7 +16,6 @@
 #include "lock/known.h"
 #include "lock/last_words.h"
 #include "lock/lease.h"
-#include "lock/terms.h"
 #include "lock/wait.h"
 #include "lock/watchdog.h"
 
@@ -109,7 +108,7 @@ void hl_acquire_ask(struct hl_acquire *acquire)
 int hl_acquire_is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
-    return left_us < hl_wait_least_us(acquire);
+    return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
 }
 
 static uint32_t next_report_ms(const struct hl_acquire *acquire)
@@ -299,15 +298,22 @@ static void resume(struct hl_acquire *acquire)
     }
 }
 
+static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire *acquire)
+{
+    if (acquire->state == ACQUIRE_STARVED)
+        return HILOCK_NO_MEMORY;
+    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
+        return HILOCK_NOT_REPLICATED;
+    return hl_known_of(core, acquire).status;
+}
+
 /* One alarm for all that it waits for: later times stay. */
 void hl_acquire_tick(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire,
-                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : acquire->hold && hl_hold_is_confirming(acquire->hold)
-                          ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
+        hl_acquire_decide(acquire, status_at_end(core, acquire));
         return;
     }
     if (hl_wait_report_us(acquire) <= now_us)

@@ -8,7 +8,6 @@
 #include "lock/lease.h"
 #include "lock/messages.h"
 #include "lock/name.h"
-#include "lock/terms.h"
 #include "node/wait_link.h"
 
 static void ask(struct hl_hold *hold, enum hl_way way)

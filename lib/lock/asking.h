@@ -7,10 +7,10 @@
  *                    `---------link lost------> the same id is asked for again (R3): that writes again, and is waited
  *                                               for again; if it never leaves, the id is still released
  *
- * Invariants: after a silence the id counts as being at the store until it is released (R3); belief counts from the send
- * of the acquire (R1), however long the replicas take; such a grant is reported only if enough replicas have it; WAIT
- * counts this client's writes over the link of that WAIT (node/wait_link.h), so a pushed grant, which another client
- * wrote, is asked for first. */
+ * Invariants: after a silence the id counts as being at the store until it is released (R3); belief counts from the
+ * send of the acquire (R1), however long the replicas take; such a grant is reported only if enough replicas have it;
+ * WAIT counts this client's writes over the link of that WAIT (node/wait_link.h), so a pushed grant, which another
+ * client wrote, is asked for first. */
 #ifndef HL_LOCK_ASKING_H
 #define HL_LOCK_ASKING_H
 

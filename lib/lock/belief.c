@@ -7,15 +7,13 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/messages.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
 
 uint64_t hl_belief_stood_us(const struct hl_hold *hold)
 {
-    uint64_t window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000;
-    return hold->is_windowed && window_us < hl_terms_lease_us(hold->terms) ? window_us : hl_terms_lease_us(hold->terms);
+    return hold->is_windowed ? (uint64_t)hl_terms_window_ms(hold->terms) * 1000 : hl_terms_lease_us(hold->terms);
 }
 
 void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us)

@@ -302,12 +302,39 @@ int hl_core_init(struct hl_core *core); /* zeroed, but for its host and its opti
 void hl_core_clear(struct hl_core *core); /* frees all waits and holds; the route still exists, and sends no answers
                                              after this */
 void hl_core_done(struct hl_core *core);
-void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock); /* one handle's, in a forked child whose client
-                                                                             still exists */
+/* what one handle has; in a forked child, too */
+void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock);
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+
+/* ---- terms ---- */
+
+static inline void hl_terms_unref(struct hl_terms *terms)
+{
+    struct hl_cell *cell = terms->cell;
+    if (--terms->refs)
+        return;
+    hl_memory_free(&cell->memory, terms);
+    hl_cell_unref(cell);
+}
 /* Handles of these terms count as the user's. */
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
+/* what a pushed grant is good for, until it is renewed */
+static inline uint32_t hl_terms_window_ms(const struct hl_terms *terms)
+{
+    return HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
+}
+/* what must be left of a grant when it is reported: by default half */
+static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
+{
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+}
+/* for events of the user's handles; internal ones are silent */
+static inline void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
+{
+    if (!terms->is_internal)
+        hl_trace(&terms->cell->core->host, what, fact);
+}
 
 #endif

@@ -12,7 +12,6 @@
 #include "lock/lock.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/messages.h"
 
@@ -58,7 +57,7 @@ static void release(struct hl_hold *hold)
 }
 
 /* A loss is reported before the store grants the lock to others: its release waits for that. */
-static void release_all(struct hl_hold *hold)
+void hl_ending_retry(struct hl_hold *hold)
 {
     if (hold->notice.pending & REPORT_LOST)
         return;
@@ -66,10 +65,8 @@ static void release_all(struct hl_hold *hold)
         release(hold);
 }
 
-void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
-
 /* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
-static void withdraw_all(struct hl_hold *hold)
+static void withdraw(struct hl_hold *hold)
 {
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
         hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
@@ -124,11 +121,11 @@ void hl_ending_begin(struct hl_hold *hold)
     hold->state = HOLD_ENDING;
     hl_validity_end(hold);
     hold->since_us = hl_now_us(&core->host);
-    withdraw_all(hold);
+    withdraw(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     count_in(hold);
-    release_all(hold);
+    hl_ending_retry(hold);
     sleep_until(hold, UINT64_MAX);
     hl_ending_settle(hold);
 }
@@ -254,7 +251,7 @@ void hl_ending_return(struct hl_hold *hold)
 {
     hold->state = HOLD_RETURNING;
     count_in(hold);
-    release_all(hold);
+    hl_ending_retry(hold);
     go_on(hold); /* found gone already: an unreported turn may be on a hold that was being renewed */
 }
 
@@ -340,14 +337,14 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         hold->was_repeated = 1;
         if (HL_PLANTED(RELEASE_NOT_REPEATED))
             hold->kept = KEPT_NOTHING;
-        release_all(hold); /* nothing, once the lease has run out */
+        hl_ending_retry(hold); /* nothing, once the lease has run out */
         go_on(hold);
         return;
     }
     said = hl_hold_read(hold, answer->reply);
     is_half_said = note_way(hold, &said);
     if (hl_hold_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
-        release_all(hold); /* nothing, if the wait has ended meanwhile */
+        hl_ending_retry(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);
     } else if (said.result == HL_FAULT)
@@ -412,14 +409,14 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         hear(hold, HEARD_NO);
         conclude(hold);
     }
-    release_all(hold);
+    hl_ending_retry(hold);
     go_on(hold);
 }
 
 /* The lease has run out in any case: nothing is left to release. It still waits for a request on the wire. */
 static void give_up(struct hl_hold *hold)
 {
-    withdraw_all(hold);
+    withdraw(hold);
     /* even if an answer may still come: the next does not wait for it */
     (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
     hold->kept = KEPT_NOTHING;
@@ -438,6 +435,6 @@ void hl_ending_tick(struct hl_hold *hold)
     }
     if (now_us >= unknown_us(hold))
         hl_ending_answer(hold, HILOCK_UNKNOWN);
-    release_all(hold);
+    hl_ending_retry(hold);
     sleep_until(hold, UINT64_MAX);
 }

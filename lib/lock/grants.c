@@ -8,7 +8,6 @@
 #include "lock/place.h"
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
-#include "lock/terms.h"
 #include "node/counts.h"
 
 enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };

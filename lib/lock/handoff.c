@@ -10,7 +10,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/wait.h"
 #include "lock/watchdog.h"
@@ -92,7 +91,9 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;
-    hl_wait_taken_over(next, hold);
+    next->hold = hold;
+    next->state = ACQUIRE_GRANTED;
+    hl_wait_stop(next);
 }
 
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)

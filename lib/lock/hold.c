@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - its memory, its alarm, what answers prove. Asking is in asking.c, renewal in watchdog.c, the end in ending.c. */
+/* hold - its memory, its alarm, what answers prove. Asking is in asking.c, renewal in watchdog.c, the end in
+ * ending.c. */
 #include "lock/hold.h"
 
 #include "base/contract.h"
@@ -7,7 +8,6 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/reentry.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
@@ -134,9 +134,7 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
 /* What was granted: the lease, or a window that was pushed. */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
-    uint32_t granted_ms = hold->is_windowed && HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS
-        : terms->lease_ms;
-    return hl_terms_least_us(terms, granted_ms);
+    return hl_terms_least_us(terms, hold->is_windowed ? hl_terms_window_ms(terms) : terms->lease_ms);
 }
 
 uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }

@@ -9,7 +9,6 @@
 #include "lock/messages.h"
 #include "lock/name.h"
 #include "lock/place.h"
-#include "lock/terms.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 

@@ -3,7 +3,6 @@
 #include "lock/lock.h"
 
 #include "lock/name.h"
-#include "lock/terms.h"
 
 void hl_lock_unref(struct hilock_lock *lock)
 {

@@ -12,7 +12,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/watchdog.h"
-#include "lock/terms.h"
 #include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
@@ -279,15 +278,11 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
 }
 
 /* Enough must be left for this lock; a fixed lease must be whole. */
-static int is_enough(struct hl_queue_place *place, uint64_t deadline_us)
+static int is_enough(const struct hl_queue_place *place, uint64_t deadline_us)
 {
-    struct hl_hold *hold = place->acquire->hold;
-    uint64_t least_us;
-    hold->is_windowed = 1;
-    least_us = hl_wait_least_us(place->acquire);
-    hold->is_windowed = 0;
-    return place->acquire->lock->terms->is_renewed &&
-           hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
+    const struct hl_terms *terms = place->acquire->lock->terms;
+    uint64_t least_us = hl_terms_least_us(terms, hl_terms_window_ms(terms));
+    return terms->is_renewed && hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
 }
 
 static void confirm(struct hl_queue_place *place)
@@ -395,7 +390,5 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
         return;
     }
-    if (said.result == HL_YES)
-        hl_watchdog_confirmed(hold);
-    hl_watchdog_crossed(hold);
+    hl_watchdog_crossed(hold, said.result == HL_YES);
 }

@@ -16,7 +16,6 @@
 #include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/messages.h"
 

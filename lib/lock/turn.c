@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
-#include "lock/terms.h"
 #include "lock/turn.h"
 
 #include "base/plant.h"
@@ -14,7 +13,6 @@
 #include "lock/lease.h"
 #include "lock/next.h"
 #include "lock/reentry.h"
-#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)

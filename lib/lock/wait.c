@@ -9,11 +9,6 @@
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
-uint64_t hl_wait_least_us(const struct hl_acquire *acquire)
-{
-    return hl_hold_least_us(acquire->hold, acquire->lock->terms);
-}
-
 int hl_wait_is_behind_others(const struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
@@ -74,11 +69,4 @@ int hl_wait_take_alarm(struct hl_core *core, struct hl_acquire *acquire)
 void hl_wait_stop(struct hl_acquire *acquire)
 {
     hl_alarm_end(&core_of(acquire)->wait_alarms, &acquire->alarm);
-}
-
-void hl_wait_taken_over(struct hl_acquire *acquire, struct hl_hold *hold)
-{
-    acquire->hold = hold;
-    acquire->state = ACQUIRE_GRANTED;
-    hl_wait_stop(acquire);
 }

@@ -7,8 +7,6 @@
 
 #include "lock/core.h"
 
-uint64_t hl_wait_least_us(const struct hl_acquire *acquire); /* of a grant: with less left it is not delivered */
-
 uint64_t hl_wait_report_us(const struct hl_acquire *acquire); /* the next WAITING event; UINT64_MAX: never */
 
 int hl_wait_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does not
@@ -18,7 +16,5 @@ void hl_wait_resume_at(struct hl_acquire *acquire, uint64_t at_us); /* wakes the
 void hl_wait_sleep_on(struct hl_acquire *acquire); /* as before, with its end and its report looked at again */
 int hl_wait_take_alarm(struct hl_core *core, struct hl_acquire *acquire); /* without a hold. 0: no memory */
 void hl_wait_stop(struct hl_acquire *acquire);     /* it needs no more alarm of its own */
-void hl_wait_taken_over(struct hl_acquire *acquire, struct hl_hold *hold); /* IN_LINE or SLEEPING: GRANTED by a hold
-                                                                              that is held */
 
 #endif

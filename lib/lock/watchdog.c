@@ -264,13 +264,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_fault(hold, &said);
 }
 
-void hl_watchdog_crossed(struct hl_hold *hold)
-{
-    if (!hl_belief_has_ended(hold))
-        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
-}
-
-void hl_watchdog_confirmed(struct hl_hold *hold)
+static void on_ours(struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
@@ -280,6 +274,14 @@ void hl_watchdog_confirmed(struct hl_hold *hold)
     hold->is_windowed = 0;
     hl_validity_follow(hold);
     sleep_on(hold);
+}
+
+void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
+{
+    if (is_ours)
+        on_ours(hold);
+    if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
+        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
 }
 
 /* ---- turns, alarms, extends ---- */

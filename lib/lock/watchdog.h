@@ -21,8 +21,8 @@ uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
 
 /* the answer to a renewal; any state */
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
-void hl_watchdog_confirmed(struct hl_hold *hold); /* HELD: a request proves that it is ours, for the lease from its
-                                                     send */
-void hl_watchdog_crossed(struct hl_hold *hold); /* HELD: its heartbeat is out of the way, asks for what waited for it */
+/* HELD: its heartbeat is out of the way: asks for what waited for it. is_ours: it proves that, for the lease from its
+ * send */
+void hl_watchdog_crossed(struct hl_hold *hold, int is_ours);
 
 #endif
