@@ -4,12 +4,12 @@
 
 #include "base/plant.h"
 #include "group/members.h"
+#include "lock/acquire.h"
 #include "lock/hold.h"
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/plain.h"
-#include "lock/wait.h"
 
 enum { KEEP_US = 20000, SHORTAGE_US = 50000, ROUND_TRIP_MIN_US = 1000, PAUSES_MAX = 6 };
 enum step { TRYING, GATHERING, COMPLETING, PAUSED };
@@ -31,7 +31,7 @@ static void fail(struct hl_group *group, hilock_status status)
 static int is_behind_others(const struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    return acquire && hl_wait_is_behind_others(acquire);
+    return acquire && hl_acquire_is_behind_others(acquire);
 }
 
 /* While it keeps members. A kind without a queue does not know who will release the name, and asks only now and

@@ -15,10 +15,9 @@
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
-void hl_acquire_returned(struct hl_acquire *acquire); /* a late grant was given back, its hold is IDLE: try again */
 int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
-void hl_acquire_tick(struct hl_acquire *acquire);
+void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of its hold: its pause is over */
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* The answer follows on delivery. It has left the line, and at the store at most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
@@ -33,5 +32,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is
                                                                              advanced again later */
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
+int hl_acquire_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does
+                                                                      not hand over */
 
 #endif

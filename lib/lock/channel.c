@@ -6,7 +6,6 @@
 #include "lock/place.h"
 #include "lock/gate_inside.h"
 #include "lock/lease.h"
-#include "lock/wait.h"
 
 enum { PACE_US = 20 };
 

@@ -19,14 +19,13 @@
 #include "lock/report.h"
 #include "lock/requests.h"
 #include "lock/validity.h"
-#include "lock/wait.h"
 
 /* ---- the begin ---- */
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_report_hold, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
      .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
-     .returned = hl_acquire_returned, .resume_at = hl_wait_resume_at, .tick = hl_acquire_tick,
+     .resume = hl_acquire_resume,
      .freed = hl_gate_released, .acknowledged = hl_recent_add, .may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask,
      .decide = hl_acquire_decide, .tell_waiting = hl_acquire_tell_waiting,
      .wake = hl_place_wake, .pushed = hl_place_pushed};

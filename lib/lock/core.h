@@ -121,7 +121,7 @@ enum hl_end { /* why it is ENDING; of a release how far it has come, in this ord
     END_LAPSED     /* was UNKNOWN until its lease had run out */
 };
 
-enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
+enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
 /* Reports of a hold, in their order. */
 enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
@@ -143,7 +143,6 @@ struct hl_hold {
                                     an extend got. ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {                      /* by its state */
-        uint64_t resume_us;      /* IDLE, ASKING, RETURNING: when its acquire goes on; UINT64_MAX is never */
         uint64_t granted_us;     /* HELD: the grant at the store */
         void *user;              /* ENDING: with on_result */
     };
@@ -190,7 +189,7 @@ struct hl_side {
 enum hl_stands { /* with its gate */
     STANDS_NOWHERE,
     STANDS_IN_LINE,
-    STANDS_ASIDE,  /* a try that has not asked */
+    STANDS_ASIDE,  /* a try that has not asked, or asks once more */
     STANDS_ASKING, /* a try that has */
     STANDS_QUEUED  /* for itself: it has a place only in the queue at the store */
 };
@@ -218,7 +217,7 @@ struct hl_acquire {
     uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
                                        it is found held */
     uint32_t attempts;
-    struct hl_alarm alarm;          /* until it has a hold; only for waits with a time limit or reports */
+    struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
     uint8_t state;
     uint8_t stands;                 /* enum above */
     int8_t status;                  /* DECIDED: hilock_status */
@@ -242,9 +241,7 @@ struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquire
     struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
     void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
     void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
-    void (*returned)(struct hl_acquire *acquire); /* RETURNING is over: its hold is IDLE, without an id */
-    void (*resume_at)(struct hl_acquire *acquire, uint64_t at_us); /* RETURNING: sets the alarm for then */
-    void (*tick)(struct hl_acquire *acquire);     /* the alarm of its hold, until that is held */
+    void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
     void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 
@@ -268,7 +265,7 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
-    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
+    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c */
     struct hl_alarms group_alarms, call_alarms; /* group.c; callback.c */
     TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
     TAILQ_HEAD(, hilock_lock) handles;   /* every handle of the user */

@@ -223,44 +223,13 @@ static int haunts(struct hl_hold *hold)
     return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
-/* Never the same id again (R2); forgets all about it. */
-static void forget_id(struct hl_hold *hold)
-{
-    hold->state = HOLD_IDLE;
-    hold->id = hold->haunted_until_us = 0;
-    hold->is_windowed = 0;
-    hl_hold_forget_answers(hold);
-}
-
-/* After an answer: if nothing is left to do, the hold goes on as its end requires. */
+/* After an answer: if nothing is left to do, it is over. */
 static void go_on(struct hl_hold *hold)
 {
     if (!hl_hold_is_blank(hold))
         return;
-    if (hold->state == HOLD_RETURNING) {
-        hear(hold, HEARD_NO);
-        forget_id(hold);
-        hl_hold_core(hold)->owner->returned(hold->lock->acquire);
-    } else {
-        hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
-        hl_ending_settle(hold);
-    }
-}
-
-void hl_ending_return(struct hl_hold *hold)
-{
-    hold->state = HOLD_RETURNING;
-    count_in(hold);
-    hl_ending_retry(hold);
-    go_on(hold); /* found gone already: an unreported turn may be on a hold that was being renewed */
-}
-
-static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
-{
-    if (hold->state == HOLD_ENDING)
-        sleep_until(hold, at_us);
-    else
-        hl_hold_core(hold)->owner->resume_at(hold->lock->acquire, at_us);
+    hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
+    hl_ending_settle(hold);
 }
 
 static void conclude(struct hl_hold *hold)
@@ -298,7 +267,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     if (is_over)
         go_on(hold);
     else
-        sleep_for_next(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
+        sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
 
 /* Reported once: it is tried again several times a lease. */
@@ -316,7 +285,7 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
     if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
         hold->kept = KEPT_NOTHING;
     hear(hold, HEARD_REFUSED);
-    sleep_for_next(hold, again_us(hold));
+    sleep_until(hold, again_us(hold));
 }
 
 /* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
@@ -369,7 +338,7 @@ static void take_up(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
-    sleep_for_next(hold, UINT64_MAX);
+    sleep_until(hold, UINT64_MAX);
 }
 
 static void undo(struct hl_hold *hold, uint64_t token)

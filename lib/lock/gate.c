@@ -9,7 +9,6 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/wait.h"
 
 enum { OTHERS_US = 1000000, SHORTAGE_US = 50000 };
 
@@ -98,16 +97,16 @@ static int may_ask(const struct hl_gate *gate)
 
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
-    int is_in_line = acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED;
-    return (is_in_line || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
-           !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
+    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
+           (wakes && acquire->state == ACQUIRE_SLEEPING);
 }
 
 /* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire;
-    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL) {
+    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL &&
+           gate->core->owner->may_ask(gate->core, acquire)) {
         stand(gate, acquire, STANDS_ASKING);
         gate->core->owner->ask(acquire);
     }
@@ -132,7 +131,7 @@ void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    if (acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
+    if (acquire->stands == STANDS_ASKING && acquire->state == ACQUIRE_IN_LINE)
         stand(gate, acquire, STANDS_ASIDE);
     hl_gate_advance(gate, 1);
 }
@@ -251,13 +250,6 @@ void hl_gate_released(struct hl_name *name)
     hl_gate_advance(gate, 1);
 }
 
-void hl_gates_advance(struct hl_core *core)
-{
-    struct hl_name *name = NULL;
-    while ((name = hl_gate_name_after(core, name)) != NULL)
-        hl_gate_advance(name->gate, 0);
-}
-
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
@@ -280,13 +272,24 @@ int hl_gate_has_others(const struct hl_name *name)
 
 /* ---- no memory for a hold ---- */
 
+static void ask_starved(struct hl_gate *gate)
+{
+    struct hl_acquire *acquire;
+    hl_gate_advance(gate, 0);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (acquire->state == ACQUIRE_STARVED && gate->core->owner->may_ask(gate->core, acquire))
+            gate->core->owner->ask(acquire);
+}
+
 static void on_timer(void *arg)
 {
     struct hl_core *core = arg;
+    struct hl_name *name = NULL;
     struct hl_host *host = &core->host;
     hl_host_enter(host);
     core->is_short = 0;
-    hl_gates_advance(core);
+    while ((name = hl_gate_name_after(core, name)) != NULL)
+        ask_starved(name->gate);
     hl_host_leave(host);
 }
 

@@ -26,7 +26,6 @@ void hl_gate_released(struct hl_name *name);   /* a hold of ours is over at the 
 void hl_gate_wake(struct hl_name *name);       /* a waiter's pause is over */
 void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back a late grant, and asks again */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
-void hl_gates_advance(struct hl_core *core);   /* in every gate the waiter whose turn it is asks */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
 void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all in line, once

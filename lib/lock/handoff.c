@@ -11,7 +11,6 @@
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/validity.h"
-#include "lock/wait.h"
 #include "lock/watchdog.h"
 #include "lock/messages.h"
 
@@ -93,7 +92,6 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hold->lock = next->lock;
     next->hold = hold;
     next->state = ACQUIRE_GRANTED;
-    hl_wait_stop(next);
 }
 
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)

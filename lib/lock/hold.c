@@ -77,13 +77,6 @@ int hl_hold_is_adrift(const struct hl_hold *hold)
     return (!node->is_up || node->earlier_us >= heard_us || has_moved) && !HL_PLANTED(MULTI_ADRIFT);
 }
 
-void hl_hold_forget_answers(struct hl_hold *hold)
-{
-    hold->token = hold->deadline_us = 0;
-    hold->kept = hold->ask = hold->form = hold->way = hold->queued = hold->heard = 0;
-    hold->is_haunted = hold->is_in_order = hold->was_repeated = hold->is_overlong = hold->is_overdue = 0;
-}
-
 int hl_hold_is_told(const struct hl_hold *hold)
 {
     return (hold->state == HOLD_HELD || hold->state == HOLD_ENDING) && hold->lock && hold->lock->hold == hold;

@@ -2,9 +2,7 @@
 /* hold - a name at a node that the store keeps for us under an id.
  *
  *   IDLE -> ASKING -> HELD -> ENDING -> freed
- *             |  ^
- *             v  |  (granted with too little left)
- *          RETURNING
+ *             `-----------------^
  *
  * A hold is made before its first request, with room for its alarm, so that renewing, releasing and undoing need no
  * memory. Invariants:
@@ -45,7 +43,6 @@ int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as
 int hl_hold_has_moved(const struct hl_hold *hold); /* its latest request went to another node than its present one */
 int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went over an older link, or to another
                                                       server */
-void hl_hold_forget_answers(struct hl_hold *hold); /* its next id has none */
 
 /* The answer to its latest request, read by its kind. */
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);

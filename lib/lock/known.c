@@ -6,7 +6,6 @@
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };

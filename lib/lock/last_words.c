@@ -8,7 +8,6 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,

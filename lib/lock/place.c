@@ -12,7 +12,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/watchdog.h"
-#include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
@@ -77,19 +76,15 @@ static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *n
 
 int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 {
-    uint64_t resume_us;
     if (!acquire->place || !acquire->hold || !can_pass(acquire, next))
         return 0;
-    resume_us = acquire->hold->resume_us;
     next->hold = acquire->hold;
     next->hold->lock = next->lock;
     next->place = acquire->place;
     next->place->acquire = next;
     next->state = ACQUIRE_SLEEPING;
-    hl_wait_stop(next);
     acquire->hold = NULL;
     acquire->place = NULL;
-    hl_wait_resume_at(next, resume_us);
     return 1;
 }
 
@@ -249,8 +244,8 @@ void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
     struct hl_host *host = &core_of(place)->host;
     place->news_us = hl_now_us(host);
     if (place->acquire->state == ACQUIRE_SLEEPING)
-        hl_wait_resume_at(place->acquire,
-                          hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
+        hl_hold_wake_at(place->acquire->hold,
+                        hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
 }
 
 /* ---- pushes ---- */
@@ -327,8 +322,8 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
 static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
 {
     if (place->acquire->state == ACQUIRE_SLEEPING)
-        hl_wait_resume_at(place->acquire,
-                          hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
+        hl_hold_wake_at(place->acquire->hold,
+                        hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
     else
         place->news_us = hl_now_us(&core_of(place)->host);
 }
