@@ -82,7 +82,7 @@ static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     if (acquire->stands == STANDS_IN_LINE)
-        (void)hl_place_pass(acquire, hl_gate_behind(acquire));
+        (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
         hl_grants_leave(core, acquire->place);
     if (acquire->hold)
@@ -223,7 +223,7 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
     if (said->result == HL_NO && !hl_channel_may_sleep(acquire)) {
         acquire->state = ACQUIRE_IN_LINE;
         hl_hold_wake_at(acquire->hold, UINT64_MAX);
-        hl_gate_wake(acquire->lock->name);
+        hl_gate_advance(acquire->lock->name->gate, 1);
         return;
     }
     acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;

@@ -4,7 +4,7 @@
 
 #include "base/plant.h"
 #include "lock/place.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/lease.h"
 
 enum { PACE_US = 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gate - see gate.h. */
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
@@ -126,8 +126,6 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
     return acquire && is_ready(acquire, 1) && !(acquire->hold && !hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
 }
 
-void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
-
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
@@ -196,8 +194,6 @@ int hl_gate_is_head(const struct hl_acquire *acquire)
 {
     return acquire->is_try || TAILQ_FIRST(&acquire->lock->name->gate->line) == acquire;
 }
-
-struct hl_acquire *hl_gate_behind(const struct hl_acquire *acquire) { return TAILQ_NEXT(acquire, line); }
 
 /* The first of the line, and all waiters that stand for themselves. */
 struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after)

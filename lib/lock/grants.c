@@ -6,7 +6,7 @@
 #include "base/slot.h"
 #include "lock/ending.h"
 #include "lock/place.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/hold.h"
 #include "node/counts.h"
 

@@ -98,7 +98,6 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
 {
     const struct hl_terms *to = next->lock->terms;
     int is_more = !to->is_renewed || to->lease_ms > hold->terms->lease_ms;
-    uint64_t early_us = hl_watchdog_early_us(hold);
     take_over(core, hold, next);
     hold->turn++;
     hold->is_owed = hold->is_owed || (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
@@ -106,7 +105,7 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,
                                .token = hl_hold_token(hold), .waited_us = hold->since_us - hold->granted_us});
-    hl_watchdog_go_on(hold, early_us);
+    hl_watchdog_go_on(hold);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 

@@ -3,7 +3,7 @@
 #include "lock/known.h"
 
 #include "base/plant.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/messages.h"

@@ -3,7 +3,7 @@
 #include "lock/next.h"
 
 #include "base/plant.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/place.h"
 

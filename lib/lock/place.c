@@ -363,7 +363,7 @@ int hl_place_confirms(struct hl_queue_place *place)
     if (name->hold == hold)
         name->hold = NULL;
     core_of(place)->owner->ask(acquire);
-    hl_gate_wake(name);
+    hl_gate_advance(name->gate, 1);
     return 1;
 }
 

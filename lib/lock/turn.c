@@ -118,5 +118,5 @@ void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since
     hold->terms = terms;
     hl_terms_unref(from);
     hold->since_us = since_us;
-    hl_watchdog_go_on(hold, UINT64_MAX);
+    hl_watchdog_go_on(hold);
 }

@@ -310,17 +310,12 @@ void hl_watchdog_keep(struct hl_hold *hold)
     begin(hold);
 }
 
-uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
-{
-    uint64_t next_us = hold->due_us;
-    return next_us && next_us < due_us_of(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
-}
-
 /* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
-void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
+void hl_watchdog_go_on(struct hl_hold *hold)
 {
+    uint64_t early_us = hold->due_us;
     begin(hold);
-    if (early_us != UINT64_MAX && !is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
+    if (early_us && early_us < hold->due_us && !is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
         hl_belief_sleep_until(hold, early_us);
 }
 

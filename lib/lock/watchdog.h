@@ -9,9 +9,7 @@
 #include "lock/core.h"
 
 void hl_watchdog_keep(struct hl_hold *hold); /* ASKING, granted: HELD */
-uint64_t hl_watchdog_early_us(const struct hl_hold *hold); /* HELD: asks the store then, if that is before its next
-                                                              renewal; UINT64_MAX: does not */
-void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us); /* a new turn begins: asks then, or at once */
+void hl_watchdog_go_on(struct hl_hold *hold); /* HELD: a new turn begins, or its terms are others */
 void hl_watchdog_tick(struct hl_hold *hold);
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
