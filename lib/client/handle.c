@@ -244,7 +244,7 @@ uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lo
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
-    return may_read(lock) ? lock->ops->token(lock, index) : 0;
+    return may_read(lock) && lock->ops->token ? lock->ops->token(lock, index) : 0;
 }
 
 hilock_state hilock_lock_state(const hilock_lock *lock)

@@ -46,12 +46,6 @@ static void give_up(struct hl_group *group, enum hl_group_state state)
     group->state = (uint8_t)state;
 }
 
-uint64_t hl_group_least_us(const struct hl_group *group)
-{
-    const struct hl_terms *terms = group->lock->terms;
-    return hl_terms_least_us(terms, terms->lease_ms);
-}
-
 enum { IDS = 1 << HL_GROUP_ID_BITS };
 
 void hl_group_take_ids(struct hl_group *group)
@@ -434,9 +428,6 @@ void hl_groups_node(struct hl_core *core, int is_up)
 {
     struct hl_group *group;
     TAILQ_FOREACH(group, &core->groups, entry)
-    {
-        void (*news)(struct hl_group *group) = is_up ? group->ways->node_up : group->ways->node_down;
-        if (news)
-            news(group);
-    }
+        if (group->ways->node)
+            group->ways->node(group, is_up);
 }

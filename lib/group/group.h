@@ -46,8 +46,7 @@ struct hl_group_ways { /* how it is acquired */
     void (*granted)(struct hl_group *group);         /* HELD from now on */
     void (*missing)(struct hl_group *group);         /* HELD: one was lost, and enough are left */
     void (*heal)(struct hl_group *group);            /* HELD: the alarm */
-    void (*node_up)(struct hl_group *group);         /* a server is back */
-    void (*node_down)(struct hl_group *group);       /* one is away */
+    void (*node)(struct hl_group *group, int is_up); /* a server is back, or away */
     int is_voted;                                    /* members are votes for one name */
     const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
 };
@@ -110,7 +109,6 @@ static inline uint64_t hl_group_now_us(const struct hl_group *group) { return hl
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
 void hl_group_pause(struct hl_group *group, uint64_t span_us); /* gives all back, and resumes after that time */
 int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
-uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
 /* in place of what it was; takes over their memory */

@@ -228,11 +228,12 @@ static void end_round(struct hl_group *group, int is_over)
 /* A grant for a window, or an old one, is asked for once more. */
 static unsigned good(struct hl_group *group)
 {
+    uint64_t least_us = hl_terms_least_us(group->lock->terms, group->lock->terms->lease_ms);
     unsigned found = 0;
     for (unsigned i = 0; i < group->count; i++) {
         struct hl_member *member = &group->members[i];
         int is_good = has(group, i) &&
-            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= hl_group_least_us(group);
+            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= least_us;
         found += is_good != 0;
         if (has(group, i) && !is_good)
             (void)hl_group_ask_again(member);
@@ -411,22 +412,19 @@ static void heal(struct hl_group *group)
 /* A moment later, so that the other masters' answers to renewals of the same time come first. */
 static void missing(struct hl_group *group) { heal_within(group, 12); }
 
-static void node_up(struct hl_group *group)
+/* If the arbiter is away, another master decides; the pending request to it is answered first. */
+static void node(struct hl_group *group, int is_up)
 {
-    if (group->state == GROUP_HELD)
+    int is_waiting = group->state == GROUP_WAITING;
+    if (is_up && group->state == GROUP_HELD)
         missing(group);
-    else if (group->state == GROUP_WAITING && group->step == PAUSED)
+    else if (is_up && is_waiting && group->step == PAUSED)
         start(group, 0);
-}
-
-/* Another master decides; the pending request to this one is answered first. */
-static void node_down(struct hl_group *group)
-{
-    if (group->state == GROUP_WAITING && (group->step == ROUND || group->step == STANDING) &&
-        !node_at(group, group->at)->is_up)
+    else if (!is_up && is_waiting && (group->step == ROUND || group->step == STANDING) &&
+             !node_at(group, group->at)->is_up)
         hl_group_resume_at(group, hl_group_now_us(group));
 }
 
 const struct hl_group_ways hl_quorum_ways =
     {.begin = begin, .answered = answered, .extended = extended, .waits = waits, .lost = lost, .tick = tick,
-     .granted = granted, .heal = heal, .missing = missing, .node_up = node_up, .node_down = node_down, .is_voted = 1};
+     .granted = granted, .heal = heal, .missing = missing, .node = node, .is_voted = 1};

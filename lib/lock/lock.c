@@ -10,7 +10,8 @@ void hl_lock_unref(struct hilock_lock *lock)
     struct hl_core *core = lock->terms->cell->core;
     if (--lock->refs)
         return;
-    lock->ops->done(lock);
+    if (lock->ops->done)
+        lock->ops->done(lock);
     if (core && !lock->terms->is_internal)
         TAILQ_REMOVE(&core->handles, lock, entry);
     hl_name_unref(core, &memory, lock->name);
@@ -24,9 +25,4 @@ void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hiloc
     TAILQ_FOREACH(lock, &core->handles, entry)
         if (lock->ops->look(lock, 0).state != HILOCK_STATE_IDLE)
             visit(lock, arg);
-}
-
-hilock_state hl_lock_state(const struct hilock_lock *lock)
-{
-    return lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD : HILOCK_STATE_IDLE;
 }
