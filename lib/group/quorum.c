@@ -342,7 +342,7 @@ static void lost(struct hl_group *group) { check(group); }
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_of(hl_group_core(group), acquire).status)) {
+    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_status(hl_group_core(group), acquire))) {
         change(group);
         return;
     }

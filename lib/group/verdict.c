@@ -34,7 +34,7 @@ void hl_verdict_learn(struct hl_group *group, int is_over)
     struct hl_core *core = hl_group_core(group);
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_acquire *acquire = group->members[i].lock->acquire;
-        hilock_status status = acquire ? hl_known_of(core, acquire).status : HILOCK_OK;
+        hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
         if (acquire && (is_over || status != HILOCK_UNREACHABLE))
             set(group, i, status, hl_last_words_of(core, acquire, status));
     }

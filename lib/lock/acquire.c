@@ -330,7 +330,7 @@ static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire
         return HILOCK_NO_MEMORY;
     if (acquire->hold && hl_hold_is_confirming(acquire->hold))
         return HILOCK_NOT_REPLICATED;
-    return hl_known_of(core, acquire).status;
+    return hl_known_status(core, acquire);
 }
 
 /* If it is GRANTED, and gives that back, the alarm is set again. */

@@ -9,7 +9,6 @@
 #include "lock/messages.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
-enum { HOLDER_MAX = 255 };
 
 static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
 {
@@ -46,7 +45,7 @@ static void hear_of_holder(struct hl_core *core, const struct hl_acquire *acquir
     gate->known = HILOCK_TIMED_OUT;
     if (acquire->place)
         hear_of_others(core, gate, said);
-    keep(core, &gate->holder, said->holder, said->holder_length, HOLDER_MAX);
+    keep(core, &gate->holder, said->holder, said->holder_length, HL_KNOWN_HOLDER_MAX);
     gate->left_until_us = said->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + said->left_ms * 1000;
 }
 
@@ -94,9 +93,10 @@ static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire 
     return head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
 }
 
-static hilock_status known_status(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
+hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
+    const struct hl_gate *gate = name->gate;
     if (name->hold || is_taken_by_head(gate, acquire))
         return HILOCK_TIMED_OUT;
     if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, gate, acquire) ||
@@ -109,17 +109,21 @@ static hilock_status known_status(struct hl_core *core, const struct hl_gate *ga
     return gate->known;
 }
 
+/* No request is needed to see our own hold. */
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
-    struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
-    if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
-        known.holder = gate->holder;
-        known.holder_remaining_ms = gate->left_until_us == UINT64_MAX ? 0
-            : hl_lease_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
+    struct hl_known known = {.status = hl_known_status(core, acquire), .note = gate && gate->note ? gate->note : ""};
+    uint64_t until_us = 0;
+    if (name->hold) {
+        hl_message_of_holder(core, name->hold, known.holder);
+        until_us = hl_hold_deadline_us(name->hold);
+    } else if (gate && gate->holder && known.status == HILOCK_TIMED_OUT) {
+        memccpy(known.holder, gate->holder, 0, sizeof known.holder);
+        until_us = gate->left_until_us == UINT64_MAX ? 0 : gate->left_until_us;
     }
-    known.note = gate && gate->note ? gate->note : "";
+    known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(until_us, hl_now_us(&core->host)));
     return known;
 }
 

@@ -11,11 +11,16 @@ void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
 int hl_known_is_held(const struct hl_name *name);
 
+/* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
+hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire);
+
+enum { HL_KNOWN_HOLDER_MAX = 255 }; /* a longer one is cut */
+
 struct hl_known { /* for the words of an answer */
-    hilock_status status;        /* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
-    const char *holder;          /* "" */
+    hilock_status status;
+    char holder[HL_KNOWN_HOLDER_MAX + 1]; /* also of our own hold; "" */
     uint32_t holder_remaining_ms;
-    const char *note;            /* the server's words about a fault; "" */
+    const char *note;                     /* the server's words about a fault; "" */
 };
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire);
 

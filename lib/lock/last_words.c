@@ -56,25 +56,13 @@ static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire,
         hl_text_set(text, "%s; the grant was undone", note);
 }
 
-/* No request is needed to see our own hold. */
-static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known,
-                     char holder[HL_HOLDER_MAX + 1])
-{
-    hl_message_of_holder(core, hold, holder);
-    known->holder = holder;
-    known->holder_remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
-}
-
 struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hilock_result result = {.status = status};
     struct hl_known known = hl_known_of(core, acquire);
     const struct hl_name *name = acquire->lock->name;
-    char own[HL_HOLDER_MAX + 1];
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
-    if (name->hold)
-        know_own(core, name->hold, &known, own);
     if (status == HILOCK_TIMED_OUT) {
         timed_out(&text, acquire, &known, waited_ms);
         result.holder = known.holder;

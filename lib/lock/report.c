@@ -24,18 +24,11 @@
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
-    const struct hl_name *name = acquire->lock->name;
     uint64_t now_us = hl_now_us(&core->host);
     const struct hl_known known = hl_known_of(core, acquire);
-    char holder[HILOCK_NAME_MAX];
     struct hilock_event event =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
-         .detail = "found held by another"};
-    if (name->hold)
-        hl_message_of_holder(core, name->hold, holder);
-    else
-        memccpy(holder, known.holder, 0, sizeof holder);
-    event.holder = holder;
+         .detail = "found held by another", .holder = known.holder};
     if (acquire->lock->terms->kind->place_each) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
