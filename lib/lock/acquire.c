@@ -18,6 +18,8 @@
 #include "lock/lease.h"
 #include "lock/watchdog.h"
 
+enum { PAUSE_US = 50000 };
+
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
 /* ---- its time ---- */
@@ -252,8 +254,8 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
                     (is_placed ? hl_place_sleep_us(core, place, said) : hl_known_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have it. In a moment it asks again under a new id; those behind it in line come first: they may need
- * fewer. */
+/* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
+ * come first: they may need fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
@@ -264,7 +266,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     if (!hl_acquire_may_ask(core, acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
-    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + PAUSE_US);
 }
 
 static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
@@ -311,15 +313,10 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         on_refused(acquire, said);
 }
 
-/* It stepped back: it waits for its turn in line. */
-static int is_behind(const struct hl_acquire *acquire)
-{
-    return acquire->stands == STANDS_IN_LINE && !hl_gate_is_head(acquire) && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP);
-}
-
+/* After a pause it waits for its turn in line. */
 void hl_acquire_resume(struct hl_acquire *acquire)
 {
-    if (acquire->state == ACQUIRE_SLEEPING && is_behind(acquire))
+    if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
         acquire->state = ACQUIRE_IN_LINE;
     try_again(acquire);
 }

@@ -95,10 +95,11 @@ static int may_ask(const struct hl_gate *gate)
     return (!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold;
 }
 
+/* One with an IDLE hold pauses (acquire.c). */
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
     return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
-           (wakes && acquire->state == ACQUIRE_SLEEPING);
+           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
 }
 
 /* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
