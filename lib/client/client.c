@@ -301,7 +301,6 @@ static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     core->is_closing = 1;
-    hl_groups_forget(core);
     hl_core_clear(core);
     dismantle(client);
 }

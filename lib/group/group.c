@@ -183,7 +183,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hl_lock_unref(lock);
 }
 
-/* hl_groups_forget frees it */
+/* its teardown frees it */
 static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 /* ---- the handle's calls ---- */
@@ -307,10 +307,7 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
 
 static void group_free(struct hl_group *group)
 {
-    struct hl_core *core = hl_group_core(group);
     struct hl_memory memory = group->lock->terms->cell->memory;
-    if (core)
-        TAILQ_REMOVE(&core->groups, group, entry);
     hl_verdict_forget(group);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
@@ -384,7 +381,6 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
-    TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;
     held->refs++;
     sort(group->members, names, count);
@@ -403,31 +399,21 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
 
 int hl_groups_init(struct hl_core *core)
 {
-    TAILQ_INIT(&core->groups);
     return hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm);
 }
 
 void hl_groups_close(struct hl_core *core)
 {
-    struct hl_group *group;
-    TAILQ_FOREACH(group, &core->groups, entry)
-        if (group->state == GROUP_WAITING)
-            hl_group_decide(group, HILOCK_CLOSED);
-}
-
-void hl_groups_forget(struct hl_core *core)
-{
-    struct hl_group *group, *next;
-    for (group = TAILQ_FIRST(&core->groups); group; group = next) {
-        next = TAILQ_NEXT(group, entry);
-        group->lock->ops->teardown(core, group->lock);
-    }
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->group && lock->group->state == GROUP_WAITING)
+            hl_group_decide(lock->group, HILOCK_CLOSED);
 }
 
 void hl_groups_node(struct hl_core *core, int is_up)
 {
-    struct hl_group *group;
-    TAILQ_FOREACH(group, &core->groups, entry)
-        if (group->ways->node)
-            group->ways->node(group, is_up);
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->group && lock->group->ways->node)
+            lock->group->ways->node(lock->group, is_up);
 }

@@ -56,7 +56,6 @@ struct hl_gather;
 struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
     struct hilock_lock *lock;        /* the user's handle */
-    TAILQ_ENTRY(hl_group) entry;     /* in core->groups */
     const struct hl_group_ways *ways;
     struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
                                         is held */
@@ -95,7 +94,6 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
-void hl_groups_forget(struct hl_core *core); /* the client is abandoned: no callback runs */
 void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
 
 /* ---- for a way ---- */

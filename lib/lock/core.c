@@ -95,9 +95,11 @@ void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock)
 
 void hl_core_clear(struct hl_core *core)
 {
-    struct hilock_lock *lock;
-    TAILQ_FOREACH(lock, &core->handles, entry)
-        hl_core_forget_lock(core, lock);
+    struct hilock_lock *lock, *next;
+    for (lock = TAILQ_FIRST(&core->handles); lock; lock = next) {
+        next = TAILQ_NEXT(lock, entry);
+        lock->ops->teardown(core, lock);
+    }
     hl_notices_forget(core);
     while (!TAILQ_EMPTY(&core->live))
         forget_hold(TAILQ_FIRST(&core->live));

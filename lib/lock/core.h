@@ -267,8 +267,7 @@ struct hl_core {
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c */
     struct hl_alarms group_alarms, call_alarms; /* group.c; callback.c */
-    TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
-    TAILQ_HEAD(, hilock_lock) handles;   /* every handle of the user */
+    TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;

@@ -10,7 +10,7 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 
-enum { OTHERS_US = 1000000, SHORTAGE_US = 50000 };
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20 };
 
 /* ---- the line ---- */
 
@@ -196,13 +196,15 @@ int hl_gate_is_head(const struct hl_acquire *acquire)
     return acquire->is_try || TAILQ_FIRST(&acquire->lock->name->gate->line) == acquire;
 }
 
-/* The first of the line, and all waiters that stand for themselves. */
-struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after)
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
 {
-    struct hl_acquire *head = TAILQ_FIRST(&gate->line);
-    if (!after && head && head->place)
-        return head;
-    return after && after->stands == STANDS_QUEUED ? TAILQ_NEXT(after, line) : TAILQ_FIRST(&gate->queued);
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
+    uint64_t within_us = (uint64_t)waiting * PACE_US;
+    if (head && head->place && (!but || head->place->node != but))
+        gate->core->owner->wake(head->place, within_us);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (!but || acquire->place->node != but)
+            gate->core->owner->wake(acquire->place, within_us);
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)

@@ -45,8 +45,9 @@ struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_n
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn it is asks; wakes: even if it sleeps */
 
-/* Visits waiters that have, or will have, a place at the store: returns the one behind `after`; NULL: the first. */
-struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after);
+/* All that have a place at the store ask soon, with pauses because they may be many; not those that asked last at the
+ * node `but`. */
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but);
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes one if needed, which must be joined.
                                                                            NULL: no memory */

@@ -35,8 +35,8 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                            hilock_result_fn *on_result, void *user);
     uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names; NULL: it has one */
-    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* in a forked child: frees memory, sends
-                                                                         nothing */
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees what it waits for and holds:
+                                                                         memory only, sends nothing */
     void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: nothing to do */
 };
 
