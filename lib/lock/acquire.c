@@ -228,10 +228,8 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
         hl_gate_advance(acquire->lock->name->gate, 1);
         return;
     }
-    acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
-    hl_hold_wake_at(acquire->hold,
-                    acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_known_sleep_us(core, acquire)
-                    : UINT64_MAX);
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
 /* It is in a queue at the store, independent of the others in this client. */

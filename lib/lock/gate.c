@@ -191,11 +191,6 @@ void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
         hl_gate_advance(gate, 0);
 }
 
-int hl_gate_is_head(const struct hl_acquire *acquire)
-{
-    return acquire->is_try || TAILQ_FIRST(&acquire->lock->name->gate->line) == acquire;
-}
-
 void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
 {
     struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;

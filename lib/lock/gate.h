@@ -53,7 +53,6 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes
                                                                            NULL: no memory */
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire); /* which may ask at once */
 void hl_gate_leave(struct hl_acquire *acquire);
-int hl_gate_is_head(const struct hl_acquire *acquire); /* of its waiters */
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */
 void hl_gate_released(struct hl_name *name);   /* a hold of ours is over at the store, or gets no answer */
