@@ -274,8 +274,7 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_response *sai
     hl_known_learn(acquire, said);
     if (place && said->result == HL_NO)
         hl_place_placed(place, said);
-    if (hl_place_is_denied(acquire, said)) {
-        hl_place_give_up(acquire, said);
+    if (hl_place_forgoes_queue(acquire, said)) {
         hl_acquire_ask(acquire);
         return;
     }

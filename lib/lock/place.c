@@ -32,18 +32,16 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
 
 /* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
  * granted already, WAIT was refused, not the queue. */
-int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_response *said)
+int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
+    const struct hl_terms *terms = acquire->lock->terms;
+    struct hl_core *core = terms->cell->core;
     int is_refused = said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
-    return is_refused && acquire->hold->ask != ASK_CONFIRM && acquire->place && !acquire->lock->terms->kind->place_each;
-}
-
-void hl_place_give_up(struct hl_acquire *acquire, const struct hl_response *said)
-{
-    struct hl_core *core = core_of(acquire->place);
-    const struct hl_name *name = acquire->lock->name;
-    hl_missing_queue(hl_name_node(core, name), said->quote, said->quote_length);
+    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->place_each)
+        return 0;
+    hl_missing_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
+    return 1;
 }
 
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire)
