@@ -5,6 +5,8 @@
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
+ * A grant with too little left goes back: its hold ends by itself, and the acquire is IN_LINE and asks with another.
+ *
  * Invariants: it is answered once, at ends_us at the latest, even if the network is down; if the answer is not OK, what
  * may be at the store is released (R4); after every subscription and every message it asks again before it sleeps (R7);
  * a grant is delivered only if min_validity is left at that moment (R8). */
