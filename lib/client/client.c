@@ -11,7 +11,6 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "group/group.h"
-#include "lock/acquire.h"
 #include "lock/belief.h"
 #include "lock/channel.h"
 #include "lock/ending.h"
@@ -19,12 +18,7 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/inquiry.h"
-#include "lock/name.h"
-#include "lock/owner.h"
 #include "lock/recent.h"
-#include "lock/requests.h"
-#include "lock/teardown.h"
-#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 enum { VERIFY_STEP_US = 20 };
@@ -182,14 +176,6 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     const char *label = options->label ? options->label : doors->label;
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     memcpy(core->label, label ? label : "", label ? strlen(label) : 0); /* checked */
-    hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
-                  hl_random_next(&core->host.random));
-    hl_grants_init(core);
-    hl_notices_init(&core->notices, hl_belief_sweep);
-    hl_owner_init(core);
-    TAILQ_INIT(&core->live);
-    TAILQ_INIT(&core->inquiries);
-    core->earliest_us = UINT64_MAX;
     core->host.arg = client;
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
@@ -224,16 +210,10 @@ static void dismantle(struct hilock_client *client)
     if (client->is_secured)
         client->links.insecure(&client->links);
     hl_timer_free(&core->host, client->close_timer);
-    hl_gates_done(core);
-    hl_alarms_done(&core->hold_alarms);
-    hl_alarms_done(&core->wait_alarms);
     hl_alarms_done(&core->group_alarms);
     if (client->terms)
         hl_terms_unref(client->terms);
-    if (core->cell) {
-        core->cell->core = NULL;
-        hl_cell_unref(core->cell);
-    }
+    hl_core_done(core);
     hl_logins_forget(client);
     core->is_gone = 1;
 }
@@ -243,14 +223,11 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls,
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hl_core *core = &client->core;
-    if ((core->cell = hl_cell_new(&core->host.memory)) == NULL ||
+    if (hl_core_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_gates_init(core) != 0 || hl_requests_init(core) != 0 || hl_groups_init(core) != 0 ||
-        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
-        hl_logins_keep(client, urls, options) != 0 ||
+        hl_groups_init(core) != 0 || hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
-    core->cell->core = core;
     return 0;
 }
 
@@ -324,9 +301,7 @@ static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     core->is_closing = 1;
-    hl_groups_forget(core);
-    hl_teardown(core);
-    hl_names_detach(core);
+    hl_core_clear(core);
     dismantle(client);
 }
 

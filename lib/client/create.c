@@ -10,7 +10,6 @@
 #include "lock/grants.h"
 #include "lock/name.h"
 #include "lock/plain.h"
-#include "lock/terms.h"
 
 enum { MULTI_MAX = 64 };
 
@@ -55,7 +54,7 @@ static struct hl_terms *terms_new(struct hilock_client *client, const struct hl_
         return NULL;
     memcpy(terms, like, sizeof *terms);
     terms->refs = 1;
-    terms->cell->refs++;
+    hl_cell_ref(terms->cell);
     return terms;
 }
 
@@ -106,6 +105,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     }
     *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .user = options->user, .name = name};
     name->refs++;
+    TAILQ_INSERT_TAIL(&client->core.handles, lock, entry);
     return lock;
 }
 

@@ -4,7 +4,6 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
-#include "group/group.h"
 #include "lock/gate.h"
 #include "lock/inquiry.h"
 #include "lock/lease.h"
@@ -245,7 +244,7 @@ uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lo
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
-    return may_read(lock) ? lock->ops->token(lock, index) : 0;
+    return may_read(lock) && lock->ops->token ? lock->ops->token(lock, index) : 0;
 }
 
 hilock_state hilock_lock_state(const hilock_lock *lock)
@@ -303,7 +302,7 @@ void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit
 {
     struct visit each = {visit, user};
     if (client && visit && hl_client_admit(client) == HILOCK_OK)
-        hl_groups_visit(&client->core, visit_one, &each);
+        hl_locks_visit(&client->core, visit_one, &each);
 }
 
 /* ---- a hold as other threads see it ---- */

@@ -8,7 +8,6 @@
 
 #include "base/plant.h"
 #include "base/quote.h"
-#include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
@@ -188,7 +187,7 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
     struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
     struct hl_text text;
     hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
-    hl_groups_visit(&client->core, count_risk, &risk);
+    hl_locks_visit(&client->core, count_risk, &risk);
     if (risk.holds)
         hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000,
                     hl_lease_span_ms(risk.left_us) % 1000 / 100);

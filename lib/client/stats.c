@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "group/group.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 
@@ -42,7 +41,7 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         stats.held = core->held;
         stats.locks = core->locks;
         ages.now_us = hl_now_us(&core->host);
-        hl_groups_visit(core, age, &ages);
+        hl_locks_visit(core, age, &ages);
         stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
         stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
         stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);

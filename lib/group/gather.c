@@ -8,7 +8,6 @@
 #include "lock/callback.h"
 #include "lock/lease.h"
 #include "lock/plain.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
 
 void hl_gather_begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,
@@ -26,6 +25,8 @@ void hl_gather_end(struct hl_gather *gather)
     struct hilock_lock *lock = gather->group->lock;
     if (gather->open || gather->unsettled)
         return;
+    while (gather->voted)
+        hl_memory_free(&lock->terms->cell->memory, gather->votes[--gather->voted].words);
     TAILQ_REMOVE(&gather->group->gathers, gather, entry);
     hl_memory_free(&lock->terms->cell->memory, gather);
     hl_lock_unref(lock);

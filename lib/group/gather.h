@@ -17,6 +17,8 @@ struct hl_gather { /* one call of the user */
     unsigned open, yes, lost, unsettled; /* members: without an answer; OK, LOST; RELEASE: UNKNOWN and not settled */
     hilock_status worst;                 /* EXTEND. OK: nothing but OK so far */
     int is_answered, was_unknown;
+    struct hl_vote *votes;               /* what masters said to a question; the gather has the memory of their words */
+    unsigned voted;
 };
 
 /* Into zeroed memory of the client's allocator; it has a reference to the handle. */

@@ -3,7 +3,6 @@
 #include "group/group.h"
 
 #include "group/gather.h"
-#include "group/held.h"
 #include "group/members.h"
 #include "group/news.h"
 #include "group/survey.h"
@@ -15,10 +14,7 @@
 #include "lock/notice.h"
 #include "lock/plain.h"
 #include "lock/reentry.h"
-#include "lock/teardown.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
-#include "lock/walk.h"
 
 /* ---- for a way ---- */
 
@@ -48,12 +44,6 @@ static void give_up(struct hl_group *group, enum hl_group_state state)
     hl_members_return(group);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
     group->state = (uint8_t)state;
-}
-
-uint64_t hl_group_least_us(const struct hl_group *group)
-{
-    const struct hl_terms *terms = group->lock->terms;
-    return hl_terms_least_us(terms, terms->lease_ms);
 }
 
 enum { IDS = 1 << HL_GROUP_ID_BITS };
@@ -99,21 +89,13 @@ hilock_status hl_group_ask(struct hl_member *member, int is_try)
                             hl_news_acquired, member);
 }
 
-static void free_words(struct hl_group *group) { hl_last_words_free(hl_group_memory(group), &group->words); }
-
-void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words)
-{
-    free_words(group);
-    group->refusal = status;
-    group->words = words;
-}
+static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
     give_up(group, GROUP_DECIDED);
-    if (status != group->refusal)
-        free_words(group);
-    group->refusal = status;
+    if (status != group->refusal.status)
+        hl_group_keep(group, &group->refusal, status, NULL);
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
@@ -160,7 +142,7 @@ static void report_grant(struct hl_group *group)
 void hl_group_grant(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
-    free_words(group);
+    forget_refusal(group);
     group->state = GROUP_HELD;
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
@@ -170,7 +152,7 @@ void hl_group_grant(struct hl_group *group)
     set_terms(group, group->held);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
-            hl_held_join(&group->members[i]);
+            hl_member_join(&group->members[i]);
     wake_at(group, UINT64_MAX);
     if (group->ways->granted)
         group->ways->granted(group);
@@ -183,26 +165,25 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = (struct hl_group *)(void *)notice;
     struct hilock_lock *lock = group->lock;
-    struct hl_last_words words = group->words;
-    struct hilock_result result =
-        {.status = group->refusal, .holder = words.holder, .holder_remaining_ms = words.holder_remaining_ms,
-         .detail = words.detail ? words.detail : hilock_status_text(group->refusal)};
+    struct hl_last_words *words = group->refusal.words;
+    struct hilock_result result = {.status = group->refusal.status};
     if (hl_notice_take(core, notice) == REPORT_WAITING) {
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
         else if (group->state == GROUP_HELD)
-            hl_held_report_failing(group, "a vote was lost, and renewals of others fail");
+            hl_news_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
-    group->words = (struct hl_last_words){0};
+    hl_last_words_say(words, &result);
+    group->refusal.words = NULL;
     group->state = GROUP_IDLE;
     lock->refs++;
     hl_callback_result(lock, group->on_result, finish(group, result), group->user);
-    hl_last_words_free(&core->host.memory, &words);
+    hl_memory_free(&core->host.memory, words);
     hl_lock_unref(lock);
 }
 
-/* hl_groups_forget frees it */
+/* its teardown frees it */
 static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 /* ---- the handle's calls ---- */
@@ -221,7 +202,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
-    group->refusal = HILOCK_UNREACHABLE;
+    forget_refusal(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
     set_terms(group, group->waits);
@@ -260,7 +241,7 @@ static void end(struct hilock_lock *lock, hilock_result_fn *on_result, void *use
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
                                      .waited_us = hl_group_now_us(group) - group->since_us});
-    hl_held_over(group);
+    hl_members_over(group);
     hl_gather_release(group, on_result, user);
 }
 
@@ -284,7 +265,7 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
         hl_notice_cancel(core, &group->notice);
         give_up(group, GROUP_IDLE);
-        free_words(group);
+        forget_refusal(group);
     } else if (group->state == GROUP_HELD)
         end(lock, NULL, NULL);
 }
@@ -304,11 +285,11 @@ static void forget(struct hl_core *core, struct hl_group *group)
     group->lock->refs++;
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_held_end_validity(group);
+    hl_members_end_validity(group);
     hl_gather_forget(group);
     hl_reentry_forget(core, &group->desk);
     hl_verdict_forget(group);
-    free_words(group);
+    forget_refusal(group);
     for (unsigned i = 0; i < group->count; i++) {
         group->lock->refs -= group->members[i].is_extended; /* ours, from above */
         group->members[i].is_extended = 0;
@@ -320,16 +301,13 @@ static void forget(struct hl_core *core, struct hl_group *group)
 static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
     for (unsigned i = 0; i < lock->group->count; i++)
-        hl_teardown_lock(core, lock->group->members[i].lock);
+        hl_core_forget_lock(core, lock->group->members[i].lock);
     forget(core, lock->group);
 }
 
 static void group_free(struct hl_group *group)
 {
-    struct hl_core *core = hl_group_core(group);
     struct hl_memory memory = group->lock->terms->cell->memory;
-    if (core)
-        TAILQ_REMOVE(&core->groups, group, entry);
     hl_verdict_forget(group);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
@@ -350,7 +328,7 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .validity = hl_held_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
+     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
@@ -388,7 +366,8 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
                               struct hl_terms *held)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
-    struct hl_group *group = hl_memory_new(&core->host.memory, sizeof *group + count * sizeof group->members[0]);
+    struct hl_group *group = hl_memory_new(
+        &core->host.memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
     int is_whole = 1;
     if (!group)
         return NULL;
@@ -399,9 +378,9 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->held = held;
     group->count = count;
     group->needed = needed;
+    group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
-    TAILQ_INSERT_TAIL(&core->groups, group, entry);
     waits->refs++;
     held->refs++;
     sort(group->members, names, count);
@@ -420,43 +399,21 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
 
 int hl_groups_init(struct hl_core *core)
 {
-    TAILQ_INIT(&core->groups);
     return hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm);
 }
 
 void hl_groups_close(struct hl_core *core)
 {
-    struct hl_group *group;
-    TAILQ_FOREACH(group, &core->groups, entry)
-        if (group->state == GROUP_WAITING)
-            hl_group_decide(group, HILOCK_CLOSED);
-}
-
-void hl_groups_forget(struct hl_core *core)
-{
-    struct hl_group *group, *next;
-    for (group = TAILQ_FIRST(&core->groups); group; group = next) {
-        next = TAILQ_NEXT(group, entry);
-        group->lock->ops->teardown(core, group->lock);
-    }
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->group && lock->group->state == GROUP_WAITING)
+            hl_group_decide(lock->group, HILOCK_CLOSED);
 }
 
 void hl_groups_node(struct hl_core *core, int is_up)
 {
-    struct hl_group *group;
-    TAILQ_FOREACH(group, &core->groups, entry)
-    {
-        void (*news)(struct hl_group *group) = is_up ? group->ways->node_up : group->ways->node_down;
-        if (news)
-            news(group);
-    }
-}
-
-void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hl_group *group;
-    hl_walk_locks(core, visit, arg);
-    TAILQ_FOREACH(group, &core->groups, entry)
-        if (group->state != GROUP_IDLE)
-            visit(group->lock, arg);
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->group && lock->group->ways->node)
+            lock->group->ways->node(lock->group, is_up);
 }

@@ -5,7 +5,7 @@
  *   IDLE -> WAITING -> HELD -> IDLE
  *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
  *
- * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (held.c): the deadline is
+ * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (news.c): the deadline is
  * the needed-th longest of the members', the group is lost when too few members are left, and all members are extended
  * and released. A group uses its members through the calls and callbacks that every handle has, so nothing below this
  * folder knows of groups. Members are internal: the log, the statistics and the lists of handles show the group alone.
@@ -22,11 +22,14 @@
 enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };
 
+struct hl_vote { /* an answer: of a member to its acquire, of a master to an operator's question, of the whole group */
+    hilock_status status;        /* OK: also none */
+    struct hl_last_words *words; /* NULL: none */
+};
+
 struct hl_member {
     struct hl_group *group;
     struct hilock_lock *lock; /* a plain, internal handle */
-    struct hl_last_words words; /* WAITING: of its last refusal */
-    hilock_status refusal;    /* the same; OK: none */
     uint8_t index;            /* its index in the user's list of names */
     uint8_t is_extended : 1;  /* an extend of the wait is pending: a reference to the group's handle */
     uint8_t is_failing : 1;   /* HELD: its renewals fail */
@@ -43,8 +46,7 @@ struct hl_group_ways { /* how it is acquired */
     void (*granted)(struct hl_group *group);         /* HELD from now on */
     void (*missing)(struct hl_group *group);         /* HELD: one was lost, and enough are left */
     void (*heal)(struct hl_group *group);            /* HELD: the alarm */
-    void (*node_up)(struct hl_group *group);         /* a server is back */
-    void (*node_down)(struct hl_group *group);       /* one is away */
+    void (*node)(struct hl_group *group, int is_up); /* a server is back, or away */
     int is_voted;                                    /* members are votes for one name */
     const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
 };
@@ -54,7 +56,6 @@ struct hl_gather;
 struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
     struct hilock_lock *lock;        /* the user's handle */
-    TAILQ_ENTRY(hl_group) entry;     /* in core->groups */
     const struct hl_group_ways *ways;
     struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
                                         is held */
@@ -70,8 +71,8 @@ struct hl_group {
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */
     struct hl_attempt attempt;       /* its ids: of a quorum, also for later holds of the same grant */
-    struct hl_last_words words;      /* of the last refusal */
-    hilock_status refusal;           /* the same */
+    struct hl_vote refusal;          /* the last one */
+    struct hl_vote *votes;           /* WAITING: of each member the last refusal */
     uint32_t attempts;
     uint8_t state;                   /* enum hl_group_state */
     uint8_t step;                    /* the way's own state */
@@ -93,10 +94,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
-void hl_groups_forget(struct hl_core *core); /* the client is abandoned: no callback runs */
 void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
-/* every handle of the user that waits or holds, groups and plain ones */
-void hl_groups_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 
 /* ---- for a way ---- */
 
@@ -109,11 +107,15 @@ static inline uint64_t hl_group_now_us(const struct hl_group *group) { return hl
 void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
 void hl_group_pause(struct hl_group *group, uint64_t span_us); /* gives all back, and resumes after that time */
 int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
-uint64_t hl_group_least_us(const struct hl_group *group); /* what must be left of each member for a grant */
 hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
 void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
-/* takes over their memory */
-void hl_group_keep_words(struct hl_group *group, hilock_status status, struct hl_last_words words);
+/* in place of what it was; takes over their memory */
+static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
+                                 struct hl_last_words *words)
+{
+    hl_memory_free(hl_group_memory(group), vote->words);
+    *vote = (struct hl_vote){status, words};
+}
 void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
 void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
 

@@ -6,6 +6,8 @@
 #include "lock/belief.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
+#include "lock/notice.h"
+#include "lock/reentry.h"
 #include "lock/turn.h"
 
 void hl_member_return(struct hl_member *member)
@@ -84,4 +86,56 @@ struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us)
     return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
                             .left_us = hl_left_us(hl_members_end_us(group), now_us), .count = 1 + group->desk.count,
                             .tenure = group->tenure};
+}
+
+/* ---- held ---- */
+
+/* It was granted with a watchdog in any case. From here on it has the user's options, and no longer a lease than the
+ * others. */
+void hl_member_join(struct hl_member *member)
+{
+    struct hl_group *group = member->group;
+    struct hl_hold *hold = member->lock->hold;
+    member->is_failing = 0;
+    hl_turn_retune(hold, group->held, group->since_us);
+    if (group->validity &&
+        hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
+        hl_member_return(member); /* a hold that other threads cannot see must not count */
+}
+
+hilock_status hl_members_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
+{
+    struct hl_group *group = lock->group;
+    if (group->state != GROUP_HELD || !hl_members_end_us(group))
+        return HILOCK_NOT_HELD;
+    if (!group->validity)
+        group->validity = hl_validity_new(core, group->count, group->needed);
+    if (!group->validity)
+        return HILOCK_NO_MEMORY;
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_hold *hold = group->members[i].lock->hold;
+        if (hold && !(hold->side && hold->side->validity) && hl_validity_join(core, hold, group->validity, i) != 0)
+            return HILOCK_NO_MEMORY;
+    }
+    hl_validity_ref(group->validity);
+    *ret = group->validity;
+    return HILOCK_OK;
+}
+
+void hl_members_end_validity(struct hl_group *group)
+{
+    if (group->validity)
+        hl_validity_unref(group->validity);
+    group->validity = NULL;
+}
+
+void hl_members_over(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    group->state = GROUP_IDLE;
+    core->held--;
+    hl_notice_cancel(core, &group->notice);
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_reentry_end(core, &group->desk);
+    hl_members_end_validity(group);
 }

@@ -4,12 +4,12 @@
 
 #include "base/plant.h"
 #include "group/members.h"
+#include "lock/acquire.h"
 #include "lock/hold.h"
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/plain.h"
-#include "lock/wait.h"
 
 enum { KEEP_US = 20000, SHORTAGE_US = 50000, ROUND_TRIP_MIN_US = 1000, PAUSES_MAX = 6 };
 enum step { TRYING, GATHERING, COMPLETING, PAUSED };
@@ -20,12 +20,18 @@ static void pause_for(struct hl_group *group, uint64_t span_us)
     hl_group_pause(group, span_us);
 }
 
+static void fail(struct hl_group *group, hilock_status status)
+{
+    hl_group_keep(group, &group->refusal, status, NULL);
+    pause_for(group, SHORTAGE_US);
+}
+
 /* ---- one after the other ---- */
 
 static int is_behind_others(const struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    return acquire && hl_wait_is_behind_others(acquire);
+    return acquire && hl_acquire_is_behind_others(acquire);
 }
 
 /* While it keeps members. A kind without a queue does not know who will release the name, and asks only now and
@@ -40,11 +46,10 @@ static void gather(struct hl_group *group, unsigned at)
 {
     group->step = GATHERING;
     group->at = at;
-    if (hl_group_ask(&group->members[at], 0) != HILOCK_OK) {
-        group->refusal = HILOCK_NO_MEMORY;
-        pause_for(group, SHORTAGE_US);
-    } else
+    if (hl_group_ask(&group->members[at], 0) == HILOCK_OK)
         look_again(group);
+    else
+        fail(group, HILOCK_NO_MEMORY);
 }
 
 static void gather_anew(struct hl_group *group)
@@ -90,10 +95,8 @@ static void complete(struct hl_group *group, int may_ask)
         if (ask_all || !is_good(group, lock->hold))
             group->open += hl_group_ask_again(&group->members[i]) != 0;
     }
-    if (group->open < short_of) {
-        group->refusal = may_ask ? HILOCK_NO_MEMORY : HILOCK_UNREACHABLE;
-        pause_for(group, SHORTAGE_US);
-    }
+    if (group->open < short_of)
+        fail(group, may_ask ? HILOCK_NO_MEMORY : HILOCK_UNREACHABLE);
 }
 
 static void extended(struct hl_member *member, const struct hilock_result *result)
@@ -127,10 +130,8 @@ static void try_all(struct hl_group *group)
             continue;
         if (hl_group_ask(&group->members[i], 1) == HILOCK_OK)
             group->open++;
-        else {
-            group->refusal = HILOCK_NO_MEMORY;
-            pause_for(group, SHORTAGE_US);
-        }
+        else
+            fail(group, HILOCK_NO_MEMORY);
     }
 }
 
@@ -151,7 +152,7 @@ static int is_lasting(hilock_status status)
  * lasting. */
 static void refused(struct hl_group *group, const struct hilock_result *result)
 {
-    hl_group_keep_words(group, result->status, hl_last_words_copy(hl_group_memory(group), result));
+    hl_group_keep(group, &group->refusal, result->status, hl_last_words_copy(hl_group_memory(group), result));
     if (group->step == GATHERING || group->is_try || is_lasting(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
@@ -192,8 +193,8 @@ static void step_aside(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
     uint64_t most_us = round_trip_us(group) << group->failing;
-    hl_group_keep_words(group, HILOCK_TIMED_OUT,
-                        hl_last_words_of(core, group->members[group->at].lock->acquire, HILOCK_TIMED_OUT));
+    hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
+                  hl_last_words_of(core, group->members[group->at].lock->acquire, HILOCK_TIMED_OUT));
     group->failing += group->failing < PAUSES_MAX;
     pause_for(group, hl_random_below(&core->host.random, most_us) + 1);
 }
@@ -201,7 +202,7 @@ static void step_aside(struct hl_group *group)
 static void tick(struct hl_group *group)
 {
     if (hl_group_now_us(group) >= group->ends_us && group->step != GATHERING && group->step != TRYING)
-        hl_group_decide(group, group->refusal);
+        hl_group_decide(group, group->refusal.status);
     else if (group->step == PAUSED)
         try_all(group);
     else if (group->step == GATHERING && is_behind_others(group) && !HL_PLANTED(MULTI_KEEPS))

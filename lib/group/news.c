@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* news - see news.h. */
+/* news - see news.h.
+ *
+ * A loss is reported once: to on_lost, or, if an extend is pending, by its answer. Members are released before the
+ * user's callback runs, but the requests leave with the next flush, after the callback: so the user learns of the loss
+ * before the store grants the names to others. */
 #include "group/news.h"
 
 #include "base/contract.h"
 #include "group/gather.h"
-#include "group/held.h"
 #include "group/members.h"
 #include "lock/callback.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
+#include "lock/watchdog.h"
+
+/* ---- acquires ---- */
+
+/* From here on all are renewed at the same time again: else the validity would depend on which master forgets next. */
+static void heal(struct hl_member *member)
+{
+    struct hl_group *group = member->group;
+    hl_member_join(member);
+    for (unsigned i = 0; i < group->count; i++)
+        if (hl_member_has(&group->members[i]) && group->held->is_renewed)
+            hl_watchdog_verify(group->members[i].lock->hold, 1);
+}
 
 void hl_news_acquired(const struct hilock_result *result, void *user)
 {
@@ -20,7 +36,38 @@ void hl_news_acquired(const struct hilock_result *result, void *user)
     if (group->state == GROUP_WAITING)
         group->ways->answered(member, result);
     else if (result->status == HILOCK_OK)
-        hl_held_heal(member);
+        heal(member);
+}
+
+/* ---- losses ---- */
+
+static void on_lost(struct hl_member *member, const struct hilock_event *lost)
+{
+    struct hl_group *group = member->group;
+    struct hilock_lock *lock = group->lock;
+    struct hl_core *core = hl_group_core(group);
+    struct hl_gather *extend = hl_gather_extending(group);
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = lost->reason, .detail = detail.bytes};
+    member->is_failing = 0;
+    if (hl_members_held(group) >= group->needed) {
+        if (lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
+            group->ways->missing(group);
+        hl_notice_post(core, &group->notice, REPORT_WAITING);
+        return;
+    }
+    hl_text_set(&detail, "%s", lost->detail);
+    if (group->ways->lost_with)
+        hl_text_add(&detail, group->ways->lost_with, group->count);
+    hl_terms_trace(lock->terms, HL_HOLD_LOST,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
+                                     .detail = detail.bytes, .waited_us = hl_now_us(&core->host) - group->since_us});
+    hl_members_over(group);
+    hl_members_return(group);
+    if (extend)
+        hl_gather_answer(extend, (struct hilock_result){.status = HILOCK_LOST, .detail = detail.bytes});
+    else
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
 }
 
 void hl_news_lost(const struct hilock_event *event, void *user)
@@ -32,7 +79,27 @@ void hl_news_lost(const struct hilock_event *event, void *user)
     else if (member->group->state == GROUP_WAITING)
         member->group->ways->lost(member->group);
     else if (member->group->state == GROUP_HELD)
-        hl_held_lost(member, event);
+        on_lost(member, event);
+}
+
+/* ---- events ---- */
+
+/* It fails while the renewals of too many members fail in a row. Fewer failures are not reported. */
+void hl_news_failing(struct hl_group *group, const char *detail)
+{
+    struct hilock_lock *lock = group->lock;
+    struct hl_core *core = hl_group_core(group);
+    struct hilock_event event =
+        {.detail = detail,
+         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_now_us(&core->host)))};
+    unsigned good = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        good += hl_member_has(&group->members[i]) && !group->members[i].is_failing;
+    if ((good < group->needed) == (group->is_failing != 0))
+        return;
+    group->is_failing = good < group->needed;
+    event.kind = group->is_failing ? HILOCK_EVENT_RENEWAL_FAILED : HILOCK_EVENT_RENEWED;
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
 /* Reported once in the whole wait, then as often as the user wants. */
@@ -80,7 +147,7 @@ void hl_news_event(const struct hilock_event *event, void *user)
     else if (group->state == GROUP_HELD &&
              (event->kind == HILOCK_EVENT_RENEWAL_FAILED || event->kind == HILOCK_EVENT_RENEWED)) {
         member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
-        hl_held_report_failing(group, event->detail);
+        hl_news_failing(group, event->detail);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* news - what members and the alarm report to their group: while it waits, to its way; while it is held, to held.h. A
- * loss is reported before its consequences (R6). */
+/* news - what members and the alarm report to their group: while it waits, to its way; while it is held, to
+ * the user. A loss is reported before its consequences (R6). */
 #ifndef HL_GROUP_NEWS_H
 #define HL_GROUP_NEWS_H
 
@@ -8,6 +8,8 @@
 
 hilock_result_fn hl_news_acquired; /* of a member's acquire */
 hilock_event_fn hl_news_lost, hl_news_event; /* of the terms of members */
+/* HELD: after a member's renewal, or the loss of a vote: the user learns when too many fail, and when no longer */
+void hl_news_failing(struct hl_group *group, const char *detail);
 void hl_news_alarm(struct hl_alarm *alarm); /* of core->group_alarms */
 
 #endif

@@ -3,7 +3,6 @@
 #include "group/quorum.h"
 
 #include "base/plant.h"
-#include "group/held.h"
 #include "group/members.h"
 #include "group/verdict.h"
 #include "lock/acquire.h"
@@ -63,7 +62,7 @@ static int is_able(const struct hl_group *group, unsigned i)
     const struct hl_node *node = node_at(group, i);
     uint64_t now_us = hl_group_now_us(group);
     return hl_node_is_able(node, now_us, patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
-           !hl_verdict_is_lasting(group->members[i].refusal);
+           !hl_verdict_is_lasting(group->votes[i].status);
 }
 
 /* The first master that can be asked, beginning at `from`, then at the first. */
@@ -102,7 +101,7 @@ static int can_win(const struct hl_group *group) { return count(group, may_have)
 static void ask(struct hl_group *group, unsigned i, int is_try)
 {
     if (hl_group_ask(&group->members[i], is_try) != HILOCK_OK)
-        group->members[i].refusal = HILOCK_NO_MEMORY;
+        group->votes[i].status = HILOCK_NO_MEMORY;
 }
 
 static void ask_others(struct hl_group *group, int is_try)
@@ -125,10 +124,8 @@ static void check(struct hl_group *group);
 
 static void decide(struct hl_group *group, int is_over)
 {
-    struct hl_last_words words;
-    hilock_status status = hl_verdict_reach(group, is_over, &words);
-    hl_group_keep_words(group, status, words);
-    hl_group_decide(group, status);
+    hl_verdict_reach(group, is_over);
+    hl_group_decide(group, group->refusal.status);
 }
 
 static void pause_for(struct hl_group *group, uint64_t span_us)
@@ -188,9 +185,9 @@ static void ask_with_arbiter(struct hl_group *group)
 static unsigned held_elsewhere(const struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_member *member = &group->members[i];
-        if (i != group->at && member->refusal == HILOCK_TIMED_OUT && member->words.holder &&
-            hl_verdict_named(group, member->words.holder) >= group->needed)
+        const struct hl_vote *vote = &group->votes[i];
+        if (i != group->at && vote->status == HILOCK_TIMED_OUT && vote->words &&
+            hl_verdict_agreed(group->votes, group->count, vote) >= group->needed)
             return i;
     }
     return 0;
@@ -231,11 +228,12 @@ static void end_round(struct hl_group *group, int is_over)
 /* A grant for a window, or an old one, is asked for once more. */
 static unsigned good(struct hl_group *group)
 {
+    uint64_t least_us = hl_terms_least_us(group->lock->terms, group->lock->terms->lease_ms);
     unsigned found = 0;
     for (unsigned i = 0; i < group->count; i++) {
         struct hl_member *member = &group->members[i];
         int is_good = has(group, i) &&
-            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= hl_group_least_us(group);
+            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= least_us;
         found += is_good != 0;
         if (has(group, i) && !is_good)
             (void)hl_group_ask_again(member);
@@ -302,7 +300,7 @@ static void start(struct hl_group *group, unsigned from)
 
 static int lacks_memory(const struct hl_group *group, unsigned i)
 {
-    return group->members[i].refusal == HILOCK_NO_MEMORY;
+    return group->votes[i].status == HILOCK_NO_MEMORY;
 }
 
 static hilock_status begin(struct hl_group *group)
@@ -344,7 +342,7 @@ static void lost(struct hl_group *group) { check(group); }
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_of(hl_group_core(group), acquire).status)) {
+    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_status(hl_group_core(group), acquire))) {
         change(group);
         return;
     }
@@ -414,22 +412,19 @@ static void heal(struct hl_group *group)
 /* A moment later, so that the other masters' answers to renewals of the same time come first. */
 static void missing(struct hl_group *group) { heal_within(group, 12); }
 
-static void node_up(struct hl_group *group)
+/* If the arbiter is away, another master decides; the pending request to it is answered first. */
+static void node(struct hl_group *group, int is_up)
 {
-    if (group->state == GROUP_HELD)
+    int is_waiting = group->state == GROUP_WAITING;
+    if (is_up && group->state == GROUP_HELD)
         missing(group);
-    else if (group->state == GROUP_WAITING && group->step == PAUSED)
+    else if (is_up && is_waiting && group->step == PAUSED)
         start(group, 0);
-}
-
-/* Another master decides; the pending request to this one is answered first. */
-static void node_down(struct hl_group *group)
-{
-    if (group->state == GROUP_WAITING && (group->step == ROUND || group->step == STANDING) &&
-        !node_at(group, group->at)->is_up)
+    else if (!is_up && is_waiting && (group->step == ROUND || group->step == STANDING) &&
+             !node_at(group, group->at)->is_up)
         hl_group_resume_at(group, hl_group_now_us(group));
 }
 
 const struct hl_group_ways hl_quorum_ways =
     {.begin = begin, .answered = answered, .extended = extended, .waits = waits, .lost = lost, .tick = tick,
-     .granted = granted, .heal = heal, .missing = missing, .node_up = node_up, .node_down = node_down, .is_voted = 1};
+     .granted = granted, .heal = heal, .missing = missing, .node = node, .is_voted = 1};

@@ -10,90 +10,74 @@
 #include "lock/lock.h"
 #include "lock/name.h"
 
-struct told { /* of one master */
-    hilock_status status;
-    uint32_t remaining_ms;
-    char holder[HL_INQUIRY_HOLDER_MAX + 1];
-    struct hl_text detail;
-};
-
 struct survey {
     struct hl_gather gather; /* first: freed as one */
-    unsigned count;          /* masters with an answer */
     int was_sent;
     char named[HL_INQUIRY_HOLDER_MAX + 1]; /* whose hold must end; "": any holder's */
-    struct told told[];
+    struct hl_vote votes[];                /* of masters with an answer */
 };
 
 static int is_forcing(const struct survey *survey) { return survey->gather.operation == HILOCK_OP_FORCE_RELEASE; }
 
 /* ---- the answer ---- */
 
-static unsigned count(const struct survey *survey, hilock_status status, const char *holder)
+static unsigned count(const struct survey *survey, hilock_status status)
 {
     unsigned found = 0;
-    for (unsigned i = 0; i < survey->count; i++)
-        found += survey->told[i].status == status && (!holder || hl_verdict_is_one(survey->told[i].holder, holder));
-    return found;
-}
-
-/* Of the masters with that answer, one that agrees with most of them. */
-static const struct told *speaker(const struct survey *survey, hilock_status status)
-{
-    const struct told *found = NULL;
-    for (unsigned i = 0; i < survey->count; i++) {
-        const struct told *told = &survey->told[i];
-        if (told->status == status &&
-            (!found || count(survey, status, told->holder) > count(survey, status, found->holder)))
-            found = told;
-    }
+    for (unsigned i = 0; i < survey->gather.voted; i++)
+        found += survey->votes[i].status == status;
     return found;
 }
 
 static hilock_status verdict(const struct survey *survey)
 {
     const struct hl_group *group = survey->gather.group;
-    if (count(survey, HILOCK_OK, NULL) >= group->needed)
+    if (count(survey, HILOCK_OK) >= group->needed)
         return HILOCK_OK;
-    if (count(survey, HILOCK_LOST, NULL) > group->count - group->needed)
+    if (count(survey, HILOCK_LOST) > group->count - group->needed)
         return HILOCK_LOST;
     return survey->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE;
 }
 
-/* The answer frees the survey, so its texts are copied. */
+/* The answer frees the survey, so it takes the words with it. */
 static void answer(struct survey *survey)
 {
     const struct hl_group *group = survey->gather.group;
     struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
-    hilock_status status = verdict(survey);
-    const struct told *told = speaker(survey, status), *one = told ? told : speaker(survey, HILOCK_OK);
-    struct told seen = one ? *one : (struct told){.status = status};
-    unsigned agreed = one ? count(survey, one->status, one->holder) : 0;
-    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - survey->gather.begun_us);
-    if (status != HILOCK_OK && status != HILOCK_LOST)
-        hl_text_set(&seen.detail, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
-                    waited_ms, survey->was_sent ? "; the hold may have been ended" : "");
+    struct hl_memory memory = core->host.memory;
+    struct hilock_result result = {.status = verdict(survey)};
+    const struct hl_vote *vote = hl_verdict_speaker(survey->votes, survey->gather.voted, result.status);
+    const struct hl_vote *one = vote ? vote : hl_verdict_speaker(survey->votes, survey->gather.voted, HILOCK_OK);
+    struct hl_last_words *words = one ? one->words : NULL;
+    struct hl_text silence;
+    result.votes = is_forcing(survey) ? count(survey, HILOCK_OK)
+        : one ? hl_verdict_agreed(survey->votes, survey->gather.voted, one) : 0;
+    if (one)
+        survey->votes[one - survey->votes].words = NULL;
+    hl_last_words_say(words, &result);
+    if (result.status != HILOCK_OK && result.status != HILOCK_LOST) {
+        hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
+                    hl_lease_span_ms(hl_now_us(&core->host) - survey->gather.begun_us),
+                    survey->was_sent ? "; the hold may have been ended" : "");
+        result.detail = silence.bytes;
+    }
     lock->refs++;
     hl_trace(&core->host, HL_INQUIRY_ENDED,
-             &(struct hl_fact){.name = lock->name->bytes, .status = status, .detail = seen.detail.bytes,
+             &(struct hl_fact){.name = lock->name->bytes, .status = result.status, .detail = result.detail,
                                .count = is_forcing(survey) != 0});
-    hl_gather_answer(&survey->gather,
-                     (struct hilock_result){.status = status, .detail = seen.detail.bytes, .holder = seen.holder,
-                                            .holder_remaining_ms = seen.remaining_ms,
-                                            .votes = is_forcing(survey) ? count(survey, HILOCK_OK, NULL) : agreed});
+    hl_gather_answer(&survey->gather, result);
+    hl_memory_free(&memory, words);
     hl_lock_unref(lock);
 }
 
 /* A peek found another holder: the named one is not there. */
 static void keep(struct survey *survey, const struct hilock_result *result)
 {
-    struct told *told = &survey->told[survey->count++];
     int is_elsewhere = *survey->named && result->operation == HILOCK_OP_PEEK && result->status == HILOCK_OK;
-    told->status = is_elsewhere ? HILOCK_LOST : result->status;
-    told->remaining_ms = result->holder_remaining_ms;
-    memccpy(told->holder, result->holder, 0, sizeof told->holder);
-    hl_text_set(&told->detail, "%s", result->detail);
+    survey->votes[survey->gather.voted++] =
+        (struct hl_vote){is_elsewhere ? HILOCK_LOST : result->status,
+                         hl_last_words_copy(hl_group_memory(survey->gather.group), result)};
     survey->gather.attempts += result->attempts;
     survey->was_sent |= result->status == HILOCK_UNKNOWN || (is_forcing(survey) && result->status == HILOCK_OK);
 }
@@ -136,10 +120,11 @@ static hilock_status begin(struct hl_core *core, struct hl_group *group, hilock_
     unsigned up = 0;
     if (!group->ways->is_voted)
         return HILOCK_UNSUPPORTED;
-    survey = hl_memory_new(&core->host.memory, sizeof *survey + group->count * sizeof survey->told[0]);
+    survey = hl_memory_new(&core->host.memory, sizeof *survey + group->count * sizeof survey->votes[0]);
     if (!survey)
         return HILOCK_NO_MEMORY;
     hl_gather_begin(&survey->gather, group, operation, on_result, user);
+    survey->gather.votes = survey->votes;
     memccpy(survey->named, holder, 0, sizeof survey->named);
     for (unsigned i = 0; i < group->count; i++)
         up += is_up(group, i) != 0;

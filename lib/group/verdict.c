@@ -17,56 +17,65 @@ int hl_verdict_is_lasting(hilock_status refusal)
            refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
 }
 
-static void set(struct hl_member *member, hilock_status refusal, struct hl_last_words words)
+static void set(const struct hl_group *group, unsigned i, hilock_status status, struct hl_last_words *words)
 {
-    hl_last_words_free(hl_group_memory(member->group), &member->words);
-    member->refusal = refusal;
-    member->words = words;
+    hl_group_keep(group, &group->votes[i], status, words);
 }
 
 void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result)
 {
-    set(member, result->status,
-        result->status == HILOCK_OK ? (struct hl_last_words){0}
-                                    : hl_last_words_copy(hl_group_memory(member->group), result));
+    const struct hl_group *group = member->group;
+    set(group, (unsigned)(member - group->members), result->status,
+        result->status == HILOCK_OK ? NULL : hl_last_words_copy(hl_group_memory(group), result));
 }
 
 void hl_verdict_learn(struct hl_group *group, int is_over)
 {
     struct hl_core *core = hl_group_core(group);
     for (unsigned i = 0; i < group->count; i++) {
-        struct hl_member *member = &group->members[i];
-        const struct hl_acquire *acquire = member->lock->acquire;
-        hilock_status status = acquire ? hl_known_of(core, acquire).status : HILOCK_OK;
+        const struct hl_acquire *acquire = group->members[i].lock->acquire;
+        hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
         if (acquire && (is_over || status != HILOCK_UNREACHABLE))
-            set(member, status, hl_last_words_of(core, acquire, status));
+            set(group, i, status, hl_last_words_of(core, acquire, status));
     }
 }
 
 void hl_verdict_forget(struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++)
-        set(&group->members[i], HILOCK_OK, (struct hl_last_words){0});
+        set(group, i, HILOCK_OK, NULL);
 }
+
+/* ---- the status ---- */
 
 /* A master that did not refuse may be away or under its restart guard. */
 static hilock_status status_of(const struct hl_group *group, unsigned i)
 {
-    const struct hl_member *member = &group->members[i];
-    const struct hl_core *core = hl_group_core(group);
-    const struct hl_node *node = hl_name_node(core, member->lock->name);
-    if (hl_verdict_is_lasting(member->refusal) || member->lock->hold)
-        return member->lock->hold ? HILOCK_OK : member->refusal;
+    const struct hilock_lock *member = group->members[i].lock;
+    const struct hl_node *node = hl_name_node(hl_group_core(group), member->name);
+    hilock_status status = group->votes[i].status;
+    if (member->hold)
+        return HILOCK_OK;
+    if (hl_verdict_is_lasting(status))
+        return status;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
-    return hl_node_guard_left_us(node, hl_now_us(&core->host)) ? HILOCK_UNWRITABLE : member->refusal;
+    return hl_node_guard_left_us(node, hl_group_now_us(group)) ? HILOCK_UNWRITABLE : status;
+}
+
+/* Words of another status are none. */
+static void settle(struct hl_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++)
+        if (status_of(group, i) != group->votes[i].status)
+            set(group, i, status_of(group, i), NULL);
 }
 
 static unsigned count(const struct hl_group *group, int (*is)(hilock_status status))
 {
     unsigned found = 0;
     for (unsigned i = 0; i < group->count; i++)
-        found += is(status_of(group, i)) != 0;
+        found += is(group->votes[i].status) != 0;
     return found;
 }
 
@@ -86,8 +95,8 @@ int hl_verdict_is_final(const struct hl_group *group)
 static hilock_status first(const struct hl_group *group, int (*is)(hilock_status status))
 {
     for (unsigned i = 0; i < group->count; i++)
-        if (is(status_of(group, i)))
-            return status_of(group, i);
+        if (is(group->votes[i].status))
+            return group->votes[i].status;
     return HILOCK_UNREACHABLE;
 }
 
@@ -112,29 +121,23 @@ int hl_verdict_is_one(const char *holder, const char *other)
     return block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block && memcmp(holder, other, HL_UUID_LENGTH) == 0;
 }
 
-unsigned hl_verdict_named(const struct hl_group *group, const char *holder)
+static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
+
+unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const struct hl_vote *vote)
 {
     unsigned found = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_member *member = &group->members[i];
-        found += is_held(member->refusal) && member->words.holder && hl_verdict_is_one(member->words.holder, holder);
-    }
+    for (unsigned i = 0; i < count; i++)
+        found += votes[i].status == vote->status && hl_verdict_is_one(holder_of(&votes[i]), holder_of(vote));
     return found;
 }
 
-/* Of the masters that say so; of their holders, the most frequent. */
-static const struct hl_member *speaker(const struct hl_group *group, hilock_status status)
+const struct hl_vote *hl_verdict_speaker(const struct hl_vote *votes, unsigned count, hilock_status status)
 {
-    const struct hl_member *found = NULL;
-    unsigned most = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_member *member = &group->members[i];
-        unsigned votes = status_of(group, i) != status ? 0 : is_held(status) && member->words.holder
-            ? 1 + hl_verdict_named(group, member->words.holder) : 1;
-        if (votes > most)
-            found = member;
-        most = votes > most ? votes : most;
-    }
+    const struct hl_vote *found = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (votes[i].status == status &&
+            (!found || hl_verdict_agreed(votes, count, &votes[i]) > hl_verdict_agreed(votes, count, found)))
+            found = &votes[i];
     return found;
 }
 
@@ -169,30 +172,27 @@ static void outvoted(const struct hl_group *group, struct hl_text *text)
                 hl_lease_span_ms(waited_us), tries, tries ? "; a late grant will be undone" : "");
 }
 
-hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_last_words *ret_words)
+void hl_verdict_reach(struct hl_group *group, int is_over)
 {
-    struct hl_core *core = hl_group_core(group);
-    const struct hl_member *member;
+    const struct hl_vote *vote;
+    struct hilock_result result = {.detail = NULL};
     struct hl_text text;
-    hilock_status status;
-    int speaker_is_heard;
     hl_verdict_learn(group, is_over);
-    status = verdict(group);
-    member = speaker(group, status);
-    if (status == HILOCK_UNREACHABLE)
+    settle(group);
+    result.status = verdict(group);
+    vote = hl_verdict_speaker(group->votes, group->count, result.status);
+    if (vote)
+        hl_last_words_say(vote->words, &result);
+    if (result.status == HILOCK_UNREACHABLE)
         outvoted(group, &text);
-    else if (member && hl_verdict_is_fault(status) && !hl_verdict_is_lasting(status))
-        hl_message_of_refusal(core, member->lock->name, member->lock->terms->kind, status, "", &text);
+    else if (vote && !vote->words && hl_verdict_is_fault(result.status) && !hl_verdict_is_lasting(result.status))
+        hl_message_of_refusal(hl_group_core(group), group->members[vote - group->votes].lock->name,
+                              group->lock->terms->kind, result.status, "", &text);
     else
-        hl_text_set(&text, "%s", member && member->words.detail ? member->words.detail : hilock_status_text(status));
-    if (member && hl_verdict_is_fault(status) && member->words.detail && member->refusal == status)
-        hl_text_set(&text, "%s", member->words.detail);
+        hl_text_set(&text, "%s", vote ? result.detail : hilock_status_text(result.status));
     add_missing(group, 0, &text);
-    speaker_is_heard = member && is_held(status);
-    *ret_words = hl_last_words_copy(hl_group_memory(group), &(struct hilock_result){
-        .holder = speaker_is_heard ? member->words.holder : NULL, .detail = text.bytes,
-        .holder_remaining_ms = speaker_is_heard ? member->words.holder_remaining_ms : 0});
-    return status;
+    result.detail = text.bytes;
+    hl_group_keep(group, &group->refusal, result.status, hl_last_words_copy(hl_group_memory(group), &result));
 }
 
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text)

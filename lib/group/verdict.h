@@ -13,10 +13,13 @@ void hl_verdict_learn(struct hl_group *group, int is_over); /* for pending ones:
                                                                also silence */
 void hl_verdict_forget(struct hl_group *group);
 int hl_verdict_is_one(const char *holder, const char *other); /* the same, or holds of one attempt */
-unsigned hl_verdict_named(const struct hl_group *group, const char *holder); /* how many said that it holds */
+/* how many have that status and name that holder */
+unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const struct hl_vote *vote);
+/* with that status, the one that agrees with most others; NULL: none */
+const struct hl_vote *hl_verdict_speaker(const struct hl_vote *votes, unsigned count, hilock_status status);
 int hl_verdict_is_final(const struct hl_group *group); /* too many refused for good: the others are too few */
-/* The wait ends without the lock. is_over: its time is up. The caller has the memory for the words. */
-hilock_status hl_verdict_reach(struct hl_group *group, int is_over, struct hl_last_words *ret_words);
+void hl_verdict_reach(struct hl_group *group, int is_over); /* the wait ends without the lock: group->refusal. is_over:
+                                                               its time is up */
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text); /* a grant: the masters that did not say
                                                                                  yes */
 

@@ -16,23 +16,51 @@
 #include "lock/known.h"
 #include "lock/last_words.h"
 #include "lock/lease.h"
-#include "lock/replicas.h"
-#include "lock/terms.h"
-#include "lock/wait.h"
 #include "lock/watchdog.h"
 
-enum { DEAF_US = 50000 };
+enum { PAUSE_US = 50000 };
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
+
+/* ---- its time ---- */
+
+static uint64_t report_us(const struct hl_acquire *acquire)
+{
+    int is_to_come = acquire->report_ms && acquire->report_ms != UINT32_MAX;
+    return is_to_come ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
+}
+
+static void sleep_on(struct hl_acquire *acquire)
+{
+    struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
+    uint64_t due_us = report_us(acquire) < acquire->ends_us ? report_us(acquire) : acquire->ends_us;
+    if (!hl_alarm_has_begun(&acquire->alarm))
+        return;
+    if (due_us == UINT64_MAX)
+        hl_alarm_stop(alarms, &acquire->alarm);
+    else
+        hl_alarm_set(alarms, &acquire->alarm, due_us);
+}
+
+/* 0: no memory. */
+static int take_alarm(struct hl_core *core, struct hl_acquire *acquire)
+{
+    if (acquire->ends_us == UINT64_MAX && !acquire->lock->terms->wait_report_ms)
+        return 1;
+    if (hl_alarm_begin(&core->wait_alarms, &acquire->alarm) != 0)
+        return 0;
+    sleep_on(acquire);
+    return 1;
+}
 
 /* ---- its end ---- */
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     hl_notice_cancel(core, &acquire->notice);
-    hl_wait_stop(acquire);
+    hl_alarm_end(&core->wait_alarms, &acquire->alarm);
     hl_place_free(core, acquire);
-    hl_last_words_drop(&core->host.memory, acquire->words);
+    hl_memory_free(&core->host.memory, acquire->words);
     hl_memory_free(&core->host.memory, acquire);
 }
 
@@ -56,13 +84,13 @@ static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     if (acquire->stands == STANDS_IN_LINE)
-        (void)hl_place_pass(acquire, hl_gate_behind(acquire));
+        (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
         hl_grants_leave(core, acquire->place);
     if (acquire->hold)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
-    hl_wait_stop(acquire);
+    hl_alarm_end(&core->wait_alarms, &acquire->alarm);
     if (acquire->stands)
         hl_gate_leave(acquire);
 }
@@ -70,20 +98,16 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_last_words words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its
-                                                                             hold */
+    acquire->words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its hold */
     let_go(acquire);
-    acquire->words = hl_last_words_keep(&core->host.memory, words);
     acquire->status = (int8_t)status;
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
 {
-    if (acquire->words) {
-        hl_memory_free(&core_of(acquire)->host.memory, acquire->words->detail);
-        acquire->words->detail = NULL;
-    }
+    hl_memory_free(&core_of(acquire)->host.memory, acquire->words);
+    acquire->words = NULL;
     acquire->status = (int8_t)status;
 }
 
@@ -107,14 +131,14 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     if (acquire->place && !acquire->hold->id)
         hl_place_begin(core_of(acquire), acquire->place);
     acquire->state = ACQUIRE_ASKING;
-    hl_wait_resume_at(acquire, UINT64_MAX);
+    hl_hold_wake_at(acquire->hold, UINT64_MAX);
     hl_asking_begin(acquire->hold);
 }
 
 int hl_acquire_is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
-    return left_us < hl_wait_least_us(acquire);
+    return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
 }
 
 static uint32_t next_report_ms(const struct hl_acquire *acquire)
@@ -124,13 +148,33 @@ static uint32_t next_report_ms(const struct hl_acquire *acquire)
     return acquire->lock->terms->wait_report_ms && at_ms < UINT32_MAX ? (uint32_t)at_ms : UINT32_MAX;
 }
 
+/* Its hold ends by itself; it asks again with another, after the first answer to the release (R4). */
+static void part(struct hl_acquire *acquire)
+{
+    struct hl_hold *hold = acquire->hold;
+    if (acquire->place)
+        hl_grants_leave(core_of(acquire), acquire->place);
+    acquire->hold = NULL;
+    hold->lock = NULL;
+    hl_ending_begin(hold);
+}
+
+/* Acquires outside of the line ask for themselves; of those in it, the first. */
+static void try_again(struct hl_acquire *acquire)
+{
+    if (acquire->stands != STANDS_QUEUED)
+        hl_gate_wake_for(acquire);
+    else if (hl_acquire_may_ask(core_of(acquire), acquire))
+        hl_acquire_ask(acquire);
+}
+
 static void give_back(struct hl_acquire *acquire)
 {
     hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
              &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
     acquire->state = ACQUIRE_IN_LINE;
-    hl_wait_resume_at(acquire, UINT64_MAX); /* first of all: it may begin again at once and set another time */
-    hl_ending_return(acquire->hold);
+    part(acquire);
+    try_again(acquire);
 }
 
 /* With a place it can be asked for once more, which answers with a whole lease. */
@@ -159,24 +203,8 @@ static void on_granted(struct hl_acquire *acquire)
 void hl_acquire_regain(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
+    sleep_on(acquire);
     give_up_grant(acquire);
-}
-
-/* Acquires outside of the line ask for themselves; of those in it, the first. */
-static void try_again(struct hl_acquire *acquire)
-{
-    if (acquire->stands == STANDS_QUEUED)
-        hl_acquire_ask(acquire);
-    else
-        hl_gate_wake_for(acquire);
-}
-
-void hl_acquire_returned(struct hl_acquire *acquire)
-{
-    if (acquire->state == ACQUIRE_SLEEPING) /* refused, and it could not listen for lack of memory */
-        hl_wait_resume_at(acquire, hl_now_us(&core_of(acquire)->host) + DEAF_US);
-    else
-        try_again(acquire);
 }
 
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
@@ -187,32 +215,29 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     acquire->report_ms = next_report_ms(acquire);
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
-    if (terms->wait_report_ms)
-        hl_wait_sleep_on(acquire);
+    sleep_on(acquire);
 }
 
 /* R7: news that came after the question left is newer than the answer: ask again before sleeping. */
-static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    if (asked->answer == ASKED_HELD && !hl_channel_may_sleep(acquire, asked->asked_us)) {
+    if (said->result == HL_NO && !hl_channel_may_sleep(acquire)) {
         acquire->state = ACQUIRE_IN_LINE;
-        hl_wait_resume_at(acquire, UINT64_MAX);
-        hl_gate_wake(acquire->lock->name);
+        hl_hold_wake_at(acquire->hold, UINT64_MAX);
+        hl_gate_advance(acquire->lock->name->gate, 1);
         return;
     }
-    acquire->state = hl_gate_is_head(acquire) ? ACQUIRE_SLEEPING : ACQUIRE_IN_LINE;
-    hl_wait_resume_at(acquire,
-                      acquire->state == ACQUIRE_SLEEPING ? hl_now_us(&core->host) + hl_known_sleep_us(core, acquire)
-                      : UINT64_MAX);
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
 }
 
 /* It is in a queue at the store, independent of the others in this client. */
 static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place,
-                          const struct hl_acquire_result *asked)
+                          const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    int is_placed = asked->answer == ASKED_HELD;
+    int is_placed = said->result == HL_NO;
     if (is_placed && acquire->stands != STANDS_QUEUED)
         hl_gate_tell_waiting(core, acquire->lock->name);
     else if (is_placed && !acquire->report_ms)
@@ -222,113 +247,111 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
         return;
     }
     acquire->state = ACQUIRE_SLEEPING;
-    hl_wait_resume_at(acquire,
-                      hl_now_us(&core->host) +
-                      (is_placed ? hl_place_sleep_us(core, place, asked) : hl_known_sleep_us(core, acquire)));
+    hl_hold_wake_at(acquire->hold,
+                    hl_now_us(&core->host) +
+                    (is_placed ? hl_place_sleep_us(core, place, said) : hl_known_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have it. In a moment it asks again under a new id; those behind it in line come first: they may need
- * fewer. */
+/* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
+ * come first: they may need fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    acquire->state = ACQUIRE_SLEEPING;
     acquire->is_unconfirmed = 1;
     hl_gate_step_back(acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
-        hl_ending_return(acquire->hold);
-    hl_wait_resume_at(acquire,
-                      acquire->hold->state == HOLD_RETURNING ? UINT64_MAX
-                      : hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
+        part(acquire);
+    if (!hl_acquire_may_ask(core, acquire))
+        return;
+    acquire->state = ACQUIRE_SLEEPING;
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + PAUSE_US);
 }
 
-static void on_refused(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
-    hl_known_learn(core, acquire, asked);
-    if (place && asked->answer == ASKED_HELD)
-        hl_place_placed(place, asked);
-    if (hl_place_is_denied(acquire, asked)) {
-        hl_place_give_up(acquire, asked);
+    hl_known_learn(acquire, said);
+    if (place && said->result == HL_NO)
+        hl_place_placed(place, said);
+    if (hl_place_forgoes_queue(acquire, said)) {
         hl_acquire_ask(acquire);
         return;
     }
-    if (asked->answer == ASKED_FAULT && (acquire->is_try || asked->fault.kind != HL_FAULT_PASSING)) {
-        hl_acquire_decide(acquire, asked->fault.status);
+    if (said->result == HL_FAULT && (acquire->is_try || said->fault.kind != HL_FAULT_PASSING)) {
+        hl_acquire_decide(acquire, said->fault.status);
         return;
     }
-    if (acquire->is_try && asked->answer == ASKED_HELD) {
+    if (acquire->is_try && said->result == HL_NO) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
-    if (asked->is_granted) {
+    if (acquire->hold->ask == ASK_CONFIRM) {
         give_back_unconfirmed(acquire);
         return;
     }
     if (place) {
-        stay_in_queue(acquire, place, asked);
+        stay_in_queue(acquire, place, said);
         return;
     }
-    if (asked->answer == ASKED_HELD)
+    if (said->result == HL_NO)
         hl_gate_tell_waiting(core, acquire->lock->name);
-    sleep_or_ask(acquire, asked);
+    sleep_or_ask(acquire, said);
 }
 
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    switch (asked->answer) {
-    case ASKED_GRANTED: on_granted(acquire); break;
-    case ASKED_UNANSWERED:
-        hl_known_learn(core_of(acquire), acquire, asked);
+    if (!said) {
+        hl_known_learn(acquire, said);
         hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
-        break;
-    case ASKED_HELD:
-    case ASKED_FAULT: on_refused(acquire, asked); break;
-    }
+    } else if (said->result == HL_YES)
+        on_granted(acquire);
+    else
+        on_refused(acquire, said);
 }
 
-/* It stepped back: it waits for its turn in line. */
-static int is_behind(const struct hl_acquire *acquire)
+/* After a pause it waits for its turn in line. */
+void hl_acquire_resume(struct hl_acquire *acquire)
 {
-    return acquire->stands == STANDS_IN_LINE && !hl_gate_is_head(acquire) && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP);
+    if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
+        acquire->state = ACQUIRE_IN_LINE;
+    try_again(acquire);
 }
 
-static void resume(struct hl_acquire *acquire)
+static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire *acquire)
 {
-    acquire->hold->resume_us = UINT64_MAX;
-    if (acquire->hold->state == HOLD_RETURNING)
-        hl_ending_retry(acquire->hold);
-    else {
-        if (acquire->state == ACQUIRE_SLEEPING && is_behind(acquire))
-            acquire->state = ACQUIRE_IN_LINE;
-        try_again(acquire);
-    }
+    if (acquire->state == ACQUIRE_STARVED)
+        return HILOCK_NO_MEMORY;
+    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
+        return HILOCK_NOT_REPLICATED;
+    return hl_known_status(core, acquire);
 }
 
-/* One alarm for all that it waits for: later times stay. */
-void hl_acquire_tick(struct hl_acquire *acquire)
-{
-    struct hl_core *core = core_of(acquire);
-    uint64_t now_us = hl_now_us(&core->host);
-    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
-        hl_acquire_decide(acquire,
-                          acquire->state == ACQUIRE_STARVED ? HILOCK_NO_MEMORY : hl_replicas_are_asked(acquire->hold)
-                          ? HILOCK_NOT_REPLICATED : hl_known_of(core, acquire).status);
-        return;
-    }
-    if (hl_wait_report_us(acquire) <= now_us)
-        hl_acquire_tell_waiting(core, acquire);
-    if (acquire->hold && acquire->hold->resume_us <= now_us)
-        resume(acquire);
-    if (acquire->state != ACQUIRE_DECIDED && acquire->state != ACQUIRE_GRANTED)
-        hl_wait_sleep_on(acquire);
-}
-
+/* If it is GRANTED, and gives that back, the alarm is set again. */
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
-    hl_acquire_tick((struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm)));
+    struct hl_acquire *acquire = (struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm));
+    struct hl_core *core = core_of(acquire);
+    uint64_t now_us = hl_now_us(&core->host);
+    if (acquire->state == ACQUIRE_GRANTED)
+        return;
+    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
+        hl_acquire_decide(acquire, status_at_end(core, acquire));
+        return;
+    }
+    if (report_us(acquire) <= now_us)
+        hl_acquire_tell_waiting(core, acquire);
+    sleep_on(acquire);
 }
+
+int hl_acquire_is_behind_others(const struct hl_acquire *acquire)
+{
+    const struct hl_queue_place *place = acquire->place;
+    return acquire->state == ACQUIRE_SLEEPING && !acquire->lock->name->hold &&
+           (!place || (place->ticket && !place->hands_over));
+}
+
+/* ---- its begin ---- */
 
 /* 0: no memory. */
 static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
@@ -337,8 +360,6 @@ static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
     if (!acquire->hold)
         return 0;
     acquire->hold->lock = acquire->lock;
-    hl_wait_resume_at(acquire, UINT64_MAX);
-    hl_wait_stop(acquire);
     return 1;
 }
 
@@ -386,12 +407,10 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;
     }
-    if (is_denied ||
-        (asks_soon(acquire) ? take_place(core, acquire) && take_hold(core, acquire)
-         : hl_wait_take_alarm(core, acquire)))
+    if (is_denied || (take_alarm(core, acquire) &&
+                      (!asks_soon(acquire) || (take_place(core, acquire) && take_hold(core, acquire)))))
         return acquire;
-    hl_place_free(core, acquire);
-    hl_memory_free(&core->host.memory, acquire);
+    hl_acquire_free(core, acquire);
     return NULL;
 }
 

@@ -5,6 +5,8 @@
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
+ * A grant with too little left goes back: its hold ends by itself, and the acquire is IN_LINE and asks with another.
+ *
  * Invariants: it is answered once, at ends_us at the latest, even if the network is down; if the answer is not OK, what
  * may be at the store is released (R4); after every subscription and every message it asks again before it sleeps (R7);
  * a grant is delivered only if min_validity is left at that moment (R8). */
@@ -14,11 +16,10 @@
 #include "lock/core.h"
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_acquire_result *asked);
-void hl_acquire_returned(struct hl_acquire *acquire); /* a late grant was given back, its hold is IDLE: try again */
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
 int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
-void hl_acquire_tick(struct hl_acquire *acquire);
+void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of its hold: its pause is over */
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* The answer follows on delivery. It has left the line, and at the store at most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
@@ -33,5 +34,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is
                                                                              advanced again later */
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
+int hl_acquire_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does
+                                                                      not hand over */
 
 #endif

@@ -5,9 +5,10 @@
 #include "base/plant.h"
 #include "lock/ending.h"
 #include "lock/hold.h"
-#include "lock/proof.h"
-#include "lock/replicas.h"
+#include "lock/lease.h"
+#include "lock/messages.h"
 #include "lock/name.h"
+#include "node/wait_link.h"
 
 static void ask(struct hl_hold *hold, enum hl_way way)
 {
@@ -21,13 +22,31 @@ static void ask(struct hl_hold *hold, enum hl_way way)
                                             ? HL_REQUEST_CONFIRM : 0));
 }
 
+/* ASKING; NULL: no answer */
+static void report(struct hl_hold *hold, const struct hl_response *said)
+{
+    hl_hold_core(hold)->owner->answered(hold->lock->acquire, said);
+}
+
+static void confirm(struct hl_hold *hold)
+{
+    hold->kept = KEPT_MAYBE;
+    hold->ask = ASK_CONFIRM;
+    hl_wait_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
+}
+
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
-    hl_proof_grant(hold, said);
+    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    hold->kept = KEPT_OURS;
+    hold->queued = QUEUED_NO;
+    hold->token = said->token;
+    hold->deadline_us =
+        hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
-        hl_replicas_ask(hold);
+        confirm(hold);
     else
-        hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_GRANTED});
+        report(hold, said);
 }
 
 /* The clock sample was old, or the command took very long to arrive: ask once more with the server's time from the
@@ -40,16 +59,15 @@ static void on_late(struct hl_hold *hold, const struct hl_response *said)
         ask(hold, WAY_AGAIN);
         return;
     }
-    hl_proof_told(hold,
-                  (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-                                    .quote = words, .quote_length = sizeof words - 1});
+    report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+                                              .quote = words, .quote_length = sizeof words - 1});
 }
 
 /* After the store's definite no the id is not there, unless an earlier request of it went unanswered and may still run.
  * A lasting error (a missing right) may have stopped the script halfway: the id is released for safety. */
 static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_response said = hl_proof_said(hold, reply);
+    struct hl_response said = hl_hold_read(hold, reply);
     if (said.result == HL_YES) {
         on_granted(hold, &said);
         return;
@@ -58,22 +76,13 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
         ask(hold, WAY_SECOND);
         return;
     }
-    if (hl_proof_is_cleared_by(hold, &said))
+    if (hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
     hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
     if (said.result == HL_LATE)
         on_late(hold, &said);
-    else if (said.result == HL_NO)
-        hl_proof_told(hold,
-                      (struct hl_acquire_result){
-                          .answer = ASKED_HELD, .left_ms = said.left_ms, .has_no_ttl = said.has_no_ttl,
-                          .holder = said.holder, .holder_length = said.holder_length, .ticket = said.ticket,
-                          .position = said.position, .waiters = said.waiters, .hands_over = said.hands_over,
-                          .heir = said.heir, .heir_length = said.heir_length});
     else
-        hl_proof_told(hold,
-                      (struct hl_acquire_result){.answer = ASKED_FAULT, .fault = said.fault, .quote = said.quote,
-                                                 .quote_length = said.quote_length});
+        report(hold, &said);
 }
 
 static void on_unanswered(struct hl_hold *hold)
@@ -82,7 +91,7 @@ static void on_unanswered(struct hl_hold *hold)
         hold->kept = KEPT_NOTHING;
     else
         hl_ending_haunt(hold);
-    hl_proof_told(hold, (struct hl_acquire_result){.answer = ASKED_UNANSWERED});
+    report(hold, NULL);
 }
 
 void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer)
@@ -92,6 +101,42 @@ void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer)
     else
         on_unanswered(hold);
 }
+
+/* ---- replicas ---- */
+
+static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
+{
+    struct hl_response said = {.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
+    struct hl_text words;
+    hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
+    if (reply->type == HL_REPLY_INTEGER)
+        hl_message_of_replicas(hold->terms, reply->integer, &words);
+    else {
+        said = hl_response_fault(reply);
+        hl_text_set(&words, "WAIT: %s", hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+    }
+    said.quote = words.bytes;
+    said.quote_length = strlen(words.bytes);
+    report(hold, &said);
+}
+
+void hl_asking_confirmed(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    const struct hl_reply *reply = answer->reply;
+    if (hold->state != HOLD_ASKING)
+        hl_ending_answered(hold, answer);
+    else if (!reply) {
+        if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, even if its request never leaves again */
+            hl_ending_haunt(hold);
+        report(hold, NULL);
+    } else if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
+        hold->kept = KEPT_OURS;
+        report(hold, &(struct hl_response){.result = HL_YES});
+    } else
+        on_too_few(hold, reply);
+}
+
+/* ---- the begin ---- */
 
 void hl_asking_counts(struct hl_hold *hold)
 {

@@ -4,25 +4,22 @@
 
 #include "base/plant.h"
 #include "lock/ending.h"
-#include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/messages.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
 
 uint64_t hl_belief_stood_us(const struct hl_hold *hold)
 {
-    uint64_t window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000;
-    return hold->is_windowed && window_us < hl_terms_lease_us(hold->terms) ? window_us : hl_terms_lease_us(hold->terms);
+    return hold->is_windowed ? (uint64_t)hl_terms_window_ms(hold->terms) * 1000 : hl_terms_lease_us(hold->terms);
 }
 
 void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     uint64_t ends_us = hl_hold_ends_us(hold);
-    hl_hold_wake_at(hold, hl_extend_wake_us(hold, ends_us < next_us ? ends_us : next_us));
+    hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
 void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)

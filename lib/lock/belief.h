@@ -8,8 +8,7 @@
 #include "lock/core.h"
 
 uint64_t hl_belief_stood_us(const struct hl_hold *hold); /* HELD: the time that the latest grant or renewal gave */
-void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us); /* HELD: at that time, at the end of belief or at an
-                                                                       extend's time limit, whichever is first */
+void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us); /* HELD: then, or until the end of belief */
 void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason); /* HELD and reported:
                                                                                                reports the loss before
                                                                                                all else, then ends it */

@@ -51,7 +51,8 @@ int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *n
 
 /* ---- calls that are answered later ---- */
 
-void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops, struct hilock_lock *lock,
+void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops,
+                      void (*expire)(struct hl_core *core, struct hl_call *call), struct hilock_lock *lock,
                       hilock_result_fn *on_result, void *user)
 {
     struct hl_call *call = hl_memory_new(&core->host.memory, size);
@@ -59,15 +60,39 @@ void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_
         return NULL;
     *call =
         (struct hl_call){.notice = {.ops = ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
-                         .user = user, .begun_us = hl_now_us(&core->host)};
+                         .user = user, .begun_us = hl_now_us(&core->host), .expire = expire};
     lock->refs++;
-    return call;
+    if (!expire)
+        return call;
+    if (hl_alarm_begin(&core->call_alarms, &call->alarm) == 0) {
+        hl_alarm_set(&core->call_alarms, &call->alarm,
+                     call->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000);
+        return call;
+    }
+    hl_callback_free(core, call);
+    return NULL;
+}
+
+void hl_callback_on_alarm(struct hl_alarm *alarm)
+{
+    struct hl_call *call = (struct hl_call *)(void *)((char *)alarm - offsetof(struct hl_call, alarm));
+    call->expire(call->lock->terms->cell->core, call);
+}
+
+void hl_callback_decided(struct hl_core *core, struct hl_call *call, int is_loss)
+{
+    hl_alarm_stop(&core->call_alarms, &call->alarm);
+    if (is_loss)
+        hl_notice_post_loss(core, &call->notice, 1);
+    else
+        hl_notice_post(core, &call->notice, 1);
 }
 
 void hl_callback_free(struct hl_core *core, struct hl_call *call)
 {
     struct hilock_lock *lock = call->lock;
     hl_notice_cancel(core, &call->notice);
+    hl_alarm_end(&core->call_alarms, &call->alarm);
     hl_memory_free(&core->host.memory, call);
     hl_lock_unref(lock);
 }

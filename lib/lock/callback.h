@@ -22,11 +22,16 @@ struct hl_call { /* an object with one begins with it */
     hilock_result_fn *on_result; /* NULL: no callback */
     void *user;
     uint64_t begun_us;
+    void (*expire)(struct hl_core *core, struct hl_call *call); /* its time is over; NULL: it has no limit */
+    struct hl_alarm alarm;       /* for that: command_timeout_ms after its begin */
 };
 
 /* An object of that size, zeroed but for its call. NULL: no memory */
-void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops, struct hilock_lock *lock,
+void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops,
+                      void (*expire)(struct hl_core *core, struct hl_call *call), struct hilock_lock *lock,
                       hilock_result_fn *on_result, void *user);
+void hl_callback_on_alarm(struct hl_alarm *alarm); /* of core->call_alarms */
+void hl_callback_decided(struct hl_core *core, struct hl_call *call, int is_loss); /* to be reported; no more limit */
 void hl_callback_free(struct hl_core *core, struct hl_call *call);
 /* Forgets the call, as its notice does, then calls the user. The texts of the result must outlive it. */
 void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hilock_result result);

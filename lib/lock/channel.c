@@ -4,11 +4,8 @@
 
 #include "base/plant.h"
 #include "lock/place.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/lease.h"
-#include "lock/wait.h"
-
-enum { PACE_US = 20 };
 
 /* News counts even during a request, whose answer may be older. Of those in the store's queue it concerns the next one,
  * and those that do not know their place yet. From the first with another place on, none is. */
@@ -87,24 +84,15 @@ void hl_channel_leave(const struct hl_name *name)
     gate->channel = gate->heir = NULL;
 }
 
-int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us)
+int hl_channel_may_sleep(const struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     if (!acquire->lock->terms->is_polling)
         listen(gate);
-    return gate->news_us <= asked_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+    return gate->news_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
-/* Messages may have been lost. So all in the store's queue ask, except those that asked last at that node; with pauses,
- * because they may be many. */
-static void wake_queued(struct hl_gate *gate, const struct hl_node *but)
-{
-    struct hl_acquire *acquire;
-    for (acquire = hl_gate_next_place(gate, NULL); acquire; acquire = hl_gate_next_place(gate, acquire))
-        if (acquire->place->node != but || !but)
-            gate->core->owner->wake(acquire->place, (uint64_t)gate->waiting * PACE_US);
-}
-
+/* Messages may have been lost. So all in the store's queue ask, too. */
 void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)
 {
     struct hl_name *name = NULL;
@@ -112,7 +100,7 @@ void hl_channels_retry_at(struct hl_core *core, const struct hl_node *node)
         if (hl_name_node(core, name) != node || HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
             continue;
         news(name->gate);
-        wake_queued(name->gate, NULL);
+        hl_gate_wake_places(name->gate, name->gate->waiting, NULL);
     }
 }
 
@@ -123,7 +111,7 @@ void hl_channels_follow(struct hl_core *core)
     while ((name = hl_gate_name_after(core, name)) != NULL) {
         struct hl_gate *gate = name->gate;
         const struct hl_node *node = hl_name_node(core, name);
-        wake_queued(gate, node);
+        hl_gate_wake_places(gate, gate->waiting, node);
         if (!gate->channel || hl_listener_where(gate->channel) == &node->subscription)
             continue;
         hl_channel_leave(name);

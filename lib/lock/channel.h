@@ -6,8 +6,8 @@
 
 #include "lock/core.h"
 
-/* listens. 0: news came after that request left: ask again */
-int hl_channel_may_sleep(const struct hl_acquire *acquire, uint64_t asked_us);
+int hl_channel_may_sleep(const struct hl_acquire *acquire); /* listens. 0: news came after its request left: ask
+                                                               again */
 /* another program holds: listens also to the channel on which its release wakes an heir; NULL: none is known */
 void hl_channel_hear_heir(const struct hl_acquire *acquire, const char *heir, size_t length);
 void hl_channel_leave(const struct hl_name *name); /* no other program has held it lately */

@@ -66,6 +66,7 @@ struct hl_attempt { /* what the handles of a group share while they acquire */
 };
 
 struct hilock_lock {
+    TAILQ_ENTRY(hilock_lock) entry; /* in core->handles; not of handles that the library made */
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
     struct hl_group *group;     /* NULL: a plain handle */
@@ -120,7 +121,7 @@ enum hl_end { /* why it is ENDING; of a release how far it has come, in this ord
     END_LAPSED     /* was UNKNOWN until its lease had run out */
 };
 
-enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_RETURNING, HOLD_ENDING };
+enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
 /* Reports of a hold, in their order. */
 enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
@@ -142,7 +143,6 @@ struct hl_hold {
                                     an extend got. ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {                      /* by its state */
-        uint64_t resume_us;      /* IDLE, ASKING, RETURNING: when its acquire goes on; UINT64_MAX is never */
         uint64_t granted_us;     /* HELD: the grant at the store */
         void *user;              /* ENDING: with on_result */
     };
@@ -180,27 +180,8 @@ struct hl_side {
     struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
     uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
     uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
-    uint64_t next_us;                 /* the watchdog's own next time; the alarm may be for an extend's end */
     struct hl_desk desk;
     uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
-};
-
-struct hl_acquire_result { /* the answer to an acquire; dies with the call */
-    enum { ASKED_GRANTED, ASKED_HELD, ASKED_FAULT, ASKED_UNANSWERED } answer;
-    int is_granted;      /* FAULT: but it is at the store (too few replicas) and goes back */
-    uint64_t asked_us;   /* when that left */
-    uint64_t left_ms;    /* HELD */
-    int has_no_ttl;
-    const char *holder;
-    size_t holder_length;
-    uint64_t ticket;       /* HELD, of a kind with a queue: the place in it, the holder */
-    uint32_t position, waiters;
-    int hands_over;
-    const char *heir;      /* NULL: none; whom the holder's release wakes, of another program's own queue */
-    size_t heir_length;
-    struct hl_fault fault; /* FAULT, and the server's words */
-    const char *quote;
-    size_t quote_length;
 };
 
 /* ---- waits (acquire.c, gate.c) ---- */
@@ -208,7 +189,7 @@ struct hl_acquire_result { /* the answer to an acquire; dies with the call */
 enum hl_stands { /* with its gate */
     STANDS_NOWHERE,
     STANDS_IN_LINE,
-    STANDS_ASIDE,  /* a try that has not asked */
+    STANDS_ASIDE,  /* a try that has not asked, or asks once more */
     STANDS_ASKING, /* a try that has */
     STANDS_QUEUED  /* for itself: it has a place only in the queue at the store */
 };
@@ -236,7 +217,7 @@ struct hl_acquire {
     uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
                                        it is found held */
     uint32_t attempts;
-    struct hl_alarm alarm;          /* until it has a hold; only for waits with a time limit or reports */
+    struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
     uint8_t state;
     uint8_t stands;                 /* enum above */
     int8_t status;                  /* DECIDED: hilock_status */
@@ -247,10 +228,12 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 /* ---- the client ---- */
 
-struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve (owner.c) */
+struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquires that they serve: no file knows one
+                         above it (core.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports of holds */
     void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
-    void (*answered)(struct hl_acquire *acquire, const struct hl_acquire_result *asked); /* its hold is ASKING */
+    /* its hold is ASKING: YES, NO or FAULT; NULL: no answer */
+    void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
     void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
                                                                               grant */
     struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold that goes along (next.h) */
@@ -258,9 +241,7 @@ struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquire
     struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
     void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
     void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
-    void (*returned)(struct hl_acquire *acquire); /* RETURNING is over: its hold is IDLE, without an id */
-    void (*resume_at)(struct hl_acquire *acquire, uint64_t at_us); /* RETURNING: sets the alarm for then */
-    void (*tick)(struct hl_acquire *acquire);     /* the alarm of its hold, until that is held */
+    void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
     void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 
@@ -268,7 +249,6 @@ struct hl_owner_ops { /* calls up: from holds, gates and channels to the acquire
     void (*ask)(struct hl_acquire *acquire);
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
-    void (*free)(struct hl_core *core, struct hl_acquire *acquire); /* the client is abandoned */
     void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };
@@ -285,12 +265,12 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
-    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c, of those that have no hold */
-    struct hl_alarms group_alarms;       /* group.c */
-    TAILQ_HEAD(, hl_group) groups;       /* every handle that is made of others */
+    struct hl_alarms hold_alarms, wait_alarms; /* hold.c; acquire.c */
+    struct hl_alarms group_alarms, call_alarms; /* group.c; callback.c */
+    TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
-    const struct hl_owner_ops *owner;    /* owner.c */
+    const struct hl_owner_ops *owner;
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
     struct hl_id_table places;               /* by id (place.c) */
@@ -314,9 +294,43 @@ struct hl_core {
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };
 
+int hl_core_init(struct hl_core *core); /* zeroed, but for its host and its options. -1: no memory, call hl_core_done */
+void hl_core_clear(struct hl_core *core); /* frees all waits and holds; the route still exists, and sends no answers
+                                             after this */
+void hl_core_done(struct hl_core *core);
+/* what one handle has; in a forked child, too */
+void hl_core_forget_lock(struct hl_core *core, struct hilock_lock *lock);
+
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+
+/* ---- terms ---- */
+
+static inline void hl_terms_unref(struct hl_terms *terms)
+{
+    struct hl_cell *cell = terms->cell;
+    if (--terms->refs)
+        return;
+    hl_memory_free(&cell->memory, terms);
+    hl_cell_unref(cell);
+}
 /* Handles of these terms count as the user's. */
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
+/* what a pushed grant is good for, until it is renewed */
+static inline uint32_t hl_terms_window_ms(const struct hl_terms *terms)
+{
+    return HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
+}
+/* what must be left of a grant when it is reported: by default half */
+static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
+{
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+}
+/* for events of the user's handles; internal ones are silent */
+static inline void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
+{
+    if (!terms->is_internal)
+        hl_trace(&terms->cell->core->host, what, fact);
+}
 
 #endif

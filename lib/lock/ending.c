@@ -12,8 +12,6 @@
 #include "lock/lock.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/proof.h"
-#include "lock/terms.h"
 #include "lock/validity.h"
 #include "lock/messages.h"
 
@@ -59,7 +57,7 @@ static void release(struct hl_hold *hold)
 }
 
 /* A loss is reported before the store grants the lock to others: its release waits for that. */
-static void release_all(struct hl_hold *hold)
+void hl_ending_retry(struct hl_hold *hold)
 {
     if (hold->notice.pending & REPORT_LOST)
         return;
@@ -67,10 +65,8 @@ static void release_all(struct hl_hold *hold)
         release(hold);
 }
 
-void hl_ending_retry(struct hl_hold *hold) { release_all(hold); }
-
 /* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
-static void withdraw_all(struct hl_hold *hold)
+static void withdraw(struct hl_hold *hold)
 {
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
         hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
@@ -125,11 +121,11 @@ void hl_ending_begin(struct hl_hold *hold)
     hold->state = HOLD_ENDING;
     hl_validity_end(hold);
     hold->since_us = hl_now_us(&core->host);
-    withdraw_all(hold);
+    withdraw(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     count_in(hold);
-    release_all(hold);
+    hl_ending_retry(hold);
     sleep_until(hold, UINT64_MAX);
     hl_ending_settle(hold);
 }
@@ -227,44 +223,13 @@ static int haunts(struct hl_hold *hold)
     return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
-/* Never the same id again (R2); forgets all about it. */
-static void forget_id(struct hl_hold *hold)
-{
-    hold->state = HOLD_IDLE;
-    hold->id = hold->haunted_until_us = 0;
-    hold->is_windowed = 0;
-    hl_hold_forget_answers(hold);
-}
-
-/* After an answer: if nothing is left to do, the hold goes on as its end requires. */
+/* After an answer: if nothing is left to do, it is over. */
 static void go_on(struct hl_hold *hold)
 {
     if (!hl_hold_is_blank(hold))
         return;
-    if (hold->state == HOLD_RETURNING) {
-        hear(hold, HEARD_NO);
-        forget_id(hold);
-        hl_hold_core(hold)->owner->returned(hold->lock->acquire);
-    } else {
-        hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
-        hl_ending_settle(hold);
-    }
-}
-
-void hl_ending_return(struct hl_hold *hold)
-{
-    hold->state = HOLD_RETURNING;
-    count_in(hold);
-    release_all(hold);
-    go_on(hold); /* found gone already: an unreported turn may be on a hold that was being renewed */
-}
-
-static void sleep_for_next(struct hl_hold *hold, uint64_t at_us)
-{
-    if (hold->state == HOLD_ENDING)
-        sleep_until(hold, at_us);
-    else
-        hl_hold_core(hold)->owner->resume_at(hold->lock->acquire, at_us);
+    hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
+    hl_ending_settle(hold);
 }
 
 static void conclude(struct hl_hold *hold)
@@ -302,7 +267,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     if (is_over)
         go_on(hold);
     else
-        sleep_for_next(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
+        sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
 
 /* Reported once: it is tried again several times a lease. */
@@ -320,7 +285,7 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
     if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
         hold->kept = KEPT_NOTHING;
     hear(hold, HEARD_REFUSED);
-    sleep_for_next(hold, again_us(hold));
+    sleep_until(hold, again_us(hold));
 }
 
 /* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
@@ -341,14 +306,14 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         hold->was_repeated = 1;
         if (HL_PLANTED(RELEASE_NOT_REPEATED))
             hold->kept = KEPT_NOTHING;
-        release_all(hold); /* nothing, once the lease has run out */
+        hl_ending_retry(hold); /* nothing, once the lease has run out */
         go_on(hold);
         return;
     }
-    said = hl_proof_said(hold, answer->reply);
+    said = hl_hold_read(hold, answer->reply);
     is_half_said = note_way(hold, &said);
-    if (hl_proof_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
-        release_all(hold); /* nothing, if the wait has ended meanwhile */
+    if (hl_hold_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
+        hl_ending_retry(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);
     } else if (said.result == HL_FAULT)
@@ -373,7 +338,7 @@ static void take_up(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
-    sleep_for_next(hold, UINT64_MAX);
+    sleep_until(hold, UINT64_MAX);
 }
 
 static void undo(struct hl_hold *hold, uint64_t token)
@@ -386,9 +351,9 @@ static void undo(struct hl_hold *hold, uint64_t token)
 
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    enum hl_result verdict = hl_proof_said(hold, reply).result;
+    enum hl_result verdict = hl_hold_read(hold, reply).result;
     if (verdict == HL_NO)
-        hl_proof_not_ours(hold);
+        hl_hold_not_ours(hold);
     else if (verdict == HL_YES && hold->kept == KEPT_NOTHING && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold);
 }
@@ -397,8 +362,8 @@ static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
-        struct hl_response said = hl_proof_said(hold, answer->reply);
-        if (said.result != HL_FAULT && hl_proof_is_cleared_by(hold, &said))
+        struct hl_response said = hl_hold_read(hold, answer->reply);
+        if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
             hold->kept = KEPT_NOTHING;
         if (said.result == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING))
             undo(hold, said.token);
@@ -413,14 +378,14 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         hear(hold, HEARD_NO);
         conclude(hold);
     }
-    release_all(hold);
+    hl_ending_retry(hold);
     go_on(hold);
 }
 
 /* The lease has run out in any case: nothing is left to release. It still waits for a request on the wire. */
 static void give_up(struct hl_hold *hold)
 {
-    withdraw_all(hold);
+    withdraw(hold);
     /* even if an answer may still come: the next does not wait for it */
     (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
     hold->kept = KEPT_NOTHING;
@@ -439,6 +404,6 @@ void hl_ending_tick(struct hl_hold *hold)
     }
     if (now_us >= unknown_us(hold))
         hl_ending_answer(hold, HILOCK_UNKNOWN);
-    release_all(hold);
+    hl_ending_retry(hold);
     sleep_until(hold, UINT64_MAX);
 }

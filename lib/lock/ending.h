@@ -12,8 +12,6 @@
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
 void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt whose grant was never reported */
-void hl_ending_return(struct hl_hold *hold);       /* ASKING, granted with too little left: hl_acquire_returned
-                                                      follows */
 void hl_ending_retry(struct hl_hold *hold);        /* after a refused release, or after the report of a loss that came
                                                       first */
 void hl_ending_haunt(struct hl_hold *hold); /* an acquire of it has no answer */

@@ -5,11 +5,11 @@
 #include "base/plant.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/proof.h"
 #include "lock/lock.h"
 #include "lock/messages.h"
 
 static void report(struct hl_core *core, struct hl_notice *notice);
+static void expire(struct hl_core *core, struct hl_call *call);
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
@@ -25,7 +25,8 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_side *side = hl_hold_side(core, lock->hold);
-    struct hl_extend *extend = side ? hl_callback_new(core, sizeof *extend, &ops, lock, on_result, user) : NULL;
+    struct hl_extend *extend = side ? hl_callback_new(core, sizeof *extend, &ops, expire, lock, on_result, user)
+                                   : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;
     extend->side = side;
@@ -115,10 +116,7 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
     extend->status = status;
     if (why)
         extend->detail = hl_memory_copy(&core->host.memory, why, strlen(why));
-    if (is_loss)
-        hl_notice_post_loss(core, &extend->call.notice, 1);
-    else
-        hl_notice_post(core, &extend->call.notice, 1);
+    hl_callback_decided(core, &extend->call, is_loss);
 }
 
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
@@ -128,34 +126,12 @@ void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *
             decide(hl_hold_core(hold), extend, status, why, 0);
 }
 
-static uint64_t ends_us(const struct hl_core *core, const struct hl_extend *extend)
+static void expire(struct hl_core *core, struct hl_call *call)
 {
-    return extend->call.begun_us + (uint64_t)core->limits.command_timeout_ms * 1000;
-}
-
-uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us)
-{
-    const struct hl_core *core = hl_hold_core(hold);
-    if (hold->side)
-        hold->side->next_us = next_us;
-    for (const struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
-        if (!extend->is_decided && ends_us(core, extend) < next_us)
-            next_us = ends_us(core, extend);
-    return next_us;
-}
-
-int hl_extend_tick(struct hl_hold *hold, uint64_t now_us)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
-        struct hl_text why;
-        hilock_status status = extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE;
-        if (extend->is_decided || ends_us(core, extend) > now_us)
-            continue;
-        hl_message_of_silence(core, hold, extend->attempts, &why);
-        decide(core, extend, status, why.bytes, 0);
-    }
-    return hold->side && hold->side->next_us > now_us;
+    struct hl_extend *extend = (struct hl_extend *)(void *)call;
+    struct hl_text why;
+    hl_message_of_silence(core, call->lock->name, extend->attempts, &why);
+    decide(core, extend, extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE, why.bytes, 0);
 }
 
 /* ---- reports ---- */

@@ -37,10 +37,6 @@ int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not 
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 /* the round; why NULL: the status' own sentence */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
-uint64_t hl_extend_wake_us(struct hl_hold *hold, uint64_t next_us); /* the earlier of the watchdog's next time and an
-                                                                       extend's end */
-int hl_extend_tick(struct hl_hold *hold, uint64_t now_us);      /* decides those whose time is over. 1: the watchdog's
-                                                                   own time has not come */
 
 /* ---- the end ---- */
 

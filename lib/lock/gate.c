@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gate - see gate.h. */
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
@@ -9,9 +9,8 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/wait.h"
 
-enum { OTHERS_US = 1000000, SHORTAGE_US = 50000 };
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20 };
 
 /* ---- the line ---- */
 
@@ -96,18 +95,19 @@ static int may_ask(const struct hl_gate *gate)
     return (!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold;
 }
 
+/* One with an IDLE hold pauses (acquire.c). */
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
-    int is_in_line = acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED;
-    return (is_in_line || (wakes && acquire->state == ACQUIRE_SLEEPING)) &&
-           !(acquire->hold && acquire->hold->state == HOLD_RETURNING);
+    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
+           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
 }
 
 /* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire;
-    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL) {
+    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL &&
+           gate->core->owner->may_ask(gate->core, acquire)) {
         stand(gate, acquire, STANDS_ASKING);
         gate->core->owner->ask(acquire);
     }
@@ -127,12 +127,10 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
     return acquire && is_ready(acquire, 1) && !(acquire->hold && !hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
 }
 
-void hl_gate_wake(struct hl_name *name) { hl_gate_advance(name->gate, 1); }
-
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    if (acquire->is_try && acquire->state == ACQUIRE_IN_LINE)
+    if (acquire->stands == STANDS_ASKING && acquire->state == ACQUIRE_IN_LINE)
         stand(gate, acquire, STANDS_ASIDE);
     hl_gate_advance(gate, 1);
 }
@@ -193,20 +191,15 @@ void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
         hl_gate_advance(gate, 0);
 }
 
-int hl_gate_is_head(const struct hl_acquire *acquire)
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
 {
-    return acquire->is_try || TAILQ_FIRST(&acquire->lock->name->gate->line) == acquire;
-}
-
-struct hl_acquire *hl_gate_behind(const struct hl_acquire *acquire) { return TAILQ_NEXT(acquire, line); }
-
-/* The first of the line, and all waiters that stand for themselves. */
-struct hl_acquire *hl_gate_next_place(struct hl_gate *gate, const struct hl_acquire *after)
-{
-    struct hl_acquire *head = TAILQ_FIRST(&gate->line);
-    if (!after && head && head->place)
-        return head;
-    return after && after->stands == STANDS_QUEUED ? TAILQ_NEXT(after, line) : TAILQ_FIRST(&gate->queued);
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
+    uint64_t within_us = (uint64_t)waiting * PACE_US;
+    if (head && head->place && (!but || head->place->node != but))
+        gate->core->owner->wake(head->place, within_us);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (!but || acquire->place->node != but)
+            gate->core->owner->wake(acquire->place, within_us);
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)
@@ -251,49 +244,11 @@ void hl_gate_released(struct hl_name *name)
     hl_gate_advance(gate, 1);
 }
 
-void hl_gates_advance(struct hl_core *core)
-{
-    struct hl_name *name = NULL;
-    while ((name = hl_gate_name_after(core, name)) != NULL)
-        hl_gate_advance(name->gate, 0);
-}
-
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     stand(gate, acquire, STANDS_NOWHERE);
     drop_if_empty(gate);
-}
-
-static void clear(struct hl_gate *gate)
-{
-    struct hl_acquire *acquire;
-    while ((acquire = last_of(gate)) != NULL) {
-        stand(gate, acquire, STANDS_NOWHERE);
-        acquire->lock->acquire = NULL;
-        gate->core->owner->free(gate->core, acquire);
-    }
-    drop_if_empty(gate);
-}
-
-void hl_gates_clear(struct hl_core *core)
-{
-    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
-    while ((name = next) != NULL) {
-        next = hl_gate_name_after(core, name);
-        clear(name->gate);
-    }
-}
-
-void hl_gates_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hl_name *name = NULL;
-    const struct hl_acquire *acquire;
-    while ((name = hl_gate_name_after(core, name)) != NULL)
-        for (enum hl_stands stands = STANDS_IN_LINE; stands <= STANDS_QUEUED; stands++)
-            TAILQ_FOREACH(acquire, line_of(name->gate, stands), line)
-                if (!acquire->lock->terms->is_internal)
-                    visit(acquire->lock, arg);
 }
 
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
@@ -311,13 +266,24 @@ int hl_gate_has_others(const struct hl_name *name)
 
 /* ---- no memory for a hold ---- */
 
+static void ask_starved(struct hl_gate *gate)
+{
+    struct hl_acquire *acquire;
+    hl_gate_advance(gate, 0);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (acquire->state == ACQUIRE_STARVED && gate->core->owner->may_ask(gate->core, acquire))
+            gate->core->owner->ask(acquire);
+}
+
 static void on_timer(void *arg)
 {
     struct hl_core *core = arg;
+    struct hl_name *name = NULL;
     struct hl_host *host = &core->host;
     hl_host_enter(host);
     core->is_short = 0;
-    hl_gates_advance(core);
+    while ((name = hl_gate_name_after(core, name)) != NULL)
+        ask_starved(name->gate);
     hl_host_leave(host);
 }
 

@@ -6,12 +6,11 @@
 #include "base/slot.h"
 #include "lock/ending.h"
 #include "lock/place.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/hold.h"
-#include "lock/terms.h"
 #include "node/counts.h"
 
-enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
+enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
 
 struct hl_grants {
     struct hl_table_entry by_slot;  /* first: found from it */
@@ -130,10 +129,8 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 static void wake_all(struct hl_grants *grants)
 {
     struct hl_gate *gate;
-    struct hl_acquire *acquire;
     LIST_FOREACH(gate, &grants->gates, by_grants)
-        for (acquire = hl_gate_next_place(gate, NULL); acquire; acquire = hl_gate_next_place(gate, acquire))
-            grants->core->owner->wake(acquire->place, (uint64_t)grants->core->waiting * PACE_US);
+        hl_gate_wake_places(gate, grants->core->waiting, NULL);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)

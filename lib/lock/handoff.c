@@ -10,9 +10,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/terms.h"
 #include "lock/validity.h"
-#include "lock/wait.h"
 #include "lock/watchdog.h"
 #include "lock/messages.h"
 
@@ -92,14 +90,14 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;
-    hl_wait_taken_over(next, hold);
+    next->hold = hold;
+    next->state = ACQUIRE_GRANTED;
 }
 
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     const struct hl_terms *to = next->lock->terms;
     int is_more = !to->is_renewed || to->lease_ms > hold->terms->lease_ms;
-    uint64_t early_us = hl_watchdog_early_us(hold);
     take_over(core, hold, next);
     hold->turn++;
     hold->is_owed = hold->is_owed || (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
@@ -107,7 +105,7 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,
                                .token = hl_hold_token(hold), .waited_us = hold->since_us - hold->granted_us});
-    hl_watchdog_go_on(hold, early_us);
+    hl_watchdog_go_on(hold);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
@@ -130,5 +128,5 @@ struct hl_call *hl_handoff_receipt(struct hl_core *core, struct hilock_lock *loc
                                    void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
-    return hl_callback_new(core, sizeof(struct hl_call), &ops, lock, on_result, user);
+    return hl_callback_new(core, sizeof(struct hl_call), &ops, NULL, lock, on_result, user);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - its memory, its alarm. Asking is in asking.c, renewal in watchdog.c, the end in ending.c. */
+/* hold - its memory, its alarm, what answers prove. Asking is in asking.c, renewal in watchdog.c, the end in
+ * ending.c. */
 #include "lock/hold.h"
 
 #include "base/contract.h"
@@ -7,7 +8,6 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/notice.h"
-#include "lock/terms.h"
 #include "lock/reentry.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
@@ -77,13 +77,6 @@ int hl_hold_is_adrift(const struct hl_hold *hold)
     return (!node->is_up || node->earlier_us >= heard_us || has_moved) && !HL_PLANTED(MULTI_ADRIFT);
 }
 
-void hl_hold_forget_answers(struct hl_hold *hold)
-{
-    hold->token = hold->deadline_us = 0;
-    hold->kept = hold->ask = hold->form = hold->way = hold->queued = hold->heard = 0;
-    hold->is_haunted = hold->is_in_order = hold->was_repeated = hold->is_overlong = hold->is_overdue = 0;
-}
-
 int hl_hold_is_told(const struct hl_hold *hold)
 {
     return (hold->state == HOLD_HELD || hold->state == HOLD_ENDING) && hold->lock && hold->lock->hold == hold;
@@ -95,6 +88,8 @@ const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
 }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
+
+int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.place == REQUEST_CONFIRMING; }
 
 /* Its id is not at the store and will not be: it was never asked for, or every answer was a no. */
 int hl_hold_is_blank(const struct hl_hold *hold)
@@ -132,9 +127,7 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
 /* What was granted: the lease, or a window that was pushed. */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
-    uint32_t granted_ms = hold->is_windowed && HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS
-        : terms->lease_ms;
-    return hl_terms_least_us(terms, granted_ms);
+    return hl_terms_least_us(terms, hold->is_windowed ? hl_terms_window_ms(terms) : terms->lease_ms);
 }
 
 uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }
@@ -160,13 +153,55 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
     }
 }
 
+/* ---- what answers prove ---- */
+
+struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply)
+{
+    const struct hl_kind *kind = hold->terms->kind;
+    switch ((enum hl_ask)hold->ask) {
+    case ASK_ACQUIRE: return kind->acquired(reply, (enum hl_form)hold->form);
+    case ASK_CONFIRM: break;
+    case ASK_RENEW: return kind->renewed(reply, (enum hl_form)hold->form);
+    case ASK_RELEASE: return kind->released(reply, (enum hl_form)hold->form);
+    }
+    return hl_response_fault(reply);
+}
+
+int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
+{
+    int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
+    int is_in_queue = (hold->queued == QUEUED_MAYBE || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    return said->result != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
+}
+
+void hl_hold_not_ours(struct hl_hold *hold)
+{
+    int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
+        may_be_made = hold->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+    hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
+}
+
+int hl_hold_forgoes_native(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_text what;
+    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->result != HL_FAULT ||
+        said->fault.kind != HL_FAULT_LASTING || said->fault.status == HILOCK_WRONG_KIND)
+        return 0;
+    hold->request.node->natives = 0;
+    hl_text_set(&what, "native command refused: %s: the script is used",
+                hl_host_quote(hold->request.node->host, said->quote, said->quote_length).bytes);
+    hl_missing_report(hl_node_parent(hold->request.node), HL_MISSING_NATIVE, what.bytes);
+    return 1;
+}
+
+/* ---- what few need ---- */
+
 struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)
 {
     if (hold->side || !(hold->side = hl_memory_new(&core->host.memory, sizeof *hold->side)))
         return hold->side;
     TAILQ_INIT(&hold->side->extends);
     hl_reentry_init(&hold->side->desk);
-    hold->side->next_us = hold->due_us ? hold->due_us : UINT64_MAX;
     return hold->side;
 }
 

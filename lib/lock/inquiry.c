@@ -9,18 +9,12 @@
 #include "lock/messages.h"
 #include "lock/name.h"
 #include "lock/place.h"
-#include "lock/terms.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
 static struct hl_inquiry *inquiry_of(struct hl_request *request)
 {
     return (struct hl_inquiry *)(void *)((char *)request - offsetof(struct hl_inquiry, request));
-}
-
-static uint64_t ends_us(const struct hl_inquiry *inquiry)
-{
-    return inquiry->call.begun_us + (uint64_t)core_of(inquiry)->limits.command_timeout_ms * 1000;
 }
 
 static void about(const struct hl_request *request, struct hl_about *ret)
@@ -102,7 +96,6 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->inquiries, inquiry, entry);
-    hl_timer_free(&core->host, inquiry->timer);
     hl_callback_free(core, &inquiry->call);
 }
 
@@ -137,16 +130,17 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
         describe(core, inquiry);
     inquiry->state = INQUIRY_DECIDED;
     core->inquiries_open--;
-    hl_timer_stop(&core->host, inquiry->timer);
     hl_terms_trace(inquiry->call.lock->terms, HL_INQUIRY_ENDED,
                    &(struct hl_fact){.name = inquiry->call.lock->name->bytes, .status = status,
                                      .detail = inquiry->detail.bytes, .count = inquiry->is_forcing});
-    hl_notice_post(core, &inquiry->call.notice, 1);
+    hl_callback_decided(core, &inquiry->call, 0);
 }
 
-static void run_out(struct hl_inquiry *inquiry)
+static void run_out(struct hl_core *core, struct hl_call *call)
 {
+    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)call;
     int may_be_done = inquiry->was_sent;
+    (void)core;
     hl_node_withdraw(&inquiry->request);
     decide(inquiry, may_be_done ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
 }
@@ -156,7 +150,7 @@ void hl_inquiries_end(struct hl_core *core)
     struct hl_inquiry *inquiry = TAILQ_FIRST(&core->inquiries);
     while (inquiry) {
         if (inquiry->state != INQUIRY_DECIDED)
-            run_out(inquiry);
+            run_out(core, &inquiry->call);
         inquiry = TAILQ_NEXT(inquiry, entry);
     }
 }
@@ -245,19 +239,6 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         on_released(inquiry, answer->reply);
 }
 
-static void on_timer(void *arg)
-{
-    struct hl_inquiry *inquiry = arg;
-    struct hl_host *host = &core_of(inquiry)->host;
-    uint64_t now_us = hl_now_us(host);
-    hl_host_enter(host);
-    if (now_us < ends_us(inquiry))
-        hl_timer_start(host, inquiry->timer, ends_us(inquiry) - now_us);
-    else if (inquiry->state != INQUIRY_DECIDED)
-        run_out(inquiry);
-    hl_host_leave(host);
-}
-
 /* ---- the begin ---- */
 
 static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
@@ -265,18 +246,12 @@ static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
-    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, lock, on_result, user);
+    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
     if (!inquiry)
         return NULL;
-    inquiry->timer = hl_timer_new(&core->host, on_timer, inquiry);
-    if (!inquiry->timer) {
-        hl_callback_free(core, &inquiry->call);
-        return NULL;
-    }
     inquiry->request.ops = &ops;
     TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
     core->inquiries_open++;
-    hl_timer_start(&core->host, inquiry->timer, ends_us(inquiry) - inquiry->call.begun_us);
     return inquiry;
 }
 

@@ -21,7 +21,6 @@ struct hl_inquiry {
     struct hl_call call;
     TAILQ_ENTRY(hl_inquiry) entry; /* in core->inquiries */
     struct hl_request request;     /* may still be on the wire after the decision; the inquiry lives until its answer */
-    void *timer;
     uint32_t attempts;             /* requests sent */
     uint8_t state, is_forcing;
     uint8_t was_sent;              /* a release left */

@@ -3,15 +3,12 @@
 #include "lock/known.h"
 
 #include "base/plant.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/replicas.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
-enum { HOLDER_MAX = 255 };
 
 static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
 {
@@ -20,46 +17,53 @@ static void keep(struct hl_core *core, char **text, const char *bytes, size_t le
 }
 
 /* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
-static int is_silent_program(const struct hl_gate *gate, const struct hl_acquire_result *asked)
+static int is_silent_program(const struct hl_gate *gate, const struct hl_response *said)
 {
-    int is_another = gate->holder && (strlen(gate->holder) != asked->holder_length ||
-                                      memcmp(gate->holder, asked->holder, asked->holder_length) != 0);
-    return asked->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
+    int is_another = gate->holder && (strlen(gate->holder) != said->holder_length ||
+                                      memcmp(gate->holder, said->holder, said->holder_length) != 0);
+    return said->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
 }
 
-static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_acquire_result *asked)
+static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
 {
-    if (!asked->hands_over && is_silent_program(gate, asked))
+    if (!said->hands_over && is_silent_program(gate, said))
         core->silent_until_us = hl_now_us(&core->host) + SILENT_US;
-    gate->foreign_us = asked->hands_over ? 0 : hl_now_us(&core->host);
+    gate->foreign_us = said->hands_over ? 0 : hl_now_us(&core->host);
 }
 
-static void hear(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+static void hear_of_fault(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
+{
+    struct hl_text note = hl_message_of_server(core, said->quote, said->quote_length);
+    keep(core, &gate->note, note.bytes, strlen(note.bytes), sizeof note.bytes);
+    gate->faults++;
+    gate->known = said->fault.status;
+}
+
+static void hear_of_holder(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    struct hl_text note;
-    gate->asker = acquire->lock->terms->kind;
-    note = hl_message_of_server(core, asked->quote ? asked->quote : "", asked->quote_length);
-    keep(core, &gate->note, asked->quote ? note.bytes : NULL, strlen(note.bytes), sizeof note.bytes);
-    if (asked->answer != ASKED_HELD)
-        return;
+    gate->known = HILOCK_TIMED_OUT;
     if (acquire->place)
-        hear_of_others(core, gate, asked);
-    keep(core, &gate->holder, asked->holder, asked->holder_length, HOLDER_MAX);
-    gate->left_until_us = asked->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + asked->left_ms * 1000;
+        hear_of_others(core, gate, said);
+    keep(core, &gate->holder, said->holder, said->holder_length, HL_KNOWN_HOLDER_MAX);
+    gate->left_until_us = said->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + said->left_ms * 1000;
 }
 
-void hl_known_learn(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    hear(core, acquire, asked);
-    gate->faults = asked->answer == ASKED_FAULT ? gate->faults + 1 : 0;
-    switch (asked->answer) {
-    case ASKED_GRANTED: break;
-    case ASKED_HELD: gate->known = HILOCK_TIMED_OUT; break;
-    case ASKED_FAULT: gate->known = asked->fault.status; break;
-    case ASKED_UNANSWERED: gate->known = HILOCK_UNREACHABLE; break;
+    struct hl_core *core = gate->core;
+    gate->asker = acquire->lock->terms->kind;
+    if (said && said->result == HL_FAULT) {
+        hear_of_fault(core, gate, said);
+        return;
     }
+    gate->faults = 0;
+    keep(core, &gate->note, NULL, 0, 0);
+    if (said)
+        hear_of_holder(core, acquire, said);
+    else
+        gate->known = HILOCK_UNREACHABLE;
 }
 
 int hl_known_is_held(const struct hl_name *name)
@@ -86,12 +90,13 @@ static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquir
 static int is_taken_by_head(const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
-    return head && head != acquire && hl_replicas_are_asked(head->hold);
+    return head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
 }
 
-static hilock_status known_status(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
+hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
+    const struct hl_gate *gate = name->gate;
     if (name->hold || is_taken_by_head(gate, acquire))
         return HILOCK_TIMED_OUT;
     if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, gate, acquire) ||
@@ -104,17 +109,21 @@ static hilock_status known_status(struct hl_core *core, const struct hl_gate *ga
     return gate->known;
 }
 
+/* No request is needed to see our own hold. */
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
-    struct hl_known known = {known_status(core, gate, acquire), "", 0, ""};
-    if (gate && gate->holder && known.status == HILOCK_TIMED_OUT && !name->hold) {
-        known.holder = gate->holder;
-        known.holder_remaining_ms = gate->left_until_us == UINT64_MAX ? 0
-            : hl_lease_span_ms(hl_left_us(gate->left_until_us, hl_now_us(&core->host)));
+    struct hl_known known = {.status = hl_known_status(core, acquire), .note = gate && gate->note ? gate->note : ""};
+    uint64_t until_us = 0;
+    if (name->hold) {
+        hl_message_of_holder(core, name->hold, known.holder);
+        until_us = hl_hold_deadline_us(name->hold);
+    } else if (gate && gate->holder && known.status == HILOCK_TIMED_OUT) {
+        memccpy(known.holder, gate->holder, 0, sizeof known.holder);
+        until_us = gate->left_until_us == UINT64_MAX ? 0 : gate->left_until_us;
     }
-    known.note = gate && gate->note ? gate->note : "";
+    known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(until_us, hl_now_us(&core->host)));
     return known;
 }
 

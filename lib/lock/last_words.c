@@ -8,8 +8,6 @@
 #include "lock/known.h"
 #include "lock/lease.h"
 #include "lock/name.h"
-#include "lock/replicas.h"
-#include "lock/wait.h"
 #include "lock/messages.h"
 
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,
@@ -51,37 +49,26 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
 
 static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
 {
-    if (hl_replicas_are_asked(acquire->hold))
+    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
         hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
                     acquire->lock->terms->replicas, waited_ms);
     else
         hl_text_set(text, "%s; the grant was undone", note);
 }
 
-/* No request is needed to see our own hold. */
-static void know_own(struct hl_core *core, const struct hl_hold *hold, struct hl_known *known,
-                     char holder[HL_HOLDER_MAX + 1])
+struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
-    hl_message_of_holder(core, hold, holder);
-    known->holder = holder;
-    known->holder_remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host)));
-}
-
-struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
-{
-    struct hl_last_words words = {NULL, NULL, 0};
+    struct hilock_result result = {.status = status};
     struct hl_known known = hl_known_of(core, acquire);
     const struct hl_name *name = acquire->lock->name;
-    char own[HL_HOLDER_MAX + 1];
-    struct hl_node *node = hl_name_node(core, name);
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
-    if (name->hold)
-        know_own(core, name->hold, &known, own);
-    if (status == HILOCK_TIMED_OUT)
+    if (status == HILOCK_TIMED_OUT) {
         timed_out(&text, acquire, &known, waited_ms);
-    else if (status == HILOCK_UNREACHABLE)
-        unreachable(&text, acquire, node, waited_ms);
+        result.holder = known.holder;
+        result.holder_remaining_ms = known.holder_remaining_ms;
+    } else if (status == HILOCK_UNREACHABLE)
+        unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_NO_MEMORY)
         hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED)
@@ -89,46 +76,27 @@ struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acqu
     else if (status <= HILOCK_DENIED)
         hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
     else
-        return words;
-    words.detail = hl_memory_copy(&core->host.memory, text.bytes, strlen(text.bytes));
-    if (status != HILOCK_TIMED_OUT)
-        return words;
-    words.holder = hl_memory_copy(&core->host.memory, known.holder, strlen(known.holder));
-    words.holder_remaining_ms = known.holder_remaining_ms;
+        return NULL;
+    result.detail = text.bytes;
+    return hl_last_words_copy(&core->host.memory, &result);
+}
+
+struct hl_last_words *hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result)
+{
+    const char *holder = result->holder ? result->holder : "";
+    size_t holder_size = strlen(holder) + 1, detail_size = strlen(result->detail) + 1;
+    struct hl_last_words *words = hl_memory_new(memory, sizeof *words + holder_size + detail_size);
+    if (!words)
+        return NULL;
+    words->holder_remaining_ms = result->holder_remaining_ms;
+    memcpy(words->holder, holder, holder_size);
+    words->detail = memcpy(words->holder + holder_size, result->detail, detail_size);
     return words;
 }
 
-static char *copy(const struct hl_memory *memory, const char *text)
+void hl_last_words_say(const struct hl_last_words *words, struct hilock_result *result)
 {
-    return text ? hl_memory_copy(memory, text, strlen(text)) : NULL;
-}
-
-struct hl_last_words hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result)
-{
-    return (struct hl_last_words){copy(memory, result->holder), copy(memory, result->detail),
-                                  result->holder_remaining_ms};
-}
-
-void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *words)
-{
-    hl_memory_free(memory, words->holder);
-    hl_memory_free(memory, words->detail);
-    *words = (struct hl_last_words){0};
-}
-
-struct hl_last_words *hl_last_words_keep(const struct hl_memory *memory, struct hl_last_words words)
-{
-    struct hl_last_words *kept = words.holder || words.detail ? hl_memory_new(memory, sizeof *kept) : NULL;
-    if (kept)
-        *kept = words;
-    else
-        hl_last_words_free(memory, &words);
-    return kept;
-}
-
-void hl_last_words_drop(const struct hl_memory *memory, struct hl_last_words *kept)
-{
-    if (kept)
-        hl_last_words_free(memory, kept);
-    hl_memory_free(memory, kept);
+    result->detail = words ? words->detail : hilock_status_text(result->status);
+    result->holder = words ? words->holder : "";
+    result->holder_remaining_ms = words ? words->holder_remaining_ms : 0;
 }

@@ -5,15 +5,14 @@
 
 #include "lock/core.h"
 
-struct hl_last_words { /* in memory that the caller must free; NULL: no text or no memory: the status' own sentence */
-    char *holder, *detail;
+struct hl_last_words { /* one block of memory; NULL: no text or no memory: the status' own sentence */
     uint32_t holder_remaining_ms;
+    const char *detail; /* behind the holder */
+    char holder[];      /* "": none */
 };
-struct hl_last_words hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result);
-void hl_last_words_free(const struct hl_memory *memory, struct hl_last_words *words); /* leaves none */
-struct hl_last_words *hl_last_words_keep(const struct hl_memory *memory, struct hl_last_words words); /* NULL: none */
-void hl_last_words_drop(const struct hl_memory *memory, struct hl_last_words *kept);
+struct hl_last_words *hl_last_words_copy(const struct hl_memory *memory, const struct hilock_result *result);
+void hl_last_words_say(const struct hl_last_words *words, struct hilock_result *result); /* of that status */
 /* while the gate still knows */
-struct hl_last_words hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
+struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 
 #endif

@@ -3,20 +3,26 @@
 #include "lock/lock.h"
 
 #include "lock/name.h"
-#include "lock/terms.h"
 
 void hl_lock_unref(struct hilock_lock *lock)
 {
     struct hl_memory memory = lock->terms->cell->memory;
+    struct hl_core *core = lock->terms->cell->core;
     if (--lock->refs)
         return;
-    lock->ops->done(lock);
-    hl_name_unref(lock->terms->cell->core, &memory, lock->name);
+    if (lock->ops->done)
+        lock->ops->done(lock);
+    if (core && !lock->terms->is_internal)
+        TAILQ_REMOVE(&core->handles, lock, entry);
+    hl_name_unref(core, &memory, lock->name);
     hl_terms_unref(lock->terms);
     hl_memory_free(&memory, lock);
 }
 
-hilock_state hl_lock_state(const struct hilock_lock *lock)
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
 {
-    return lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD : HILOCK_STATE_IDLE;
+    const struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->ops->look(lock, 0).state != HILOCK_STATE_IDLE)
+            visit(lock, arg);
 }

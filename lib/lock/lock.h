@@ -34,13 +34,14 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                            hilock_result_fn *on_result, void *user);
-    uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names */
-    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* in a forked child: frees memory, sends
-                                                                         nothing */
-    void (*done)(struct hilock_lock *lock); /* the last reference is gone */
+    uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names; NULL: it has one */
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees what it waits for and holds:
+                                                                         memory only, sends nothing */
+    void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: nothing to do */
 };
 
 void hl_lock_unref(struct hilock_lock *lock);
-hilock_state hl_lock_state(const struct hilock_lock *lock); /* of a plain handle */
+/* those that wait or hold */
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 
 #endif

@@ -98,9 +98,8 @@ void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)
                 hl_name_quoted(name).bytes);
 }
 
-void hl_message_of_silence(struct hl_core *core, const struct hl_hold *hold, unsigned asked, struct hl_text *text)
+void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, unsigned asked, struct hl_text *text)
 {
-    const struct hl_name *name = hold->name;
     const struct hl_node *node = hl_name_node(core, name);
     if (asked)
         hl_text_set(text,

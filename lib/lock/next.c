@@ -3,9 +3,9 @@
 #include "lock/next.h"
 
 #include "base/plant.h"
-#include "lock/gate_inside.h"
+#include "lock/gate.h"
+#include "lock/hold.h"
 #include "lock/place.h"
-#include "lock/wait.h"
 
 static int is_vote(const struct hilock_lock *lock) { return lock->attempt && lock->attempt->id_last; }
 
@@ -26,7 +26,7 @@ void hl_next_take(struct hl_core *core, const struct hl_hold *hold)
     acquire->place->behind = hold;
     acquire->state = ACQUIRE_ASKING;
     acquire->hold->state = HOLD_ASKING;
-    hl_wait_resume_at(acquire, UINT64_MAX);
+    hl_hold_wake_at(acquire->hold, UINT64_MAX);
 }
 
 static struct hl_acquire *acquire_of(const struct hl_hold *hold)

@@ -11,10 +11,7 @@
 #include "lock/grants.h"
 #include "lock/hold.h"
 #include "lock/lease.h"
-#include "lock/proof.h"
 #include "lock/watchdog.h"
-#include "lock/terms.h"
-#include "lock/wait.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
@@ -35,18 +32,16 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
 
 /* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
  * granted already, WAIT was refused, not the queue. */
-int hl_place_is_denied(const struct hl_acquire *acquire, const struct hl_acquire_result *asked)
+int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    int is_refused = asked->answer == ASKED_FAULT && asked->fault.status == HILOCK_DENIED && !asked->is_granted;
-    return is_refused && acquire->place && !acquire->lock->terms->kind->place_each;
-}
-
-void hl_place_give_up(struct hl_acquire *acquire, const struct hl_acquire_result *asked)
-{
-    struct hl_core *core = core_of(acquire->place);
-    const struct hl_name *name = acquire->lock->name;
-    hl_missing_queue(hl_name_node(core, name), asked->quote, asked->quote_length);
+    const struct hl_terms *terms = acquire->lock->terms;
+    struct hl_core *core = terms->cell->core;
+    int is_refused = said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
+    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->place_each)
+        return 0;
+    hl_missing_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
+    return 1;
 }
 
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire)
@@ -79,19 +74,15 @@ static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *n
 
 int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 {
-    uint64_t resume_us;
     if (!acquire->place || !acquire->hold || !can_pass(acquire, next))
         return 0;
-    resume_us = acquire->hold->resume_us;
     next->hold = acquire->hold;
     next->hold->lock = next->lock;
     next->place = acquire->place;
     next->place->acquire = next;
     next->state = ACQUIRE_SLEEPING;
-    hl_wait_stop(next);
     acquire->hold = NULL;
     acquire->place = NULL;
-    hl_wait_resume_at(next, resume_us);
     return 1;
 }
 
@@ -162,15 +153,15 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     place->is_polling = !*params->channel;
 }
 
-static void trace_place(const struct hilock_lock *lock, const struct hl_acquire_result *asked)
+static void trace_place(const struct hilock_lock *lock, const struct hl_response *said)
 {
     hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
-                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = asked->position,
-                                     .waiters = asked->waiters});
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
+                                     .waiters = said->waiters});
 }
 
 /* Whether another program holds, and how its release is heard of. */
-static void look_out(struct hl_queue_place *place, const struct hl_acquire_result *asked)
+static void look_out(struct hl_queue_place *place, const struct hl_response *said)
 {
     struct hl_name *name = place->acquire->lock->name;
     if (place->hands_over)
@@ -180,26 +171,26 @@ static void look_out(struct hl_queue_place *place, const struct hl_acquire_resul
     else if (!hl_gate_has_others(name) && !HL_PLANTED(FAIR_LISTENS_ON))
         hl_channel_leave(name);
     if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_HEIR_UNHEARD))
-        hl_channel_hear_heir(place->acquire, asked->heir, asked->heir_length);
+        hl_channel_hear_heir(place->acquire, said->heir, said->heir_length);
 }
 
-void hl_place_placed(struct hl_queue_place *place, const struct hl_acquire_result *asked)
+void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     int is_new = !place->ticket;
     place->confirms = 0;
-    place->ticket = asked->ticket;
-    place->acquire->hold->token = asked->ticket;
+    place->ticket = said->ticket;
+    place->acquire->hold->token = said->ticket;
     keep_age(place);
     if (is_new && place->acquire->stands == STANDS_QUEUED)
         hl_gate_place(place->acquire);
     if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
         place->is_polling = 1;
-    if (place->position != asked->position)
-        trace_place(place->acquire->lock, asked);
-    place->position = asked->position;
-    place->waiters = asked->waiters;
-    place->hands_over = asked->hands_over != 0;
-    look_out(place, asked);
+    if (place->position != said->position)
+        trace_place(place->acquire->lock, said);
+    place->position = said->position;
+    place->waiters = said->waiters;
+    place->hands_over = said->hands_over != 0;
+    look_out(place, said);
 }
 
 /* Another program frees the name without a grant, and publishes it on the unlock channel, if at all: the head listens
@@ -208,7 +199,7 @@ int hl_place_may_sleep(struct hl_queue_place *place)
 {
     uint64_t sent_us = place->acquire->hold->request.sent_us;
     if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_DEAF_TO_OTHERS) &&
-        !hl_channel_may_sleep(place->acquire, sent_us))
+        !hl_channel_may_sleep(place->acquire))
         return 0;
     return place->news_us <= sent_us;
 }
@@ -227,22 +218,22 @@ static uint64_t silent_look_us(const struct hl_core *core, struct hl_queue_place
 
 /* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
  * lost push within a window for each place. */
-uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_acquire_result *asked)
+uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     const struct hl_terms *terms = place->acquire->lock->terms;
-    uint64_t at = place->position ? place->position : 1, ends_us = asked->left_ms * 1000 + 1000 + STEP_US * (at - 1);
+    uint64_t at = place->position ? place->position : 1, ends_us = said->left_ms * 1000 + 1000 + STEP_US * (at - 1);
     uint64_t sleep_us = (uint64_t)HL_FAIR_ALIVE_MS * 1000 / 3, window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000 * at,
         sooner_us = UINT64_MAX;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
     sleep_us = window_us < sleep_us ? window_us : sleep_us;
-    if (at <= NEAR_MAX && !asked->has_no_ttl && ends_us < sleep_us)
+    if (at <= NEAR_MAX && !said->has_no_ttl && ends_us < sleep_us)
         sleep_us = ends_us;
     if (place->is_polling)
         sooner_us = ((uint64_t)terms->poll_min_ms * 1000 +
                      hl_random_below(&core->host.random, (uint64_t)terms->poll_jitter_ms * 1000 + 1)) * at;
     else if (at == 1)
-        sooner_us = asked->left_ms <= KEPT_MS && !asked->has_no_ttl ? look_us(core) : silent_look_us(core, place);
+        sooner_us = said->left_ms <= KEPT_MS && !said->has_no_ttl ? look_us(core) : silent_look_us(core, place);
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
@@ -251,8 +242,8 @@ void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
     struct hl_host *host = &core_of(place)->host;
     place->news_us = hl_now_us(host);
     if (place->acquire->state == ACQUIRE_SLEEPING)
-        hl_wait_resume_at(place->acquire,
-                          hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
+        hl_hold_wake_at(place->acquire->hold,
+                        hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
 }
 
 /* ---- pushes ---- */
@@ -280,15 +271,11 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
 }
 
 /* Enough must be left for this lock; a fixed lease must be whole. */
-static int is_enough(struct hl_queue_place *place, uint64_t deadline_us)
+static int is_enough(const struct hl_queue_place *place, uint64_t deadline_us)
 {
-    struct hl_hold *hold = place->acquire->hold;
-    uint64_t least_us;
-    hold->is_windowed = 1;
-    least_us = hl_wait_least_us(place->acquire);
-    hold->is_windowed = 0;
-    return place->acquire->lock->terms->is_renewed &&
-           hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
+    const struct hl_terms *terms = place->acquire->lock->terms;
+    uint64_t least_us = hl_terms_least_us(terms, hl_terms_window_ms(terms));
+    return terms->is_renewed && hl_left_us(deadline_us, hl_now_us(&core_of(place)->host)) >= least_us;
 }
 
 static void confirm(struct hl_queue_place *place)
@@ -326,15 +313,15 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->is_windowed = 1;
-    core_of(place)->owner->answered(acquire, &(struct hl_acquire_result){.answer = ASKED_GRANTED});
+    core_of(place)->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
 /* For a moment the name is left to other programs, which were notified first. 0: it is free, and we are first. */
 static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
 {
     if (place->acquire->state == ACQUIRE_SLEEPING)
-        hl_wait_resume_at(place->acquire,
-                          hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
+        hl_hold_wake_at(place->acquire->hold,
+                        hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
     else
         place->news_us = hl_now_us(&core_of(place)->host);
 }
@@ -374,13 +361,13 @@ int hl_place_confirms(struct hl_queue_place *place)
     if (name->hold == hold)
         name->hold = NULL;
     core_of(place)->owner->ask(acquire);
-    hl_gate_wake(name);
+    hl_gate_advance(name->gate, 1);
     return 1;
 }
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    const struct hl_response said = answer->reply ? hl_proof_said(hold, answer->reply)
+    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
     int is_same = said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED);
     if (!answer->reply && answer->was_sent) {
@@ -396,7 +383,5 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
         return;
     }
-    if (said.result == HL_YES)
-        hl_watchdog_confirmed(hold);
-    hl_watchdog_crossed(hold);
+    hl_watchdog_crossed(hold, said.result == HL_YES);
 }

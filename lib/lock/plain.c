@@ -9,7 +9,6 @@
 #include "lock/hold.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "lock/teardown.h"
 #include "lock/turn.h"
 #include "lock/watchdog.h"
 
@@ -69,7 +68,8 @@ static hilock_status validity(struct hl_core *core, struct hilock_lock *lock, st
 
 static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
 {
-    struct hl_look look = {.state = hl_lock_state(lock)};
+    struct hl_look look = {.state = lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD
+                               : HILOCK_STATE_IDLE};
     if (lock->acquire)
         look.since_us = lock->acquire->begun_us;
     if (look.state != HILOCK_STATE_HELD)
@@ -82,11 +82,7 @@ static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
     return look;
 }
 
-static uint64_t token(const struct hilock_lock *lock, size_t index) { return (void)lock, (void)index, 0; }
-
-static void done(struct hilock_lock *lock) { (void)lock; }
-
 const struct hl_handle_ops hl_plain_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = extend, .silence = hl_turn_silence,
-     .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force, .token = token,
-     .teardown = hl_teardown_lock, .done = done};
+     .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
+     .teardown = hl_core_forget_lock};

@@ -5,7 +5,6 @@
 #include "base/plant.h"
 #include "lock/ending.h"
 #include "lock/name.h"
-#include "lock/terms.h"
 
 enum { RECENT_MAX = 1024 };
 

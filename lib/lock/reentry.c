@@ -108,8 +108,8 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, s
                                hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
-    struct hl_entry *entry = desk ? hl_callback_new(core, sizeof *entry, &acquires, lock, on_result, user) : NULL;
-    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, lock, NULL, NULL) : NULL;
+    struct hl_entry *entry = desk ? hl_callback_new(core, sizeof *entry, &acquires, NULL, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, NULL, lock, NULL, NULL) : NULL;
     if (entry && !leave)
         hl_callback_free(core, &entry->call);
     if (!leave)

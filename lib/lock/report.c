@@ -16,7 +16,6 @@
 #include "lock/last_words.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/terms.h"
 #include "lock/turn.h"
 #include "lock/messages.h"
 
@@ -25,18 +24,11 @@
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
-    const struct hl_name *name = acquire->lock->name;
     uint64_t now_us = hl_now_us(&core->host);
     const struct hl_known known = hl_known_of(core, acquire);
-    char holder[HILOCK_NAME_MAX];
     struct hilock_event event =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
-         .detail = "found held by another"};
-    if (name->hold)
-        hl_message_of_holder(core, name->hold, holder);
-    else
-        memccpy(holder, known.holder, 0, sizeof holder);
-    event.holder = holder;
+         .detail = "found held by another", .holder = known.holder};
     if (acquire->lock->terms->kind->place_each) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
@@ -68,15 +60,16 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     void *user = acquire->user;
     uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
-    struct hl_last_words *kept = acquire->words;
-    const struct hl_last_words words = kept ? *kept : (struct hl_last_words){0};
+    struct hl_last_words *words = acquire->words;
     struct hilock_result result = {.operation = HILOCK_OP_ACQUIRE};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
     acquire->words = NULL;
-    if (is_decided)
+    result.detail = "granted";
+    if (is_decided) {
         result.status = (hilock_status)acquire->status;
-    else
+        hl_last_words_say(words, &result);
+    } else
         fill_grant(core, acquire, &result);
     if (is_decided && lock->terms->kind->place_each) {
         result.position = acquire->place->position;
@@ -84,10 +77,6 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     }
     result.waited_ms = hl_lease_span_ms(waited_us);
     result.attempts = acquire->attempts;
-    result.holder = words.holder;
-    result.holder_remaining_ms = words.holder_remaining_ms;
-    result.detail = words.detail ? words.detail
-        : result.status == HILOCK_OK ? "granted" : hilock_status_text(result.status);
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
@@ -95,7 +84,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     hl_acquire_free(core, acquire);
     hl_callback_result(lock, on_result, result, user);
     if (!HL_PLANTED(MEMORY_KEPT))
-        hl_last_words_drop(&core->host.memory, kept);
+        hl_memory_free(&core->host.memory, words);
 }
 
 static void report_acquire(struct hl_core *core, struct hl_notice *notice)

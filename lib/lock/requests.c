@@ -8,8 +8,6 @@
 #include "lock/extend.h"
 #include "lock/hold.h"
 #include "lock/name.h"
-#include "lock/proof.h"
-#include "lock/replicas.h"
 #include "lock/watchdog.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
@@ -138,7 +136,7 @@ static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer
     if (!answer->was_sent && hold->kept != KEPT_OURS)
         hold->kept = hold->is_haunted || (hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE))
             ? KEPT_MAYBE : KEPT_NOTHING;
-    if (hold->state == HOLD_ENDING || hold->state == HOLD_RETURNING)
+    if (hold->state == HOLD_ENDING)
         hl_ending_answered(hold, answer);
     else if (hold->state == HOLD_HELD)
         hl_hold_core(hold)->owner->crossed(hold, answer);
@@ -151,7 +149,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     struct hl_hold *hold = hold_of(request);
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE: on_acquire_done(hold, answer); break;
-    case ASK_CONFIRM: hl_replicas_answered(hold, answer); break;
+    case ASK_CONFIRM: hl_asking_confirmed(hold, answer); break;
     case ASK_RENEW: hl_watchdog_answered(hold, answer); break;
     case ASK_RELEASE: hl_ending_released(hold, answer); break;
     }
@@ -162,8 +160,7 @@ static void on_alarm(struct hl_alarm *alarm)
     struct hl_hold *hold = (struct hl_hold *)(void *)((char *)alarm - offsetof(struct hl_hold, alarm));
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
-    case HOLD_ASKING:
-    case HOLD_RETURNING: hl_hold_core(hold)->owner->tick(hold->lock->acquire); break;
+    case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;
     case HOLD_HELD: hl_watchdog_tick(hold); break;
     case HOLD_ENDING: hl_ending_tick(hold); break;
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
-#include "lock/terms.h"
 #include "lock/turn.h"
 
 #include "base/plant.h"
@@ -14,7 +13,6 @@
 #include "lock/lease.h"
 #include "lock/next.h"
 #include "lock/reentry.h"
-#include "lock/terms.h"
 #include "lock/watchdog.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
@@ -120,5 +118,5 @@ void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since
     hold->terms = terms;
     hl_terms_unref(from);
     hold->since_us = since_us;
-    hl_watchdog_go_on(hold, UINT64_MAX);
+    hl_watchdog_go_on(hold);
 }

@@ -32,9 +32,8 @@ struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, un
     validity->needed = needed;
     validity->now_us = core->host.loop.now_us;
     validity->clock = core->host.loop.clock;
-    validity->alive = core->cell->alive;
-    validity->memory = core->host.memory;
-    hl_alive_ref(validity->alive);
+    validity->cell = core->cell;
+    hl_cell_ref(validity->cell);
     return validity;
 }
 
@@ -102,13 +101,13 @@ static uint64_t needed_deadline_us(const struct hilock_validity *validity)
 uint64_t hl_validity_left_us(const struct hilock_validity *validity)
 {
     uint64_t deadline_us;
-    if (hl_alive_is_forked(validity->alive))
+    if (hl_cell_is_forked(validity->cell))
         return 0;
     deadline_us = needed_deadline_us(validity);
     return deadline_us ? hl_left_us(deadline_us, validity->now_us(validity->clock)) : 0;
 }
 
-/* As in alive.c: relaxed up, acquire and release down. */
+/* As in cell.c: relaxed up, acquire and release down. */
 void hl_validity_ref(struct hilock_validity *validity)
 {
     atomic_fetch_add_explicit(&validity->refs, 1, memory_order_relaxed);
@@ -116,9 +115,9 @@ void hl_validity_ref(struct hilock_validity *validity)
 
 void hl_validity_unref(struct hilock_validity *validity)
 {
-    struct hl_memory memory = validity->memory;
+    struct hl_cell *cell = validity->cell;
     if (atomic_fetch_sub_explicit(&validity->refs, 1, memory_order_acq_rel) != 1)
         return;
-    hl_alive_unref(validity->alive);
-    hl_memory_free(&memory, validity);
+    hl_memory_free(&cell->memory, validity);
+    hl_cell_unref(cell);
 }

@@ -16,8 +16,7 @@ struct hilock_validity {
     atomic_uint refs; /* the users' references, and its hold's until that ends */
     uint64_t (*now_us)(const void *clock);
     const void *clock;
-    struct hl_alive *alive;
-    struct hl_memory memory;
+    struct hl_cell *cell;
     unsigned count, needed;
     atomic_uint_fast64_t deadlines_us[]; /* 0: over */
 };

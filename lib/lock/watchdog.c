@@ -11,7 +11,6 @@
 #include "lock/lease.h"
 #include "lock/messages.h"
 #include "lock/notice.h"
-#include "lock/proof.h"
 #include "lock/validity.h"
 
 /* ---- when ---- */
@@ -221,7 +220,7 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 static void on_not_ours(struct hl_hold *hold)
 {
     if (!HL_PLANTED(R5_TAKEN_IGNORED))
-        hl_proof_not_ours(hold);
+        hl_hold_not_ours(hold);
     if (hl_hold_deadline_us(hold) == 0) {
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
         return;
@@ -232,7 +231,7 @@ static void on_not_ours(struct hl_hold *hold)
 static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
-    if (hl_proof_forgoes_native(hold, said)) {
+    if (hl_hold_forgoes_native(hold, said)) {
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
     } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
@@ -254,7 +253,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_unanswered(hold);
         return;
     }
-    said = hl_proof_said(hold, answer->reply);
+    said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO)
         on_not_ours(hold);
     else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
@@ -265,13 +264,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_fault(hold, &said);
 }
 
-void hl_watchdog_crossed(struct hl_hold *hold)
-{
-    if (!hl_belief_has_ended(hold))
-        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
-}
-
-void hl_watchdog_confirmed(struct hl_hold *hold)
+static void on_ours(struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
@@ -281,6 +274,14 @@ void hl_watchdog_confirmed(struct hl_hold *hold)
     hold->is_windowed = 0;
     hl_validity_follow(hold);
     sleep_on(hold);
+}
+
+void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
+{
+    if (is_ours)
+        on_ours(hold);
+    if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
+        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
 }
 
 /* ---- turns, alarms, extends ---- */
@@ -309,17 +310,12 @@ void hl_watchdog_keep(struct hl_hold *hold)
     begin(hold);
 }
 
-uint64_t hl_watchdog_early_us(const struct hl_hold *hold)
-{
-    uint64_t next_us = hold->side ? hold->side->next_us : hold->due_us;
-    return next_us && next_us < due_us_of(hold) && next_us < hl_hold_ends_us(hold) ? next_us : UINT64_MAX;
-}
-
 /* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
-void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us)
+void hl_watchdog_go_on(struct hl_hold *hold)
 {
+    uint64_t early_us = hold->due_us;
     begin(hold);
-    if (early_us != UINT64_MAX && !is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
+    if (early_us && early_us < hold->due_us && !is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
         hl_belief_sleep_until(hold, early_us);
 }
 
@@ -335,9 +331,7 @@ void hl_watchdog_tick(struct hl_hold *hold)
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
     if (hl_belief_has_ended(hold))
         return;
-    if (hl_extend_tick(hold, now_us))
-        hl_belief_sleep_until(hold, hold->side->next_us);
-    else if (is_open(hold))
+    if (is_open(hold))
         give_up_renewal(hold);
     else if (!wants_renewal(hold))
         sleep_on(hold);
@@ -349,9 +343,7 @@ void hl_watchdog_tick(struct hl_hold *hold)
 
 void hl_watchdog_ask(struct hl_hold *hold)
 {
-    if (is_open(hold))
-        hl_belief_sleep_until(hold, hold->side->next_us);
-    else
+    if (!is_open(hold))
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 

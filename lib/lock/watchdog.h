@@ -9,9 +9,7 @@
 #include "lock/core.h"
 
 void hl_watchdog_keep(struct hl_hold *hold); /* ASKING, granted: HELD */
-uint64_t hl_watchdog_early_us(const struct hl_hold *hold); /* HELD: asks the store then, if that is before its next
-                                                              renewal; UINT64_MAX: does not */
-void hl_watchdog_go_on(struct hl_hold *hold, uint64_t early_us); /* a new turn begins: asks then, or at once */
+void hl_watchdog_go_on(struct hl_hold *hold); /* HELD: a new turn begins, or its terms are others */
 void hl_watchdog_tick(struct hl_hold *hold);
 void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
@@ -21,8 +19,8 @@ uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
 
 /* the answer to a renewal; any state */
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
-void hl_watchdog_confirmed(struct hl_hold *hold); /* HELD: a request proves that it is ours, for the lease from its
-                                                     send */
-void hl_watchdog_crossed(struct hl_hold *hold); /* HELD: its heartbeat is out of the way, asks for what waited for it */
+/* HELD: its heartbeat is out of the way: asks for what waited for it. is_ours: it proves that, for the lease from its
+ * send */
+void hl_watchdog_crossed(struct hl_hold *hold, int is_ours);
 
 #endif

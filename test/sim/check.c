@@ -7,7 +7,6 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
-#include "lock/wait.h"
 #include "../secret.h"
 #include "sim.h"
 #include "wire/holder.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/alive.h"
+#include "lock/cell.h"
 #include "suite.h"
 
 static int is_unknown, asked;
@@ -23,12 +23,12 @@ int madvise(void *from, size_t length, int advice)
     return -1;
 }
 
-static int is_forked_in_a_child(const struct hl_alive *alive)
+static int is_forked_in_a_child(const struct hl_cell *cell)
 {
     pid_t child = fork();
     int status;
     if (child == 0)
-        _exit(hl_alive_is_forked(alive));
+        _exit(hl_cell_is_forked(cell));
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -40,15 +40,15 @@ TEST(a_child_is_known)
 {
     for (is_unknown = 0; is_unknown < 2; is_unknown++) {
         struct hl_memory memory;
-        struct hl_alive *alive;
+        struct hl_cell *cell;
         asked = 0;
         hl_memory_init(&memory, NULL);
-        alive = hl_alive_new(&memory);
-        assert_non_null(alive);
+        cell = hl_cell_new(&memory);
+        assert_non_null(cell);
         assert_int_equal(asked, 1);
-        assert_false(hl_alive_is_forked(alive));
-        assert_true(is_forked_in_a_child(alive));
-        assert_false(hl_alive_is_forked(alive));
-        hl_alive_unref(alive);
+        assert_false(hl_cell_is_forked(cell));
+        assert_true(is_forked_in_a_child(cell));
+        assert_false(hl_cell_is_forked(cell));
+        hl_cell_unref(cell);
     }
 }

@@ -38,7 +38,7 @@ WITH_CLIENT(giving_back_is_refused_and_repeated)
 {
     PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
     granted_late(s, p, 3, HILOCK_FOREVER);
-    TELLS_IN(s, 1500, "a:OK");
+    TELLS_IN(s, 1500, "a:WAITING a:OK"); /* behind its former id */
     SAME(s, asked(s, "mutex_release"), 1);
 }
 

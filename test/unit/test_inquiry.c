@@ -91,7 +91,7 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     peek(a);
     force(b, "holder");
     force(c, NULL);
-    TELLS_IN(s, 600, "a:peek UNREACHABLE b:force UNKNOWN c:force UNREACHABLE");
+    TELLS_IN(s, 600, "a:peek UNREACHABLE c:force UNREACHABLE b:force UNKNOWN");
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
