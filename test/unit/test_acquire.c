@@ -2,7 +2,7 @@
 /* One accepted acquire gets one answer: the right one, at its time, with true fields. */
 #include <inttypes.h>
 
-#include "played.h"
+#include "play.h"
 
 A_PLAY(a_free_name_is_granted_after_one_round_trip)
 {

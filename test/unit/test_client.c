@@ -2,7 +2,7 @@
 /* A client's life: opened, closed in order, abandoned; one thread, one process. */
 #include <pthread.h>
 
-#include "played.h"
+#include "play.h"
 
 /* ---- closing ---- */
 

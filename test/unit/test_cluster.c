@@ -2,7 +2,7 @@
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
 
 #include "cluster_stage.h"
-#include "played.h"
+#include "play.h"
 
 static unsigned links_to(const struct cluster_stage *stage, unsigned at)
 {

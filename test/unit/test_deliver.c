@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks: in which order, how many a turn, what may be called inside them, and that a silenced handle is silent. */
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 

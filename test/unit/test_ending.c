@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a hold is reported truly and leaves nothing at the store: releases, their unknown outcomes, and undos. */
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An extend asks the store, counts from its own send, never shortens, and is answered once, even if its hold ends
  * meanwhile. What is legal inside its callback is in test_deliver.c. */
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 static const struct hilock_lock_options never = {.size = sizeof never, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};

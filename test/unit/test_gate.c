@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
-#include "played.h"
+#include "play.h"
 #include "quorum_stage.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a connect shows of its server: that it restarted, that it may evict; and the restart guard, to the microsecond. */
-#include "played.h"
+#include "play.h"
 
 #define GUARDED(...) HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000, __VA_ARGS__)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on a lock: which names it may have, what the getters return, which handles a visit reaches.
  * test_refusals.c has the refusals. */
-#include "played.h"
+#include "play.h"
 
 static hilock_status create(struct client *p, const char *name, size_t length, hilock_lock **ret_lock)
 {

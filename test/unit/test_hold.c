@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that come too old, and losses that are not reported yet: given back, asked for again, reported once. */
-#include "played.h"
+#include "play.h"
 
 static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms = 3000, .min_validity_ms = 2500};
 
