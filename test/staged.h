@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* staged - a test with a fixture, named once: STAGED(name, type, it, set_up, tear_down) { ... } is a test of unit/suite.h
- * that finds `it`, a pointer to what set_up made. What tear_down finds left behind fails the test. */
+/* staged - a test with a fixture, named once: STAGED(name, type, it, set_up, tear_down) { ... } is a test of
+ * unit/suite.h that finds `it`, a pointer to what set_up made. What tear_down finds left behind fails the test. */
 #ifndef TEST_STAGED_H
 #define TEST_STAGED_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does an adapter keep loop.h? These tests know no loop but through struct loop_runner, so each adapter runs the same files. Here: the fixture,
- * the clock. Tests wait for callbacks, never for time: a callback that must not come has had its chance when a later timer fired. */
+/* Does an adapter keep loop.h? These tests know no loop but through struct loop_runner, so each adapter runs the same
+ * files. Here: the fixture, the clock. Tests wait for callbacks, never for time: a callback that must not come has
+ * had its chance when a later timer fired. */
 #include "conformance.h"
 
 #include <pthread.h>

@@ -203,7 +203,8 @@ static void on_fire_end_all(void *arg)
 CONFORMS(free_and_stop_inside_fire)
 {
     for (int is_free = 0; is_free < 2; is_free++) {
-        struct friends friends = {.fixture = fixture, .end = is_free ? fixture->loop.timer_free : fixture->loop.timer_stop};
+        struct friends friends = {.fixture = fixture,
+                                  .end = is_free ? fixture->loop.timer_free : fixture->loop.timer_stop};
         for (size_t i = 0; i < 3; i++) {
             friends.timers[i] = timer_make(fixture, on_fire_end_all, &friends);
             friends.fixture->loop.timer_start(friends.timers[i], 0);

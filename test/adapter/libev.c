@@ -23,4 +23,4 @@ static int is_empty(void *native) { return ev_pending_count(native) == 0 && !ev_
 
 static void end(void *native) { ev_loop_destroy(native); }
 
-LOOP_UNDER_TEST(libev);
+LOOP_UNDER_TEST(hilock_libev_loop(ret_loop, native), hilock_client_open_libev(ret_client, native, options, ret_error));

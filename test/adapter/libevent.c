@@ -28,4 +28,5 @@ static int is_empty(void *native)
 
 static void end(void *native) { event_base_free(native); }
 
-LOOP_UNDER_TEST(libevent);
+LOOP_UNDER_TEST(hilock_libevent_loop(ret_loop, native),
+                hilock_client_open_libevent(ret_client, native, options, ret_error));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the libevent adapter owes the caller's event_base: it does not starve us, a timer starts without memory, and a forked
- * child leaves its parent alone. And a suspended host, simulated: CLOCK_BOOTTIME can be moved on while all other clocks stand. The
- * adapter's timerfd ticks in real time, once a second; the tests wait for the timers that it must let fire. */
+/* What the libevent adapter owes the caller's event_base: it does not starve us, a timer starts without memory, and a
+ * forked child leaves its parent alone. And a suspended host, simulated: CLOCK_BOOTTIME can be moved on while all
+ * other clocks stand. The adapter's timerfd ticks in real time, once a second; the tests wait for the timers that it
+ * must let fire. */
 #include "conformance.h"
 
 #include <event2/event.h>

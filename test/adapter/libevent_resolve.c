@@ -122,15 +122,18 @@ static const struct row { const char *name, *says; int asked; const char *hosts;
     /* a family that never answers is not waited for as long as it takes to ask it again */
     {"v4.test", ONE, 2, "", 0},
     {"many.test", FOUR FOUR FOUR FOUR, ANY, "", 0},
-    {"none.test", "no such host", ANY, "", 0}, {"empty.test", "no such host", ANY, "", 0}, {"refuse.test", "refuse to answer", ANY, "", 0},
+    {"none.test", "no such host", ANY, "", 0}, {"empty.test", "no such host", ANY, "", 0},
+    {"refuse.test", "refuse to answer", ANY, "", 0},
     /* search is for names without a dot at the end only */
-    {"both", BOTH, ANY, "", 0}, {"both.test.", BOTH, ANY, "", 0}, {"none.", "no such host", 2, "", 0}, {"none", "no such host", 4, "", 0},
+    {"both", BOTH, ANY, "", 0}, {"both.test.", BOTH, ANY, "", 0},
+    {"none.", "no such host", 2, "", 0}, {"none", "no such host", 4, "", 0},
     /* these are no names; evdns would ask for something else */
     {"", "not a host name", 0, "", 0}, {".", "not a host name", 0, "", 0}, {"a..b", "not a host name", 0, "", 0},
     {".a", "not a host name", 0, "", 0}, {"a..", "not a host name", 0, "", 0}, {LABEL_64, "not a host name", 0, "", 0},
     {LABEL_64 ".test", "not a host name", 0, "", 0}, {LONG "." LONG "." TEN ".a", "not a host name", 0, "", 0},
     /* /etc/hosts is read first */
-    {"both.test", "10.9.9.9 fd00::9 ", 0, hosts, 0}, {"ALIAS", "10.9.9.9 ", 0, hosts, 0}, {"other", "fd00::9 ", 0, hosts, 0},
+    {"both.test", "10.9.9.9 fd00::9 ", 0, hosts, 0}, {"ALIAS", "10.9.9.9 ", 0, hosts, 0},
+    {"other", "fd00::9 ", 0, hosts, 0},
     {"last", "10.7.7.7 ", 0, hosts, 0},
     /* names that are local need no file, and no nameserver */
     {"localhost", "127.0.0.1 ::1 ", 0, NULL, NO_FILE}, {"redis", "10.9.9.9 ", 0, "10.9.9.9 redis", NO_FILE},

@@ -37,4 +37,4 @@ static void end(void *native)
     free(native);
 }
 
-LOOP_UNDER_TEST(libuv);
+LOOP_UNDER_TEST(hilock_libuv_loop(ret_loop, native), hilock_client_open_libuv(ret_client, native, options, ret_error));

@@ -35,4 +35,5 @@ static int is_empty(void *native)
 
 static void end(void *native) { sd_event_unref(native); }
 
-LOOP_UNDER_TEST(sd_event);
+LOOP_UNDER_TEST(hilock_sd_event_loop(ret_loop, native),
+                hilock_client_open_sd_event(ret_client, native, options, ret_error));

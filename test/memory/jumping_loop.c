@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* jumping_loop - see jumping_loop.h: the timers and the time of test/world, and watches on real descriptors. A watch that is freed in a turn stays
- * in its list, dead, until the turn has ended. */
+/* jumping_loop - see jumping_loop.h: the timers and the time of test/world, and watches on real descriptors. A watch
+ * that is freed in a turn stays in its list, dead, until the turn has ended. */
 #include "jumping_loop.h"
 
 #include <poll.h>
@@ -67,7 +67,8 @@ static int look(struct jumping_loop *loop)
     int ready;
     TAILQ_FOREACH(watch, &loop->watches, entry)
         if (!watch->is_dead && watch->interest && count < FDS_MAX) {
-            int events = (watch->interest & HILOCK_READABLE ? POLLIN : 0) | (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0);
+            int events = (watch->interest & HILOCK_READABLE ? POLLIN : 0) |
+                         (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0);
             watches[count] = watch;
             fds[count++] = (struct pollfd){.fd = watch->fd, .events = (short)events};
         }

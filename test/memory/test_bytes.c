@@ -80,7 +80,8 @@ ON_STORE(test_wrong)
 ON_STORE(test_an_error_is_a_line)
 {
     int fd = raw_connect(store);
-    assert_string_equal(raw_say(store, fd, "*2\r\n$6\r\nA\r\n+OK\r\n$4\r\n\n:1\r\r\n"), "-ERR unknown command 'A  +OK', with args beginning with: ' :1 ' \r\n");
+    assert_string_equal(raw_say(store, fd, "*2\r\n$6\r\nA\r\n+OK\r\n$4\r\n\n:1\r\r\n"),
+                        "-ERR unknown command 'A  +OK', with args beginning with: ' :1 ' \r\n");
     close(fd);
 }
 

@@ -76,7 +76,8 @@ static void check_told(struct sim_actor *actor)
     uint64_t end_us = actor->state == ACTOR_HOLDS ? sim_inside_end_us(actor) : 0;
     if (end_us && end_us < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: a turn after the deadline passed, and the loss is not told", process->index, actor->index);
-    before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0; /* timers of its sleep may still be due */
+    /* timers of its sleep may still be due */
+    before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0;
     if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && sim_inside_since_us(actor) + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "p%u.%u: holds for longer than hold_max_ms", process->index, actor->index);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
@@ -87,7 +88,9 @@ static void check_told(struct sim_actor *actor)
 /* Answers are read before the first callback of a turn. */
 static uint64_t read_us(const struct sim_process *process)
 {
-    return process->lingered_us ? world_clock_at_us(&process->loop.clock, process->lingered_us) : sim_process_now_us(process);
+    if (!process->lingered_us)
+        return sim_process_now_us(process);
+    return world_clock_at_us(&process->loop.clock, process->lingered_us);
 }
 
 /* R11: nothing extends what has passed. */
@@ -251,7 +254,8 @@ void sim_check_order(struct sim_actor *actor)
 /* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */
 static int is_guarding(const struct sim_process *process, uint64_t since_us)
 {
-    return process->loop.lane.until_us && process->loop.lane.until_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
+    uint64_t thawed_us = process->loop.lane.until_us;
+    return thawed_us && thawed_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
 }
 
 /* For this name, and of several for no other that was held meanwhile. */

@@ -50,7 +50,8 @@ static uint64_t believed_us(const struct sim_actor *actor, const struct hl_hold 
 {
     uint64_t now_us = sim_process_now_us(actor->process), left_us = actor->lock->ops->look(actor->lock, now_us).left_us;
     uint64_t part_us = hl_left_us(part->deadline_us, now_us);
-    return world_clock_span_us(&actor->process->loop.clock, sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us);
+    left_us = sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us;
+    return world_clock_span_us(&actor->process->loop.clock, left_us);
 }
 
 int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
@@ -78,7 +79,8 @@ uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned i)
     int is_by_all = actor->replicas && actor->replicas == sim_replicas_max(sim) && !sim->sets.is_out_of_step;
     if (!is_by_all || name->meddled_us >= actor->begun_us)
         return 0;
-    return world_clock_span_us(&actor->process->loop.clock, hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)));
+    return world_clock_span_us(&actor->process->loop.clock,
+                               hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)));
 }
 
 static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t id, uint64_t should)

@@ -233,7 +233,8 @@ static void begin_wait(struct hl_link *link, const struct message *wait)
 {
     struct sim *sim = link->sim;
     struct world *time = &sim->world.time;
-    uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]), most_us = 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us);
+    uint64_t timeout_us = 1000 * sim_number(wait->argv[2], wait->lengths[2]);
+    uint64_t most_us = 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us);
     link->has_waited = 1;
     link->wait_for = sim_number(wait->argv[1], wait->lengths[1]);
     link->wait_ends_us = timeout_us ? time->now_us + timeout_us : UINT64_MAX;

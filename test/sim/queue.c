@@ -74,7 +74,9 @@ static const struct hl_queue_place *could_have_it(const struct sim *sim, const s
     uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]), since_us = sim->world.time.now_us - SETTLED_US;
     if (!fair || !fair->ticket || other->was_pushed || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return NULL;
-    return other->asked_us < since_us && other->asked_us > calm_us && other->process->loop.lane.until_us < calm_us && !sim_process_is_frozen(other->process) ? fair : NULL;
+    if (other->process->loop.lane.until_us >= calm_us || sim_process_is_frozen(other->process))
+        return NULL;
+    return other->asked_us < since_us && other->asked_us > calm_us ? fair : NULL;
 }
 
 /* It was there before, and could hear of its grant. Scripts look for somebody who hears among the first 64 (choose.lua):

@@ -35,7 +35,8 @@ struct message *message_new(enum message_kind kind);
 struct message *message_reply(struct hl_reply *reply); /* takes it over */
 struct message *message_request(int argc, const char *const *argv, const size_t *lengths);
 void message_free(struct message *message); /* in no list */
-void messages_append(struct messages *list, struct message *message, uint64_t at_us); /* never before the one in front of it */
+/* Never before the one in front of it. */
+void messages_append(struct messages *list, struct message *message, uint64_t at_us);
 void messages_remove(struct messages *list, struct message *message);
 void messages_drop(struct messages *list);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* answer - see answer.h. Errors are compared word for word but for NOSCRIPT, which servers of different versions put differently. */
+/* answer - see answer.h. Errors are compared word for word but for NOSCRIPT, which servers of different versions put
+ * differently. */
 #include "answer.h"
 
 #include <stdio.h>
