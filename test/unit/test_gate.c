@@ -128,7 +128,7 @@ static hilock_lock *lock_of(struct fixture *s, struct client *p, unsigned i)
 /* Each is held, waited for, handed on and waited for in vain; every tenth by another client too. */
 A_PLAY(names_that_nobody_wants_any_more_leave_nothing)
 {
-    enum { NAMES = 10000 };
+    enum { NAMES = 2000 };
     struct client *p = fixture_connect(s, NULL);
     size_t blocks = 0, bytes = 0;
     run_ms(s, 10);

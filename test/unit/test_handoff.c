@@ -51,8 +51,6 @@ WITH_CLIENT(counts_end_with_their_turn)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
-/* ---- a release that takes the next along ---- */
-
 /* ---- who fits ---- */
 
 A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
@@ -89,6 +87,26 @@ static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size
 A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
 A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
 
+/* Its first request may still be on its way: by a hand-off that would be forgotten. */
+WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
+{
+    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
+    acquire(t, HILOCK_TRY);
+    b = asking(p, "b", "stock", NULL);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    TELLS_IN(s, 500, "t:OK b:WAITING");
+    release_quietly(t);
+    TELLS_IN(s, 2, "b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    release_quietly(b);
+    run_ms(s, 2200);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 /* ---- what crosses it ---- */
 
 static struct handle *other;
@@ -117,4 +135,17 @@ HOLDING(closing_hands_on_to_nobody, NULL)
     client_close(the_client(s), 1000);
     TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
+}
+
+HOLDING(a_store_that_is_away_does_not_stop_it, NULL)
+{
+    struct handle *b = asking(the_client(s), "b", "stock", NULL);
+    run_ms(s, 1);
+    cut_off(s);
+    unheard_ms(s, 1);
+    release(a);
+    TELLS_IN(s, 1, "a:released b:OK");
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 5000, "");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }
