@@ -86,7 +86,8 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
     }
     HOLDS(s, asked_of_all("SSUBSCRIBE") > 200);
     HOLDS(s, asked_of_all("SUNSUBSCRIBE") > 130);
-    SAME(s, listeners(0, waits(p, "y", "kept")) + listeners(1, waits(p, "y", "kept")) + listeners(2, waits(p, "y", "kept")), 1);
+    h = waits(p, "y", "kept");
+    SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
     fixture_hush(s);
 }
 

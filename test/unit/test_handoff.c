@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets
- * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a free, a close, a
- * pause, an outage. */
+ * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a close, an outage. */
 #include "played.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
