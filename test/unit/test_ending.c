@@ -96,6 +96,17 @@ HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
     HOLDS(s, strstr(the_client(s)->log, "has the user a right to the channel?"));
 }
 
+GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
+{
+    struct handle *a = asking(p, "a", "stock", NULL);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, cancel(a), HILOCK_OK);
+    SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
+    TELLS_IN(s, 10, "a:CANCELLED");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+    SAME(s, cancel(a), HILOCK_NOT_PENDING);
+}
+
 /* ---- R3: asked, not answered ---- */
 
 A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)

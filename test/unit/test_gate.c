@@ -34,6 +34,14 @@ WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
+WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
+{
+    store_take(&s->store, "stock", "another", 0);
+    waiting(p, "a", HILOCK_FOREVER);
+    run_ms(s, 20010);
+    SAME(s, asked(s, "mutex_acquire"), 2 + 6);
+}
+
 WITH_CLIENT(who_may_not_subscribe_polls)
 {
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);

@@ -50,6 +50,25 @@ WITH_CLIENT(counts_end_with_their_turn)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
+/* ---- a release that takes the next along ---- */
+
+GIVEN(who_gives_up_on_the_way_leaves_nothing,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    cancel(b);
+    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 3000);
+    SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 2, "a:OK");
+}
+
 /* ---- who fits ---- */
 
 A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)

@@ -150,6 +150,7 @@ static struct hl_reply *bad_answer(struct hostile *h, const struct net_command *
 static void decide(void *arg, const struct net_command *command, struct net_fate *fate)
 {
     struct hostile *h = arg;
+    int is_login = strcmp(command->word, "AUTH") == 0; /* is always run: a link with a false OK would never be well */
     if (h->is_healed || below(h, 100) >= h->evil)
         return;
     switch (below(h, 12)) {
@@ -161,7 +162,7 @@ static void decide(void *arg, const struct net_command *command, struct net_fate
     case 5:
     case 6:
     case 7: fate->answer = bad_answer(h, command); break;
-    default: fate->refusal = bad_answer(h, command); break;
+    default: *(is_login ? &fate->answer : &fate->refusal) = bad_answer(h, command); break;
     }
 }
 
