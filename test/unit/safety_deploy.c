@@ -255,8 +255,7 @@ SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(stage.sto
     struct cluster_stage stage;
     struct handle *a;
     cluster_set(&stage, s);
-    a = handle_new(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    acquire(a, HILOCK_FOREVER);
+    a = asking(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 1900);
     world_freeze(&stage.stores[1]->lane);
     store_copy(stage.stores[2], stage.stores[1]);

@@ -242,6 +242,18 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
     TELLS_IN(s, 100, "b:OK");
 }
 
+/* No queue was ever seen: but the holder is another one, and there was no message. */
+SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
+{
+    store_take(&s->store, "stock", "java:1", 60000);
+    waits(fixture_connect(s, NULL), "b");
+    run_ms(s, 1000);
+    store_take(&s->store, "stock", "java:2", 60000);
+    run_ms(s, 3000);
+    store_delete(&s->store, "stock");
+    TELLS_IN(s, 100, "b:OK");
+}
+
 SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
        "store_listeners(&s->store, 'redisson_lock__channel:{stock}') == 0")
 {

@@ -6,6 +6,8 @@
 #include "cluster_stage.h"
 #include "safety.h"
 
+static struct cluster_stage stage; /* of the play that runs */
+
 #define FAIR HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000)
 
 /* Has it, or stands in the queue; its client is linked to the server already. */
@@ -23,7 +25,6 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
 SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
        "(int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(stage.stores[0], name)")
 {
-    struct cluster_stage stage;
     struct client *q;
     struct handle *a, *b;
     const char *name = cluster_name(1, 0);
@@ -48,7 +49,6 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
 ALSO(TAKEN_BACK_UNHEARD, the_channel_goes_where_its_slot_goes, "b:OK")
 SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
-    struct cluster_stage stage;
     struct handle *a;
     const char *name = cluster_name(1, 0);
     cluster_set(&stage, s);
@@ -64,7 +64,6 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 /* The script that would take it out of the queue may not run before the move is over. */
 SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "waiters_of(a) == 0")
 {
-    struct cluster_stage stage;
     struct handle *a, *b;
     const char *name = cluster_name(1, 0);
     char token[64];
@@ -83,17 +82,17 @@ SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "
 }
 
 /* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
-static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const char *name)
+static struct handle *forgotten_by_a_failover(const char *name)
 {
-    struct fixture *s = stage->fixture;
+    struct fixture *s = stage.fixture;
     struct handle *a;
-    store_take(stage->stores[1], name, "x:9", 5000);
-    a = waits(cluster_connect(stage), "a", name);
+    store_take(stage.stores[1], name, "x:9", 5000);
+    a = waits(cluster_connect(&stage), "a", name);
     run_ms(s, 1000);
-    store_copy(stage->stores[2], stage->stores[1]);
+    store_copy(stage.stores[2], stage.stores[1]);
     TELLS_IN(s, 5000, "a:OK");
     s->is_tampered = 1;
-    cluster_take_over(stage, 1, 2, 1);
+    cluster_take_over(&stage, 1, 2, 1);
     return a;
 }
 
@@ -101,13 +100,12 @@ static struct handle *forgotten_by_a_failover(struct cluster_stage *stage, const
 ALSO(FAIR_FORGOTTEN_KEPT, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
-    struct cluster_stage stage;
     struct handle *a;
     const char *name = cluster_name(1, 0);
     char token[64];
     cluster_set(&stage, s);
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    a = forgotten_by_a_failover(&stage, name);
+    a = forgotten_by_a_failover(name);
     cluster_begin_move(&stage, cluster_slot(name), 2, 0);
     cluster_move_key(&stage, token, 2, 0);
     TELLS_IN(s, 11000, "a:LOST TAKEN");
@@ -118,21 +116,20 @@ SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_
 }
 
 /* It is granted and notified, by hand. */
-static void grant(struct cluster_stage *stage, unsigned at, const struct client *p, const char *name)
+static void grant(unsigned at, const struct client *p, const char *name)
 {
     char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];
     hl_slot_tag(cluster_slot(name), tag);
     snprintf(holder, sizeof holder, "%s:1", p->uuid);
     snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
-    store_take(stage->stores[at], name, holder, 3000);
-    push_text(text, p, name, 1, 1, 5, store_token(stage->stores[at], name, holder));
-    SAME(p->fixture, store_publish_to_shard(stage->stores[at], channel, text), 1);
+    store_take(stage.stores[at], name, holder, 3000);
+    push_text(text, p, name, 1, 1, 5, store_token(stage.stores[at], name, holder));
+    SAME(p->fixture, store_publish_to_shard(stage.stores[at], channel, text), 1);
 }
 
 /* The new server has the queue, and the holder, as they were before. */
 SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "waiters_of(b) == 0")
 {
-    struct cluster_stage stage;
     struct client *p;
     struct handle *b;
     const char *name = cluster_name(1, 0);
@@ -141,7 +138,7 @@ SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behin
     p = cluster_connect(&stage);
     b = waits(p, "b", name);
     store_copy(stage.stores[2], stage.stores[1]);
-    grant(&stage, 1, p, name);
+    grant(1, p, name);
     TELLS_IN(s, 1, "b:OK");
     cluster_take_over(&stage, 1, 2, 1);
     TELLS_IN(s, 1500, "b:LOST TAKEN");

@@ -169,8 +169,7 @@ SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a
     struct client *p = fixture_connect(s, NULL);
     struct handle *b;
     held(p, "a", "one", &again);
-    b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    acquire(b, HILOCK_FOREVER);
+    b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", enter_and_block);
     run_ms(s, 1);
     TELLS_IN(s, 10, "b:OK a:LOST SUSPENDED a:LOST");

@@ -61,9 +61,8 @@ SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, 
  * id whose hold was taken is released, for it may stand there. */
 SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
 {
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
+    asking(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 2500000);
-    acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 400);

@@ -24,10 +24,9 @@ SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acq
 SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_still_noticed, "a:OK")
 {
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL);
-    struct handle *a = handle_new(fixture_connect(s, NULL), "a", "stock", NULL);
+    asking(fixture_connect(s, NULL), "a", "stock", NULL);
     PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_DELAY_REQUEST, .us = 1000);
     fixture_hush(s);
-    acquire(a, HILOCK_FOREVER);
     run_us(s, 500);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
     release_quietly(h);

@@ -74,6 +74,17 @@ A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
+A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
+{
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, 2000);
+    run_ms(s, 10);
+    cut_off(s);
+    TELLS_IN(s, 2000, "a:WAITING a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "Connection refused") != NULL);
+}
+
 GIVEN(a_try_takes_no_longer_than_one_command_may, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 400)))
 {
     uint64_t begun_us = fixture_us(s);

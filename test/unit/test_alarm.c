@@ -112,7 +112,7 @@ static unsigned overdue(void)
     return count;
 }
 
-TEST(each_at_its_time)
+WITH_BELLS(each_at_its_time)
 {
     uint64_t spans_us[] = {1, 1000, 1000000, 60000000};
     begin_all();
@@ -133,7 +133,7 @@ TEST(each_at_its_time)
 }
 
 /* Loops may call timers a little too soon, or late. */
-TEST(never_early)
+WITH_BELLS(never_early)
 {
     begin_all();
     loop.early_us = 700;
@@ -149,7 +149,7 @@ TEST(never_early)
 static void again(struct bell *bell) { set(bell, 0); }
 
 /* Each in a turn of its own: the loop has others to look after, too. */
-TEST(set_for_now_is_for_a_later_turn)
+WITH_BELLS(set_for_now_is_for_a_later_turn)
 {
     begin_all();
     on_ring = again;
@@ -169,7 +169,7 @@ static void end_the_others(struct bell *bell)
         }
 }
 
-TEST(who_goes_off_may_end_the_others)
+WITH_BELLS(who_goes_off_may_end_the_others)
 {
     begin_all();
     on_ring = end_the_others;
@@ -179,7 +179,7 @@ TEST(who_goes_off_may_end_the_others)
     assert_int_equal(rung, 1);
 }
 
-TEST(only_a_begin_needs_memory)
+WITH_BELLS(only_a_begin_needs_memory)
 {
     unsigned refused = 0;
     for (unsigned i = 0; i < MANY; i++) {
@@ -203,7 +203,7 @@ TEST(only_a_begin_needs_memory)
     assert_true(refused < 20);
 }
 
-TEST(what_many_needed_is_given_back)
+WITH_BELLS(what_many_needed_is_given_back)
 {
     size_t bytes = memory.bytes;
     begin_all();

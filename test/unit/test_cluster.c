@@ -4,41 +4,41 @@
 #include "cluster_stage.h"
 #include "play.h"
 
-static unsigned links_to(const struct cluster_stage *stage, unsigned at)
+static struct cluster_stage stage; /* of the play that runs */
+
+static unsigned links_to(unsigned at)
 {
     const struct store_peer *peer;
     unsigned count = 0;
-    TAILQ_FOREACH(peer, &stage->stores[at]->peers, entry)
+    TAILQ_FOREACH(peer, &stage.stores[at]->peers, entry)
         count++;
     return count;
 }
 
 A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 {
-    struct cluster_stage stage;
     struct handle *a;
     struct client *p = cluster_begin(&stage, s);
     acquire(cluster_handle(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
     a = cluster_handle(p, "a", 2);
     run_ms(s, 1);
-    SAME(s, links_to(&stage, 2), 1); /* subscriptions: it is likely to wait there */
+    SAME(s, links_to(2), 1); /* subscriptions: it is likely to wait there */
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    SAME(s, links_to(&stage, 2), 2);
+    SAME(s, links_to(2), 2);
     release(a);
     run_ms(s, 200000);
-    SAME(s, links_to(&stage, 2), 0);
-    SAME(s, links_to(&stage, 1), 0);
+    SAME(s, links_to(2), 0);
+    SAME(s, links_to(1), 0);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    SAME(s, links_to(&stage, 2), 1);
+    SAME(s, links_to(2), 1);
     TELLS(s, "b:OK a:OK a:released a:OK");
 }
 
 /* Token and lock are on different sides, or on none: the acquire is not executed, and asked again until the move is over. */
 A_PLAY(a_try_outlives_the_time_of_a_move)
 {
-    struct cluster_stage stage;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     struct client *p = cluster_begin(&stage, s);
     struct handle *a = cluster_handle(p, "a", 1);
@@ -52,7 +52,6 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
 
 A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 {
-    struct cluster_stage stage;
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
@@ -64,7 +63,6 @@ A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
 
 A_PLAY(two_who_send_each_other_are_left_within_bounds)
 {
-    struct cluster_stage stage;
     struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
     sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 2);
     sim_store_give_slot(stage.stores[2]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
@@ -78,7 +76,6 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
-    struct cluster_stage stage;
     struct plan *late;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     struct client *p = cluster_begin(&stage, s);
@@ -100,7 +97,6 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 
 A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
-    struct cluster_stage stage;
     struct handle *a;
     cluster_set(&stage, s);
     cluster_without_hosts(&stage);
@@ -129,7 +125,6 @@ GIVEN(a_server_that_is_no_cluster_is_reported_once,
 /* Whichever is tried first: one of them is another server by now. */
 A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 {
-    struct cluster_stage stage;
     struct client *p;
     cluster_set(&stage, s);
     PLAN(s, .on = "CLUSTER SLOTS", .at = &s->store, .act = PLAN_REFUSE, .error = "ERR This instance has cluster support disabled", .times = PLAN_ALWAYS);
@@ -143,24 +138,23 @@ A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 }
 
 /* owner 0: nobody, else one more than the index of a master */
-static void serve_slot(struct cluster_stage *stage, unsigned slot, unsigned owner)
+static void serve_slot(unsigned slot, unsigned owner)
 {
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        struct sim_map map = *sim_store_map(stage->stores[i]->core);
+        struct sim_map map = *sim_store_map(stage.stores[i]->core);
         map.owners[slot] = (uint8_t)owner;
-        sim_store_join(stage->stores[i]->core, &map);
+        sim_store_join(stage.stores[i]->core, &map);
     }
 }
 
 /* Nobody served it when the table was made, and nothing else is asked. */
 A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
-    struct cluster_stage stage;
     struct client *p;
     struct handle *a;
     char words[80];
     cluster_set(&stage, s);
-    serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 0);
+    serve_slot(cluster_slot(cluster_name(1, 0)), 0);
     p = cluster_connect(&stage);
     run_ms(s, 1000);
     SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
@@ -170,7 +164,7 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
     snprintf(words, sizeof words, "for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)));
     SAME(s, client_lines(p, words), 1);
     fixture_hush(s);
-    serve_slot(&stage, cluster_slot(cluster_name(1, 0)), 3);
+    serve_slot(cluster_slot(cluster_name(1, 0)), 3);
     TELLS_IN(s, 1000, "a:OK");
     SAME(s, client_lines(p, "the cluster: connected"), 1);
 }
@@ -190,7 +184,6 @@ static struct hl_reply *many(int hosts)
  * names in the url. */
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
-    struct cluster_stage stage;
     struct client *p;
     cluster_set(&stage, s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));

@@ -97,7 +97,18 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
     TELLS_IN(s, 3010, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
 }
 
-/* ---- polling ---- */
+A_PLAY(who_waits_long_is_heard_of)
+{
+    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "c");
+    store_forget(&s->store);
+    TELLS_IN(s, 60000, "b:WAITING c:WAITING");
+    HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 30); /* every 3 s, and every 6 s */
+    release_quietly(a);
+    TELLS_IN(s, 1, "b:OK");
+    release_quietly(b);
+    TELLS_IN(s, 1, "c:OK");
+}
 
 /* ---- what a push cannot give ---- */
 
@@ -183,33 +194,6 @@ WITH_CLIENT(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
     unheard_ms(s, 1000);
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "a:OK");
-}
-
-static int stands_in_queue(struct fixture *s)
-{
-    static const char queue[] = "hilock:wait:{stock}";
-    struct sim_store_field first;
-    return sim_store_hash_field(store_now(&s->store), queue, sizeof queue - 1, 0, &first);
-}
-
-/* Behind one address another server takes over, which knows an older queue. */
-A_PLAY(who_left_a_queue_that_is_there_again_leaves_it_again)
-{
-    struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    struct sim_store_data *older = sim_store_save(store_now(&s->store));
-    cancel(b);
-    run_ms(s, 10);
-    HOLDS(s, !stands_in_queue(s));
-    s->is_tampered = 1;
-    store_restart(&s->store, 0);
-    sim_store_load(store_now(&s->store), older);
-    sim_store_data_free(older);
-    HOLDS(s, stands_in_queue(s));
-    net_reset(&s->net, NULL, NET_ALL);
-    run_ms(s, 1000);
-    HOLDS(s, !stands_in_queue(s));
-    HOLDS(s, hilock_lock_state(a->lock) == HILOCK_STATE_HELD);
-    TELLS(s, "b:WAITING b:CANCELLED");
 }
 
 /* ---- what crosses a push ---- */

@@ -7,6 +7,8 @@
 #include "cluster_stage.h"
 #include "play.h"
 
+static struct cluster_stage stage; /* of the play that runs */
+
 /* Has it, or stands in the queue, and the clients are quiet. */
 static struct handle *waits(struct client *p, const char *tag, const char *name)
 {
@@ -26,30 +28,30 @@ static const char *channel_of(const struct handle *handle)
     return channel;
 }
 
-static size_t listeners(const struct cluster_stage *stage, unsigned at, const struct handle *handle)
+static size_t listeners(unsigned at, const struct handle *handle)
 {
-    return store_shard_listeners(stage->stores[at], channel_of(handle));
+    return store_shard_listeners(stage.stores[at], channel_of(handle));
 }
 
-static size_t asked_at(const struct cluster_stage *stage, unsigned at, const char *word) { return store_count(stage->stores[at], word); }
+static size_t asked_at(unsigned at, const char *word) { return store_count(stage.stores[at], word); }
 
-static size_t asked_of_all(const struct cluster_stage *stage, const char *word)
+static size_t asked_of_all(const char *word)
 {
-    return asked_at(stage, 0, word) + asked_at(stage, 1, word) + asked_at(stage, 2, word);
+    return asked_at(0, word) + asked_at(1, word) + asked_at(2, word);
 }
 
 /* a has it, b and c wait for it, each a client of its own; at server 1. */
 struct three { struct client *p, *q, *r; struct handle *a, *b, *c; };
 
-static struct three three_at(struct cluster_stage *stage, const char *name)
+static struct three three_at(const char *name)
 {
-    struct three three = {cluster_connect(stage), cluster_connect(stage), cluster_connect(stage), NULL, NULL, NULL};
+    struct three three = {cluster_connect(&stage), cluster_connect(&stage), cluster_connect(&stage), NULL, NULL, NULL};
     three.a = waits(three.p, "a", name);
     three.b = waits(three.q, "b", name);
     three.c = waits(three.r, "c", name);
-    TELLS(stage->fixture, "a:OK b:WAITING c:WAITING");
+    TELLS(stage.fixture, "a:OK b:WAITING c:WAITING");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        store_forget(stage->stores[i]);
+        store_forget(stage.stores[i]);
     return three;
 }
 
@@ -58,18 +60,16 @@ static struct three three_at(struct cluster_stage *stage, const char *name)
 A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
-    struct cluster_stage stage;
     struct client *p = cluster_begin(&stage, s);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         waits(p, "h", names[i]);
-    SAME(s, asked_of_all(&stage, "SSUBSCRIBE"), 2);
-    SAME(s, asked_of_all(&stage, "SUBSCRIBE"), 0);
+    SAME(s, asked_of_all("SSUBSCRIBE"), 2);
+    SAME(s, asked_of_all("SUBSCRIBE"), 0);
 }
 
 /* Names that were of use once leave nothing for long. */
 A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
-    struct cluster_stage stage;
     struct client *p;
     struct handle *h;
     cluster_set(&stage, s);
@@ -84,20 +84,20 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
         run_ms(s, 1000);
         handle_free(h);
     }
-    HOLDS(s, asked_of_all(&stage, "SSUBSCRIBE") > 200);
-    HOLDS(s, asked_of_all(&stage, "SUNSUBSCRIBE") > 130);
-    SAME(s, listeners(&stage, 0, waits(p, "y", "kept")) + listeners(&stage, 1, waits(p, "y", "kept")) + listeners(&stage, 2, waits(p, "y", "kept")), 1);
+    HOLDS(s, asked_of_all("SSUBSCRIBE") > 200);
+    HOLDS(s, asked_of_all("SUNSUBSCRIBE") > 130);
+    h = waits(p, "y", "kept");
+    SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
     fixture_hush(s);
 }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */
 A_PLAY(an_older_server_has_plain_channels)
 {
-    struct cluster_stage stage;
     struct three three;
     cluster_set(&stage, s);
     cluster_of_old_servers(&stage);
-    three = three_at(&stage, cluster_name(1, 0));
+    three = three_at(cluster_name(1, 0));
     SAME(s, store_listeners(stage.stores[1], channel_of(three.b)), 1);
     release(three.a);
     run_ms(s, 1);
@@ -106,3 +106,29 @@ A_PLAY(an_older_server_has_plain_channels)
 }
 
 /* ---- slots that move ---- */
+
+/* Not all keys of the lock are on one side: neither script of its own runs, and it is freed by the one of a MUTEX. Once the slot has moved
+ * it goes to the first that asks: the others cannot hear yet, and keep their places. */
+A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
+{
+    struct three three;
+    const char *name = cluster_name(1, 0);
+    char queue[64];
+    cluster_set(&stage, s);
+    three = three_at(name);
+    snprintf(queue, sizeof queue, "hilock:wait:{%s}", name);
+    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
+    cluster_move_key(&stage, queue, 1, 2);
+    release(three.a);
+    TELLS_IN(s, 100, "a:released");
+    SAME(s, asked_at(1, "free"), 1);
+    cluster_move_lock(&stage, name, 1, 2);
+    cluster_end_move(&stage, cluster_slot(name), 2);
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_state(three.b->lock) == HILOCK_STATE_HELD || hilock_lock_state(three.c->lock) == HILOCK_STATE_HELD);
+    release_quietly(three.b);
+    release_quietly(three.c);
+    run_ms(s, 5);
+    HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
+    fixture_hush(s);
+}

@@ -80,17 +80,6 @@ TEST(a_release_asks_for_the_next_or_for_one_key)
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
-TEST(a_channel_is_of_a_client_and_of_a_slot)
-{
-    char channel[HL_FAIR_CHANNEL_MAX];
-    hl_queued_channel(channel, UUID, "", 0);
-    assert_string_equal(channel, "hilock:grant:" UUID);
-    hl_queued_channel(channel, UUID, "@CAN", 0);
-    assert_string_equal(channel, "hilock:grant:" UUID ":{@CAN}");
-    hl_queued_channel(channel, UUID, "@CAN", 1);
-    assert_string_equal(channel, "!hilock:grant:" UUID ":{@CAN}");
-}
-
 TEST(other_requests_are_said_so)
 {
     struct hl_command command;

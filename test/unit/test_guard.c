@@ -120,12 +120,10 @@ A_PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way)
 A_PLAY(unreadable_INFO_means_just_started)
 {
     struct client *p;
-    struct handle *a;
     PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
     p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     TELLS_IN(s, 3900, "");
     TELLS_IN(s, 200, "a:OK");
 }

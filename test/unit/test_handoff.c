@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One hold, several handles of one client, one after the other: what it costs, whose turn it is, what each gets
- * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a free, a close, a
- * pause, an outage. */
+ * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a close, an outage. */
 #include "play.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
@@ -53,6 +52,23 @@ WITH_CLIENT(counts_end_with_their_turn)
 
 /* ---- a release that takes the next along ---- */
 
+GIVEN(who_gives_up_on_the_way_leaves_nothing,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    release_quietly(a);
+    run_ms(s, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    cancel(b);
+    TELLS_IN(s, 10, "b:WAITING b:CANCELLED");
+    TEXT(s, store_holder(&s->store, "stock"), "");
+    run_ms(s, 3000);
+    SAME(s, asked(s, "mutex_release"), 2); /* the second one ran after what the first one asked for: no third is needed */
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 2, "a:OK");
+}
+
 /* ---- who fits ---- */
 
 A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
@@ -89,6 +105,26 @@ static void handed_on_after_an_extend(struct fixture *s, uint64_t early_us, size
 A_PLAY(what_was_extended_ends_with_the_next_ones_lease) { handed_on_after_an_extend(s, 0, 0); }
 A_PLAY(what_was_extended_ends_behind_the_next_ones_lease) { handed_on_after_an_extend(s, 1, 1); }
 
+/* Its first request may still be on its way: by a hand-off that would be forgotten. */
+WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
+{
+    struct handle *t = handle_new(p, "t", "stock", NULL), *b;
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
+    acquire(t, HILOCK_TRY);
+    b = asking(p, "b", "stock", NULL);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    TELLS_IN(s, 500, "t:OK b:WAITING");
+    release_quietly(t);
+    TELLS_IN(s, 2, "b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    release_quietly(b);
+    run_ms(s, 2200);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1000);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
 /* ---- what crosses it ---- */
 
 static struct handle *other;
@@ -117,4 +153,17 @@ HOLDING(closing_hands_on_to_nobody, NULL)
     client_close(the_client(s), 1000);
     TELLS_IN(s, 10, "a:released b:CLOSED closed");
     HOLDS(s, !is_ours(s, "stock"));
+}
+
+HOLDING(a_store_that_is_away_does_not_stop_it, NULL)
+{
+    struct handle *b = asking(the_client(s), "b", "stock", NULL);
+    run_ms(s, 1);
+    cut_off(s);
+    unheard_ms(s, 1);
+    release(a);
+    TELLS_IN(s, 1, "a:released b:OK");
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 5000, "");
+    HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
 }

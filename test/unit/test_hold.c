@@ -54,7 +54,7 @@ WITH_CLIENT(a_try_granted_too_late_asks_again_within_its_time)
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 static void block_for_long(struct handle *handle) { world_jump_us(&handle->fixture->world, 20000000); }
 
-static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct handle *handle), const char *told)
+static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct handle *handle))
 {
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = handle_new(p, "b", "two", &picky);
@@ -62,28 +62,27 @@ static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct
     acquire(b, HILOCK_FOREVER);
     when(a, "OK", step);
     run_ms(s, 1);
-    TELLS_IN(s, 5, told);
+    TELLS_IN(s, 5, "a:OK b:OK");
     HOLDS(s, b->result.remaining_ms >= 2500);
     SAME(s, b->result.attempts, 2);
 }
 
-A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block, "a:OK b:OK"); }
-A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long, "a:OK b:OK"); }
+A_PLAY(a_grant_that_aged_untold_is_asked_for_anew) { grants_behind_a_long_callback(s, block); }
+A_PLAY(a_grant_that_expired_untold_is_no_loss) { grants_behind_a_long_callback(s, block_for_long); }
 
 /* ---- lost, and not told yet ---- */
 
-static struct handle *other_of(struct handle *handle) { return TAILQ_NEXT(handle, entry); }
-static void release_other(struct handle *handle) { SAME(handle->fixture, release(other_of(handle)), HILOCK_OK); }
-
-static void lost_together(struct fixture *s, void (*step)(struct handle *handle), const char *told)
+static void release_other(struct handle *handle)
 {
-    struct client *p = fixture_connect(s, NULL);
+    SAME(handle->fixture, release(TAILQ_NEXT(handle, entry)), HILOCK_OK);
+}
+
+WITH_CLIENT(released_before_its_loss_is_told_it_answers_LOST)
+{
     struct handle *a = held(p, "a", "one", &picky);
     held(p, "b", "two", &picky);
     frozen_ms(p, 4000);
-    when(a, "LOST SUSPENDED", step);
-    TELLS_IN(s, 20, told);
+    when(a, "LOST SUSPENDED", release_other);
+    TELLS_IN(s, 20, "a:LOST SUSPENDED b:release LOST");
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
-
-A_PLAY(released_before_its_loss_is_told_it_answers_LOST) { lost_together(s, release_other, "a:LOST SUSPENDED b:release LOST"); }

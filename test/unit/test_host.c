@@ -158,43 +158,6 @@ WITH_HOST(what_leave_asks_for)
     assert_string_equal(story, "()a()");
 }
 
-/* Without anybody to tell: links alone, as in tests. */
-WITH_HOST(no_on_leave)
-{
-    host.on_leave = NULL;
-    host.on_enter = NULL;
-    hl_host_flush_later(&host, &a.flush);
-    turn();
-    assert_string_equal(story, "a");
-    assert_int_equal(host.depth, 0);
-}
-
-static struct hl_host *short_lived;
-
-static void on_last_leave(void *arg)
-{
-    (void)arg;
-    hl_host_done(short_lived);
-    free(short_lived);
-}
-
-/* Inside on_leave a client may end; ASan and valgrind see whether it is touched behind that. */
-TEST(host_freed_by_its_leave)
-{
-    struct hilock_loop table;
-    struct hl_memory memory;
-    struct poll_loop *other = poll_loop_new(&table);
-    hl_memory_init(&memory, NULL);
-    short_lived = calloc(1, sizeof *short_lived);
-    table.free_ctx = NULL; /* it turns */
-    assert_int_equal(hl_host_init(short_lived, &table, &memory, 1), 0);
-    short_lived->on_leave = on_last_leave;
-    hl_host_wake(short_lived);
-    poll_loop_turn(other, 0);
-    assert_int_equal(poll_loop_timers(other), 0);
-    free(other);
-}
-
 /* A loop that can hurry is asked to by what comes from outside of its calls, and only by that. */
 static void hurry(void *timer)
 {
@@ -223,21 +186,6 @@ WITH_HOST(what_comes_from_outside_hurries)
     hl_host_flush_later(&host, &a.flush);
     turn();
     assert_string_equal(story, "!()()()!(a)");
-}
-
-static void *no_timer(void *ctx, hilock_fire_fn *fire, void *arg)
-{
-    (void)ctx, (void)fire, (void)arg;
-    return NULL;
-}
-
-TEST(no_memory)
-{
-    struct hl_host none;
-    const struct hilock_loop table = {.size = sizeof table, .timer_new = no_timer};
-    struct hl_memory memory;
-    hl_memory_init(&memory, NULL);
-    assert_int_equal(hl_host_init(&none, &table, &memory, 1), -1);
 }
 
 /* A leave without its enter is a bug of ours, and stops the process. */

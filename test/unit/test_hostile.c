@@ -36,8 +36,8 @@ struct hostile {
     char names[NAMES][16];
 };
 
-/* At most one argument of a call draws: compilers evaluate arguments in different orders, and a seed is to be the same run
- * with each of them. */
+/* At most one argument of a call draws: compilers evaluate arguments in different orders, and a seed is to be the
+ * same run with each of them. */
 static uint64_t below(struct hostile *h, uint64_t bound) { return hl_random_below(&h->random, bound); }
 
 /* ---- what they say ---- */
@@ -150,6 +150,7 @@ static struct hl_reply *bad_answer(struct hostile *h, const struct net_command *
 static void decide(void *arg, const struct net_command *command, struct net_fate *fate)
 {
     struct hostile *h = arg;
+    int is_login = strcmp(command->word, "AUTH") == 0; /* is always run: a link with a false OK would never be well */
     if (h->is_healed || below(h, 100) >= h->evil)
         return;
     switch (below(h, 12)) {
@@ -161,7 +162,7 @@ static void decide(void *arg, const struct net_command *command, struct net_fate
     case 5:
     case 6:
     case 7: fate->answer = bad_answer(h, command); break;
-    default: fate->refusal = bad_answer(h, command); break;
+    default: *(is_login ? &fate->answer : &fate->refusal) = bad_answer(h, command); break;
     }
 }
 
@@ -176,8 +177,8 @@ static struct hl_reply *push(struct hostile *h)
     char text[400];
     int length;
     if (below(h, 5))
-        length = snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld %s", h->client->uuid, id, channel,
-                          (long long)window, (long long)heartbeat, (long long)asked_us, (long long)token,
+        length = snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld %s", h->client->uuid, id,
+                          channel, (long long)window, (long long)heartbeat, (long long)asked_us, (long long)token,
                           (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), h->names[1]);
     else
         length = snprintf(text, sizeof text, "F %s:%u %lld", h->client->uuid, id, (long long)token);
