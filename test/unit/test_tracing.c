@@ -83,6 +83,19 @@ A_PLAY(a_loss_and_failed_renewals_are_told)
     fixture_hush(s);
 }
 
+A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    forget(a);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    release(a);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire grant release");
+    fixture_hush(s);
+}
+
 /* ---- what it costs ---- */
 
 struct cost { uint64_t looks, asked, steps; };
