@@ -90,6 +90,13 @@ UNOPENED_TRIAL(stdin_was_closed)
     link_trial_until(trial, "up");
 }
 
+UNOPENED_TRIAL(watching_refused_at_once)
+{
+    poll_loop_refuse_watching(trial->loop, 1);
+    assert_int_equal(link_trial_open(trial), 0);
+    tells(trial, "down(the loop cannot watch the connection)");
+}
+
 /* ---- what can run out ---- */
 
 UNOPENED_TRIAL(every_allocation_fails_once)

@@ -88,6 +88,13 @@ UNOPENED_TRIAL(peer_that_does_not_read)
     link_trial_until(trial, "+OK");
 }
 
+UNOPENED_TRIAL(lost_with_a_backlog)
+{
+    fill(trial);
+    link_trial_hang_up(trial);
+    tells(trial, "up down(Connection reset by peer)");
+}
+
 UNOPENED_TRIAL(closed_with_a_backlog)
 {
     fill(trial);

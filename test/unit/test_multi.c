@@ -87,6 +87,20 @@ WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
     TELLS_IN(s, 5, "one:released m:OK");
 }
 
+WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
+{
+    struct handle *one = handle_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(one, HILOCK_FOREVER);
+    run_ms(s, 5);
+    acquire(m, HILOCK_FOREVER);
+    run_ms(s, 5);
+    store_free_name(&s->store, "b");
+    TELLS_IN(s, 5, "one:WAITING m:WAITING one:OK");
+    release(one);
+    TELLS_IN(s, 5, "one:released m:OK");
+}
+
 /* ---- faults ---- */
 
 WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
@@ -107,6 +121,9 @@ WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
     TELLS_IN(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
+    extend(m, 60000);
+    TELLS_IN(s, 5, "m:extended");
+    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
     release(m);
     TELLS_IN(s, 5, "m:released");
 }

@@ -19,6 +19,17 @@ WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
 }
 
+GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
+{
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
+    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
+    run_ms(s, 1500);
+    acquire(a, 2000);
+    TELLS_IN(s, 10, "a:SERVER");
+    HOLDS(s, strstr(a->detail, "NOSCRIPT"));
+}
+
 A_PLAY(a_script_that_may_not_be_loaded_says_so)
 {
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
@@ -70,6 +81,18 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
     run_ms(s, 2);
     SAME(s, asked(s, "mutex_acquire"), 40);
     SAME(s, counts_of(p).inflight, 0);
+}
+
+/* Every timer is late: the server has had its moments after the first few. */
+A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
+    p->tells = 1;
+    p->loop.late_us = 200000;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    asking(p, "a", "stock", NULL);
+    HOLDS(s, run_until_told(s, 2500));
+    TELLS(s, "down");
 }
 
 A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)

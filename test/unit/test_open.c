@@ -105,10 +105,29 @@ A_PLAY(a_bad_loop_is_refused)
     HOLDS(s, strstr(attempt.error.text, "ret_client is NULL"));
 }
 
-A_PLAY(a_loss_that_is_ignored_is_not_looked_at)
+static void told_nothing(const struct hilock_result *result, void *user) { *(hilock_status *)user = result->status; }
+
+/* No log, no events, the C library's memory, and a loop that needs no end. */
+A_PLAY(a_client_works_whose_program_hears_nothing)
 {
-    struct hilock_event event;
-    memset(&event, 0xff, sizeof event);
-    hilock_lost_ignored(&event, NULL);
-    hilock_lost_ignored(NULL, s);
+    struct attempt attempt;
+    hilock_lock *lock = NULL;
+    hilock_status status = HILOCK_UNKNOWN;
+    prepare(&attempt, s);
+    attempt.table.free_ctx = NULL;
+    SAME(s, open_it(&attempt, NULL), HILOCK_OK);
+    SAME(s, hilock_lock_create(&lock, attempt.client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 1000)), HILOCK_OK);
+    SAME(s, hilock_lock_create(NULL, attempt.client, "", NULL), HILOCK_INVALID);
+    SAME(s, hilock_acquire(lock, HILOCK_FOREVER, told_nothing, &status), HILOCK_OK);
+    run_ms(s, 5);
+    SAME(s, status, HILOCK_OK);
+    store_delete(&s->store, "stock");
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 2000);
+    SAME(s, hilock_lock_state(lock), HILOCK_STATE_IDLE); /* lost, and ignored */
+    hilock_lock_free(lock);
+    SAME(s, hilock_client_close(attempt.client, 0, NULL, NULL), HILOCK_OK);
+    run_ms(s, 5);
+    SAME(s, attempt.loop.timers, 0);
+    SAME(s, s->net.links, 0);
 }

@@ -92,6 +92,24 @@ A_PLAY(a_server_that_has_them_is_told_by_native_commands)
     }
 }
 
+/* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
+A_PLAY(a_native_command_that_is_refused_is_not_needed)
+{
+    sim_store_learn(s->store.core, "delifeq");
+    struct client *p = fixture_connect(s, NULL);
+    struct handle *a = waits(p, "a");
+    struct handle *b = asking(p, "b", "other", SIMPLE(.lease_ms = 60000));
+    run_ms(s, 500);
+    PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "NOPERM User has no permissions to run the 'delifeq' command", .times = PLAN_ALWAYS);
+    release(b);
+    TELLS_IN(s, 1, "a:OK b:OK b:released");
+    SAME(s, asked(s, "simple_release"), 1);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "simple_renew"), 1);
+    release(a);
+    TELLS_IN(s, 1, "a:released");
+}
+
 A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
 {
     sim_store_learn(s->store.core, "delex");

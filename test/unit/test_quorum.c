@@ -268,32 +268,6 @@ static unsigned take_turn(struct handle *handle)
     return had_it;
 }
 
-static void share(struct fixture *s, struct handle *const handles[2], unsigned grants[2])
-{
-    grants[0] = grants[1] = 0;
-    for (unsigned ms = 0; ms < 5000; ms++) {
-        for (unsigned i = 0; i < 2; i++)
-            grants[i] += take_turn(handles[i]);
-        run_ms(s, 1);
-    }
-}
-
-/* A request to the master under its guard is answered by the client itself, and shows nothing of the network. */
-A_PLAY(two_share_a_name_as_before_while_a_restarted_master_is_under_its_guard)
-{
-    const struct hilock_client_options options = {.size = sizeof options, .turns_max = 1};
-    struct handle *handles[2] = {handle_new(quorum_with(s, 3, options), "a", "stock", NULL),
-                             handle_new(quorum_with(s, 3, options), "b", "stock", NULL)};
-    unsigned before[2], grants[2];
-    s->is_untold = 1;
-    share(s, handles, before);
-    restart_empty(s, 2);
-    share(s, handles, grants); /* enough to be misled */
-    share(s, handles, grants);
-    HOLDS(s, 4 * (grants[0] + grants[1]) > 3 * (before[0] + before[1]));
-    HOLDS(s, 5 * grants[0] > grants[0] + grants[1] && 5 * grants[1] > grants[0] + grants[1]);
-}
-
 /* It asks again when it polls. */
 A_PLAY(a_poller_gives_back_at_once_the_votes_that_are_too_few)
 {

@@ -118,6 +118,19 @@ HOLDING(releases_need_no_memory, &again)
 
 static void release_it(struct handle *handle) { (void)release(handle); }
 static void acquire_it(struct handle *handle) { (void)!acquire(handle, HILOCK_TRY); }
+
+/* The release of a hold that is over says so, all counts at once; on_lost does not run as well. */
+HOLDING(release_of_a_count_behind_the_deadline_is_LOST_for_all, &again)
+{
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    acquire(a, HILOCK_TRY);
+    world_jump_us(&s->world, 5000000);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TELLS_IN(s, 5, "a:OK a:LOST a:release LOST");
+}
 static void cancel_it(struct handle *handle) { (void)cancel(handle); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }

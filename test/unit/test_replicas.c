@@ -49,6 +49,10 @@ A_PLAY(what_else_is_said_to_WAIT)
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
         {{.act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
          "WAIT: +wait is missing"},
+        {{.act = PLAN_REFUSE, .error = "UNBLOCKED force unblock from blocking operation, instance state changed"},
+         "a:UNWRITABLE", "UNBLOCKED"},
+        {{.act = PLAN_REFUSE, .error = "ERR WAIT cannot be used with replica instances. Please also note that ..."},
+         "a:UNWRITABLE", "ERR WAIT"},
         {{.act = PLAN_INSTEAD, .reply = say_string("many")}, "a:PROTOCOL", ""},
         {{.act = PLAN_INSTEAD, .reply = say_integer(-1)}, "a:NOT_REPLICATED", ""},
     };
@@ -61,6 +65,19 @@ A_PLAY(what_else_is_said_to_WAIT)
         HOLDS(s, strstr(a->detail, answers[i].detail));
         TEXT(s, holder_of(s, "stock"), "");
     }
+}
+
+/* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
+GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
+{
+    s->store.replica_us = 200000;
+    acquiring(handle_new(p, "short", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 100)),
+              HILOCK_TRY);
+    acquiring(handle_new(p, "long", "other", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 300)),
+              HILOCK_TRY);
+    TELLS_IN(s, 110, "short:NOT_REPLICATED");
+    TELLS_IN(s, 400, "long:OK");
+    SAME(s, asked(s, "WAIT"), 2);
 }
 
 /* ---- faults ---- */

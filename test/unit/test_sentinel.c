@@ -74,6 +74,19 @@ WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
     HOLDS(s, stage_is_at(stage->other, a));
 }
 
+/* One of three is no majority, though it is the only one that answers: it may just have been away. */
+WITH_SENTINELS(one_that_was_set_up_anew_is_not_believed)
+{
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
+    stage_connect(stage);
+    stage_fail_over(stage, 1, 0, 0);
+    stage->places[1]->mood = stage->places[2]->mood = s->place->mood = NET_REFUSES;
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 30000);
+    SAME(s, store_count(stage->other, NULL), 0);
+}
+
 /* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
 WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 {
@@ -152,4 +165,19 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     run_ms(s, 100);
     SAME(s, store_count(stage->other, NULL), 0);
     HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+/* Neither its lease nor its place in the queue would last until then. */
+WITH_SENTINELS(what_is_over_is_not_repeated)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    release(a);
+    run_ms(s, 5000);
+    cut_off(s);
+    run_ms(s, 100);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 70000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    SAME(s, store_count(stage->other, "mutex_release"), 0);
 }

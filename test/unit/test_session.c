@@ -79,7 +79,8 @@ A_PLAY(a_password_is_in_no_other_quote_either)
     struct client *p;
     sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " FIXTURE_SECRET, .times = 2);
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " FIXTURE_SECRET);
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM shop may not, nor may " FIXTURE_SECRET);
     PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = error, .times = 1);
     PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = error, .times = 1);
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);

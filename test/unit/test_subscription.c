@@ -13,6 +13,21 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
     return asking(p, tag, name, NULL);
 }
 
+WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
+{
+    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    struct handle *a = waits(p, "a", "stock");
+    run_ms(s, 10);
+    SAME(s, denied->met, 2);
+    cancel(a);
+    run_ms(s, 2000);
+    plan_end(denied);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked(s, "SUBSCRIBE"), 1);
+    SAME(s, store_listeners(&s->store, CHANNEL), 1);
+}
+
 WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
 {
     struct handle *a = waits(p, "a", "stock");

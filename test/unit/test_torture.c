@@ -61,9 +61,9 @@ static void use(struct handle *handle)
         is_done(s, release(handle));
 }
 
-static struct handle *asks(struct client *p, const char *name, uint32_t wait_ms)
+static struct handle *asks(struct client *p, hilock_kind kind, const char *name, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, name, name, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .reentrant = 1));
+    struct handle *handle = handle_new(p, name, name, HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = 3000, .reentrant = 1));
     ask(handle, wait_ms);
     return handle;
 }
@@ -82,7 +82,7 @@ static struct client *plain_day(struct fixture *s)
     if (p->status != HILOCK_OK)
         return p;
     for (int i = 0; i < 4; i++)
-        turns[i] = asks(p, "fourth", 3000);
+        turns[i] = asks(p, HILOCK_MUTEX, "fourth", 3000);
     run_ms(s, 500);
     let_go(turns[0]);
     use(turns[1]);
@@ -91,9 +91,10 @@ static struct client *plain_day(struct fixture *s)
     let_go(turns[3]);
     run_ms(s, 4000);
     store_take(&s->store, "shop:other", "another", 20000);
-    struct handle *a = asks(p, "stock", HILOCK_FOREVER), *b = asks(p, "stock", 5000), *c = asks(p, "other", 2000);
+    struct handle *a = asks(p, HILOCK_MUTEX, "stock", HILOCK_FOREVER), *b = asks(p, HILOCK_MUTEX, "stock", 5000);
+    struct handle *c = asks(p, HILOCK_MUTEX, "other", 2000);
     run_ms(s, 200);
-    struct handle *d = asks(p, "third", HILOCK_TRY);
+    struct handle *d = asks(p, HILOCK_MUTEX, "third", HILOCK_TRY);
     use(a);
     run_ms(s, 2500);
     let_go(a);
@@ -113,10 +114,8 @@ static struct client *plain_day(struct fixture *s)
 
 static void hold_and_wait(struct client *p, const char *one, const char *other)
 {
-    struct handle *a = handle_new(p, "a", one, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    struct handle *b = handle_new(p, "b", other, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    ask(a, HILOCK_FOREVER);
-    ask(b, HILOCK_FOREVER);
+    struct handle *a = asks(p, HILOCK_MUTEX, one, HILOCK_FOREVER);
+    asks(p, HILOCK_MUTEX, other, HILOCK_FOREVER);
     run_ms(p->fixture, 200);
     if (a->lock)
         (void)release(a);
@@ -195,10 +194,9 @@ static struct client *replicas_day(struct fixture *s)
     return p;
 }
 
-static struct handle *queues(struct client *p, const char *tag, const char *name, uint32_t wait_ms)
+static struct handle *queues(struct client *p, const char *name, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 4000));
-    ask(handle, wait_ms);
+    struct handle *handle = asks(p, HILOCK_FAIR, name, wait_ms);
     run_ms(p->fixture, 5);
     return handle;
 }
@@ -211,11 +209,11 @@ static struct client *queue_day(struct fixture *s)
     if (p->status != HILOCK_OK || q->status != HILOCK_OK)
         return p;
     run_ms(s, 2000);
-    struct handle *a = queues(p, "a", "queue", HILOCK_FOREVER);
-    struct handle *b = queues(p, "b", "queue", HILOCK_FOREVER);
-    struct handle *c = queues(p, "c", "queue", HILOCK_FOREVER);
-    struct handle *d = queues(q, "d", "queue", 20000);
-    struct handle *e = queues(p, "e", "queue", 1500);
+    struct handle *a = queues(p, "queue", HILOCK_FOREVER);
+    struct handle *b = queues(p, "queue", HILOCK_FOREVER);
+    struct handle *c = queues(p, "queue", HILOCK_FOREVER);
+    struct handle *d = queues(q, "queue", 20000);
+    struct handle *e = queues(p, "queue", 1500);
     run_ms(s, 3500);
     let_go(a);
     stop(c);
@@ -232,7 +230,7 @@ static struct client *queue_day(struct fixture *s)
     run_ms(s, 4000);
     let_go(a);
     store_take(&s->store, "foreign", "java:1", 700);
-    (void)queues(q, "f", "foreign", 5000);
+    (void)queues(q, "foreign", 5000);
     run_ms(s, 2000);
     client_close(q, 100);
     run_ms(s, 5000);

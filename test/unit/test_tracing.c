@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* on_trace gets each step of each handle, in order and with its time; unset it costs no look at the clock and no memory. */
+/* on_trace gets each step of each handle, in order and with its time. */
 #include "play.h"
 
 /* The fixture uses the client's user itself, so the steps are kept here. */
 static char told[4000];
-static unsigned steps;
 static uint64_t latest_us;
 static const struct handle *watched; /* NULL: every step is written down */
 
@@ -17,7 +16,6 @@ static void on_trace(const struct hilock_trace *trace, void *user)
                                         [HILOCK_TRACE_DISCONNECT] = "disconnect"};
     size_t used = strlen(told);
     const struct client *client = user;
-    steps++;
     HOLDS(client->fixture, trace->size == sizeof *trace && trace->name && trace->node && trace->detail && trace->at_us >= latest_us);
     HOLDS(client->fixture, trace->at_us == world_clock_us(&client->loop.clock) && !strstr(trace->detail, FIXTURE_SECRET));
     HOLDS(client->fixture, !trace->lock || trace->lock_user);
@@ -83,40 +81,15 @@ A_PLAY(a_loss_and_failed_renewals_are_told)
     fixture_hush(s);
 }
 
-/* ---- what it costs ---- */
-
-struct cost { uint64_t looks, asked, steps; };
-
-/* The same seeds give the same story, with and without an observer. */
-static struct cost story(hilock_trace_fn *trace)
+A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
 {
-    static struct fixture fixture;
-    struct fixture *s = &fixture;
-    fixture_begin(s);
-    struct cost before = {world_loop_looks(), s->memory.asked, steps};
-    forget(NULL);
-    latest_us = 0;
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = trace));
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
-    for (int i = 0; i < 3; i++) {
-        acquire(a, HILOCK_FOREVER);
-        acquire(b, HILOCK_FOREVER);
-        run_ms(s, 2000);
-        release(a);
-        run_ms(s, 5);
-        release(b);
-        run_ms(s, 5);
-    }
-    struct cost cost = {world_loop_looks() - before.looks, s->memory.asked - before.asked, steps - before.steps};
+    static const char *const names[] = {"one", "two", NULL};
+    struct handle *a = multi_new(traced(s), "a", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    forget(a);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    release(a);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire grant release");
     fixture_hush(s);
-    return fixture_end(s) ? cost : (struct cost){0, 0, 0};
-}
-
-A_PLAY(unset_it_costs_nothing)
-{
-    struct cost with = story(on_trace), without = story(NULL);
-    HOLDS(s, with.steps > 20 && without.steps == 0);
-    HOLDS(s, without.looks > 0 && without.asked > 0);
-    SAME(s, with.looks - without.looks, with.steps); /* at_us */
-    SAME(s, with.asked, without.asked);
 }

@@ -48,22 +48,13 @@ static void it_is_0(struct handle *handle) { SAME(handle->fixture, left(watched)
 
 static void end_by_release(struct handle *a) { release_quietly(a); }
 static void end_by_abandon(struct handle *a) { client_abandon(a->client); }
-static void end_by_theft(struct handle *a)
-{
-    store_take(&a->fixture->store, "stock", "another", 60000);
-    run_ms(a->fixture, 1100);
-}
 static void end_by_deadline(struct handle *a)
 {
     world_jump_us(&a->fixture->world, 3600000000u);
     SAME(a->fixture, left(watched), 0); /* before anything has run */
     run_ms(a->fixture, 5);
 }
-static void end_by_close(struct handle *a)
-{
-    client_close(a->client, 10);
-    run_ms(a->fixture, 50);
-}
+
 static void end_by_extend(struct handle *a)
 {
     store_delete(&a->fixture->store, "stock");
@@ -74,7 +65,7 @@ static void end_by_extend(struct handle *a)
 A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
 {
     static void (*const ends[])(struct handle *a) = {end_by_release, handle_free, handle_drop, end_by_abandon,
-                                                  end_by_theft, end_by_deadline, end_by_close, end_by_extend};
+                                                  end_by_deadline, end_by_extend};
     s->is_tampered = 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct client *p = fixture_connect(s, NULL);

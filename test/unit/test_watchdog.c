@@ -45,6 +45,18 @@ HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
 }
 
+/* Some of the last retries fall into the last moments. */
+WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
+{
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
+    for (int i = 0; i < 200; i++) {
+        p->loop.late_us = 0;
+        held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+        p->loop.late_us = 20000;
+        TELLS_IN(s, 3200, "a:RENEWAL_FAILED a:LOST EXPIRED");
+    }
+}
+
 HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
 {
     struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);

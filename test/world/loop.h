@@ -35,6 +35,5 @@ struct world_loop {
 
 void world_loop_init(struct world_loop *loop, struct world *world, struct world_memory *memory);
 struct hilock_loop world_loop_table(struct world_loop *loop);
-uint64_t world_loop_looks(void); /* how often a clock was read, of all loops */
 
 #endif
