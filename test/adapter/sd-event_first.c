@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* After a pause of the process hilock's timer fires before anything of the program that came due in it, though that was due first. */
+/* After a pause of the process hilock's timer fires before all of the program that came due in it, even if that was due
+ * first. */
 #include <hilock/adapters/sd-event.h>
 #include <hilock/loop.h>
 #include <setjmp.h>
@@ -18,7 +19,12 @@ static char order[4]; /* h: hilock's, p: the program's */
 
 static void note(char what) { order[strlen(order)] = what; }
 static void on_fire(void *arg) { (void)arg, note('h'); }
-static int on_time(sd_event_source *source, uint64_t due_us, void *arg) { return (void)source, (void)due_us, (void)arg, note('p'), 0; }
+static int on_time(sd_event_source *source, uint64_t due_us, void *arg)
+{
+    (void)source, (void)due_us, (void)arg;
+    note('p');
+    return 0;
+}
 static int on_defer(sd_event_source *source, void *arg) { return (void)source, (void)arg, note('p'), 0; }
 
 static void hilock_comes_first(void **state)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""counts.py [ROOT [BUILD REDIS_SERVER]] - what the inside of lib/ weighs: files, ties and circles of files; flags and untagged unions; how often a
-feature is mentioned outside of its files; and, with a build directory, what five walks through it pass: a free acquire, a contended one, a renewal, a
-release, a loss. Not a test: figures to set beside those of another commit.
+"""counts.py [ROOT [BUILD REDIS_SERVER]] - what the inside of lib/ weighs: files, ties and circles of files; flags and
+untagged unions; how often a feature is mentioned outside of its files; and, with a build directory, what five walks
+pass: a free acquire, a contended one, a renewal, a release, a loss. Not a test: figures to set beside others.
 
-Ties and circles are of calls and includes in the sources (circles.py). A walk is no static graph: it is what walks.c calls, counted while it runs."""
+Ties and circles are of calls and includes in the sources (circles.py). A walk is what walks.c calls, while it runs."""
 import collections
 import glob
 import os
@@ -26,21 +26,17 @@ FEATURES = {  # words of it, and the files that are its own
 FLAG, UNION = r'\buint8_t \w+ : 1;|\bint (?:is|has|was)_\w+[;,]', r'\bunion \{'
 
 
-def stem(path):
-    return os.path.splitext(os.path.basename(path))[0]
-
-
 def sources(root):
     """{path below lib/: text, without comments}"""
-    found = {}
-    for path in sorted(glob.glob(os.path.join(root, 'lib/**/*.[ch]'), recursive=True)):
-        found[os.path.relpath(path, os.path.join(root, 'lib'))] = re.sub(r'/\*.*?\*/', '', outside.read(path), flags=re.S)
-    return found
+    folder = os.path.join(root, 'lib')
+    return {os.path.relpath(path, folder): re.sub(r'/\*.*?\*/', '', outside.read(path), flags=re.S)
+            for path in sorted(glob.glob(os.path.join(folder, '**/*.[ch]'), recursive=True))}
 
 
 def count_files(root, texts):
     ties = circles.in_sources(root)
-    calls = {(one, other) for one, others in ties.items() for other in others if one.endswith('.c') and other.endswith('.c')}
+    pairs = {(one, other) for one, others in ties.items() for other in others}
+    calls = {pair for pair in pairs if all(path.endswith('.c') for path in pair)}
     print(f'files: {len(texts)}, in lib/lock: {sum(path.startswith("lock/") for path in texts)}')
     print(f'ties from file to file: {len(calls)}, pairs tied both ways: {sum((b, a) in calls for a, b in calls) // 2}, '
           f'circles: {[len(circle) for circle in circles.circles(ties)]}')
@@ -53,24 +49,26 @@ def count_state(texts):
             flags[name] += len(re.findall(FLAG, body)) if path.startswith(MACHINE) else 0
             unions[name] += len(re.findall(UNION, body))
     for what, found in (('flags of lib/lock and lib/group', flags), ('untagged unions of lib', unions)):
-        print(f'{what}: {sum(found.values())}', *(f'{name} {count}' for name, count in found.most_common(6) if count), sep=', ')
+        most = (f'{name} {count}' for name, count in found.most_common(6) if count)
+        print(f'{what}: {sum(found.values())}', *most, sep=', ')
 
 
 def count_mentions(texts):
     for feature, (words, own) in FEATURES.items():
-        count = sum(len(re.findall(words, text)) for path, text in texts.items() if path.startswith(MACHINE) and stem(path) != own)
+        others = [text for path, text in texts.items() if path.startswith(MACHINE) and not re.search(rf'/{own}\.', path)]
+        count = sum(len(re.findall(words, text)) for text in others)
         print(f'mentions of {feature} in lib/lock and lib/group outside of {own}.*: {count}')
 
 
 def places(program, addresses):
     """{address: (function, file)}"""
-    lines = subprocess.run(['addr2line', '-f', '-e', program], input='\n'.join(addresses), check=True, stdout=subprocess.PIPE,
-                           text=True).stdout.splitlines()
+    command, text = ['addr2line', '-f', '-e', program], '\n'.join(addresses)
+    lines = subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     return dict(zip(addresses, zip(lines[::2], (line.rpartition(':')[0] for line in lines[1::2]))))
 
 
 def count_walks(build, server):
-    """A change of file is a call, each time that it happens, from one file to another. Inline functions of headers are left out."""
+    """A change of file is a call, each time that it happens, from one file to another; inline functions do not count."""
     program = os.path.join(build, 'test/build/walks')
     subprocess.run(['ninja', '-C', build, '--quiet', 'test/build/walks'], check=True, stdout=subprocess.DEVNULL)
     with tempfile.TemporaryDirectory() as work, outside.redis(server, work) as url:
@@ -81,8 +79,9 @@ def count_walks(build, server):
         pairs = [(callee, caller) for callee, caller in pairs if not callee[1].endswith('.h')]
         for where in ('lib/', 'lib/lock/'):
             passed = {callee for callee, _ in pairs if f'/{where}' in callee[1]}
+            files = {file for _, file in passed}
             changes = sum(callee[1] != caller for callee, caller in pairs if callee in passed)
-            print(f'{name}: {len(passed)} functions of {len({file for _, file in passed})} files in {where}, {changes} changes of file')
+            print(f'{name}: {len(passed)} functions of {len(files)} files in {where}, {changes} changes of file')
 
 
 def main(root='.', build=None, server='redis-server'):

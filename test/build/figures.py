@@ -37,11 +37,9 @@ def complaints(root, path, releases):
 
 
 def main(root):
-    if not shutil.which('git'):
-        print('there is no git, which knows how old a commit is')
-        return 77
-    if subprocess.run(['git', '-C', root, 'rev-parse', 'HEAD'], capture_output=True, check=False).returncode:
-        print('no history here: how old the pages of figures are cannot be said')
+    known = shutil.which('git') and subprocess.run(['git', '-C', root, 'rev-parse', 'HEAD'], capture_output=True, check=False)
+    if not known or known.returncode:
+        print('no history here, or no git: how old the pages of figures are cannot be said')
         return 77
     releases = re.findall(r'^## (\d+\.\d+\.\d+)', read(os.path.join(root, 'CHANGELOG.md')), re.M)
     if version_of(read(os.path.join(root, 'meson.build'))) != releases[0]:

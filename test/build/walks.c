@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* walks SOCKET - what one lock passes through: a line "walk NAME", then one of two addresses, of a function and of its caller, for each call in
- * lib/ until the walk ends. counts.py counts them. lib/ is compiled with -finstrument-functions here, and the server is a real one. Another
+/* walks SOCKET - what one lock passes through, for counts.py: a line "walk NAME", then for each call in lib/ the addresses
+ * of the function and of its caller. lib/ is compiled with -finstrument-functions here; the server is a real one. Another
  * holder is played by hand: it holds as Redisson does, so that all that is recorded is the waiter's. */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
@@ -84,8 +84,10 @@ int main(int argc, char **argv)
     snprintf(url, sizeof url, "unix://%s", argv[1]);
     base = event_base_new();
     store = redisConnectUnix(argv[1]);
-    must(hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = url, .on_trace = on_trace), NULL) == HILOCK_OK);
-    must(hilock_lock_create(&lock, client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .lease_ms = LEASE_MS)) == HILOCK_OK);
+    must(hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = url, .on_trace = on_trace), NULL) ==
+         HILOCK_OK);
+    must(hilock_lock_create(&lock, client, "stock", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .lease_ms = LEASE_MS)) ==
+         HILOCK_OK);
     acquire(); /* the link is opened and the scripts are loaded */
     until(&answers);
     release();

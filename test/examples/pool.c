@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool - slow work under locks, done by threads, and a good end: the loop takes the lock and gives it back, a pool thread works, and asks before
- * each step whether the lock is still ours. Two jobs want each name, so half of them wait.
+/* pool - slow work under locks, done by threads, and a good end: the loop takes the lock and gives it back, a pool thread
+ * works, and asks before each step whether the lock is still ours. Two jobs want each name, so half of them wait.
  *
- * A handle belongs to the loop's thread; what another thread may have is a hilock_validity: one hold as seen from outside. It is 0 once that
- * hold has ended, by release, loss or close, even when handle and client are gone. So nobody waits for a worker: the loop frees the lock when
- * it must, and the worker finds out before its next step. The validity is given back when the work is.
- * SIGTERM: waiting jobs give up at once, running jobs get DRAIN_MS to finish; then their locks are lost. A second SIGTERM only shortens the
- * drain. When all is closed no lock is left at the store, unless the store did not answer.
- * Invariant: a job is the loop's, but for `steps` and `validity` while a worker has it; event_active hands it back. (It needs libevent_pthreads
- * for that.)
+ * A handle belongs to the loop's thread; what another thread may have is a hilock_validity: one hold as seen from outside.
+ * It is 0 once that hold has ended, by release, loss or close, even when handle and client are gone. So nobody waits for a
+ * worker: the loop frees the lock when it must, and the worker finds out before its next step.
+ * SIGTERM: waiting jobs give up at once, running jobs get DRAIN_MS to finish; then their locks are lost. A second one only
+ * shortens the drain. When all is closed no lock is left at the store, unless the store did not answer.
+ * Invariant: a job is the loop's, but for `steps` and `validity` while a worker has it; event_active hands it back, which
+ * needs libevent_pthreads.
  * usage: pool [URL [STEPS [DRAIN_MS]]]    (100 of 10 ms, 5000). One line is printed for each thing that happens */
 #include <event2/event.h>
 #include <event2/thread.h>
@@ -170,7 +170,8 @@ static void job_begin(struct shop *shop, int number, int steps)
     job->returned = event_new(shop->base, -1, 0, on_returned, job);
     snprintf(name, sizeof name, "job:%d", number / 2);
     if (!job->returned ||
-        hilock_lock_create(&job->lock, shop->locks, name, HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = job, .lease_ms = 3000)) != HILOCK_OK ||
+        hilock_lock_create(&job->lock, shop->locks, name,
+                           HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = job, .lease_ms = 3000)) != HILOCK_OK ||
         hilock_acquire(job->lock, HILOCK_FOREVER, on_acquired, job) != HILOCK_OK)
         end(job, hilock_client_refusal(shop->locks));
 }
@@ -195,7 +196,8 @@ static int open_all(struct shop *shop, const char *url)
         (void)event_base_priority_init(shop->base, 2); /* hilock has the first: on_lost before on_returned */
     shop->term = shop->base ? evsignal_new(shop->base, SIGTERM, on_term, shop) : NULL;
     if (!shop->term || event_add(shop->term, NULL) != 0 ||
-        hilock_client_open_libevent(&shop->locks, shop->base, HILOCK_CLIENT_OPTIONS(.url = url, .label = "pool"), &error) != HILOCK_OK)
+        hilock_client_open_libevent(&shop->locks, shop->base, HILOCK_CLIENT_OPTIONS(.url = url, .label = "pool"), &error) !=
+            HILOCK_OK)
         return fprintf(stderr, "%s\n", error.text), -1;
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&shop->threads[i], NULL, work, shop) != 0)

@@ -11,7 +11,8 @@ JOBS, NAMES, FOR_EVER = 8, 4, 10 ** 9
 
 def of(program, what):
     """The jobs of which that was said."""
-    return sorted(int(line.split()[1]) for line in program.lines if line.startswith('job ') and line.split(maxsplit=2)[2] == what)
+    lines = [line.split(maxsplit=2) for line in program.lines if line.startswith('job ')]
+    return sorted(int(number) for _, number, said in lines if said == what)
 
 
 def begun(program, url, *arguments):
@@ -32,7 +33,7 @@ def taken(program, url):
         victim = next(job for job in of(pool, 'works') if job // 2 == 2)
         store.ask(url, 'DEL', 'job:2')
         pool.until(lambda: of(pool, 'stopped') and len(of(pool, 'works')) > NAMES, 'its next one works')
-        store.expect(of(pool, 'lost') == of(pool, 'stopped') == [victim], 'whose lock was taken away stops, and nobody else')
+        store.expect(of(pool, 'lost') == of(pool, 'stopped') == [victim], 'whose lock was taken stops, and nobody else')
         store.expect(store.locks(url) == [f'job:{i}' for i in range(NAMES)], 'all names are held')
         pool.process.send_signal(signal.SIGTERM)
         pool.ended()
@@ -54,7 +55,7 @@ def stops(program, url, drain_ms, signals):
             pool.until(lambda: pool.lines.count('finishing') == number, 'it is told to end')
         pool.ended()
         store.expect(len(of(pool, 'CLOSED')) == JOBS - NAMES, f'those who wait give up: {pool.lines}')
-        store.expect(of(pool, 'has no time left') == of(pool, 'stopped') == of(pool, 'works'), 'those who work are stopped')
+        store.expect(of(pool, 'has no time left') == of(pool, 'stopped') == of(pool, 'works'), 'the others are stopped')
 
 
 def pool_of(url, program):

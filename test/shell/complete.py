@@ -4,10 +4,9 @@ import re
 import subprocess
 import sys
 
+from command import store
 
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        return file.read()
+read = store.outside.read
 
 
 def completed(script, *words):
