@@ -30,10 +30,10 @@ What was learned from them: FINDINGS.md.
 CAUTIOUS = '`min-replicas-to-write 1`, `min-replicas-max-lag 2`'
 SECTIONS = {  # name: title, program, which of its tests (none: all)
     'cluster': ('Redis Cluster, 3 masters with a replica each', 'cluster', ()),
-    'cluster_1': ('The same, and the replica confirms each grant: none while there is none', 'replicas_failover', ('in_a_cluster_the_only_one_confirms',)),
+    'cluster_1': ('The same, and the replica confirms each grant: none while there is none', 'replicas', ('in_a_cluster_the_only_one_confirms',)),
     'sentinel': ('Sentinel, a master and 2 replicas', 'sentinel', ()),
-    'sentinel_1': (f'The same with {CAUTIOUS}, and one replica confirms each grant', 'replicas_failover', ('behind_sentinel_one_of_two_confirms',)),
-    'sentinel_2': ('The same, and both confirm: none while one is away', 'replicas_failover', ('behind_sentinel_both_confirm',)),
+    'sentinel_1': (f'The same with {CAUTIOUS}, and one replica confirms each grant', 'replicas', ('behind_sentinel_one_of_two_confirms',)),
+    'sentinel_2': ('The same, and both confirm: none while one is away', 'replicas', ('behind_sentinel_both_confirm',)),
     'pairs': ('Acquire and release in a cluster of 3 masters', None, ()),
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, a loss, links that carry nothing, a close that leaves
- * the loop empty. libevent is one of them here; all other live tests are played on it alone. */
+ * the loop empty. libevent is one of them here, and besides with priorities; all other live tests are played on it alone. */
 #include "loops.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "support/proxy.h"
 #include "support/fixture.h"
+#include "support/secret.h"
 
 static const struct client_loop *const loops[] = {
     NULL, /* libevent */
@@ -44,30 +43,25 @@ static void acquire_and_release(void **state)
         assert_true(stock.acquired.token > 0);
         assert_int_equal(handle_give(&stock), HILOCK_OK);
     }
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
+/* One that is there, and one that never is. */
 static void by_host_name(void **state)
 {
     const struct fixture *fixture = *state;
-    const char *host = strstr(fixture->server->tcp_url, "127.0.0.1");
-    struct client client, lost;
+    struct client client;
     struct handle stock;
     char url[128];
-    assert_non_null(host);
-    snprintf(url, sizeof url, "%.*slocalhost%s", (int)(host - fixture->server->tcp_url), fixture->server->tcp_url, host + strlen("127.0.0.1"));
+    snprintf(url, sizeof url, "redis://" LIVE_LOGIN "localhost:%d", fixture->server->port);
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = url));
     handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    begin(&lost, HILOCK_CLIENT_OPTIONS(.url = "redis://a..b"));
-    handle_open(&stock, &lost, "stock:42", NULL);
+    client_end(&client);
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = "redis://a..b"));
+    handle_open(&stock, &client, "stock:42", NULL);
     assert_int_equal(handle_acquire(&stock, 300), HILOCK_UNREACHABLE);
-    handle_free(&stock);
-    client_close(&lost);
+    client_end(&client);
 }
 
 /* First in vain, then until the release wakes it. */
@@ -81,18 +75,16 @@ static void wait_and_be_woken(void **state)
     handle_open(&held, &theirs, "stock:42", NULL);
     handle_open(&wanted, &ours, "stock:42", NULL);
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
-    assert_int_equal(handle_acquire(&wanted, 2000), HILOCK_TIMED_OUT); /* time enough to connect and hear it */
+    client_connect(&ours);
+    assert_int_equal(handle_acquire(&wanted, 50), HILOCK_TIMED_OUT);
     handle_ask(&wanted, HILOCK_FOREVER);
     handle_until(&wanted, &wanted.waiting, 2, "WAITING");
     assert_int_equal(handle_give(&held), HILOCK_OK);
     handle_until(&wanted, &wanted.acquired, 2, "the grant");
     assert_int_equal(wanted.acquired.status, HILOCK_OK);
     assert_true(client_stats(&ours).wakeups > 0);
-    assert_int_equal(handle_give(&wanted), HILOCK_OK);
-    handle_free(&held);
-    handle_free(&wanted);
-    client_close(&ours);
-    client_close(&theirs);
+    client_end(&ours);
+    client_end(&theirs);
 }
 
 static void loss(void **state)
@@ -106,34 +98,30 @@ static void loss(void **state)
     redis_do(fixture->redis, "DEL stock:42");
     handle_until(&stock, &stock.lost, 1, "the loss");
     assert_int_equal(stock.lost.reason, HILOCK_REASON_TAKEN);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
 static int is_found_out(void *arg) { return ((const struct client *)arg)->disconnected > 0; }
 
-static void half_open_link(void **state)
+/* The server stands still: what is sent is never answered. Then all links end at once. */
+static void links_that_carry_nothing(void **state)
 {
     const struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
     struct client client;
     struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = proxy_url(proxy), .keepalive_ms = 300, .command_timeout_ms = 500));
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .keepalive_ms = 300, .command_timeout_ms = 500));
     client_connect(&client);
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    proxy_drop(proxy, PROXY_COMMANDS, PROXY_REPLIES);
+    server_suspend(fixture->server);
     client_until(&client, is_found_out, &client, "the link to be given up");
-    proxy_pass(proxy);
+    server_resume(fixture->server);
     client_connect(&client);
-    assert_int_equal(stock.lost.count, 0);
+    redis_do(fixture->redis, "CLIENT KILL USER default SKIPME yes");
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    proxy_cut(proxy, PROXY_ALL);
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
-    proxy_end(proxy);
+    assert_int_equal(stock.lost.count, 0);
+    client_end(&client);
 }
 
 static void free_it(struct handle *handle) { handle_free(handle); }
@@ -160,7 +148,13 @@ static void close_with_all_under_way(void **state)
     handle_free(&wanted);
 }
 
-/* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. */
+static void abandon_it(struct handle *handle)
+{
+    hilock_client_abandon(handle->client->hilock);
+    handle->client->hilock = NULL;
+}
+
+/* Inside a callback: a request is on the way, and a hold was handed on, which nobody knows yet. */
 static void abandon(void **state)
 {
     const struct fixture *fixture = *state;
@@ -170,18 +164,65 @@ static void abandon(void **state)
     handle_open(&stock, &client, "stock:42", NULL);
     handle_open(&first, &client, "shelf", NULL);
     handle_open(&next, &client, "shelf", NULL);
+    first.on_released = abandon_it;
     assert_int_equal(handle_acquire(&first, 20000), HILOCK_OK);
     handle_ask(&next, HILOCK_FOREVER);
     handle_release(&first);
     handle_ask(&stock, HILOCK_TRY);
-    hilock_client_abandon(client.hilock);
-    client.hilock = NULL;
-    assert_int_equal(first.released.count + next.acquired.count, 0);
-    handle_free(&stock);
-    handle_free(&first);
-    handle_free(&next);
-    client_close(&client);
-    redis_do(fixture->redis, "DEL stock:42 shelf");
+    handle_until(&first, &first.released, 1, "the release");
+    assert_int_equal(stock.acquired.count + next.acquired.count, 0);
+    client_end(&client);
+    redis_do(fixture->redis, "FLUSHALL");
+}
+
+/* ---- libevent with priorities: a program that is busy all the time at the most urgent of them ---- */
+
+struct busy { struct event *event; unsigned long turns; };
+
+/* Active in each turn of the loop; event_active in the callback would never end the turn. */
+static void on_busy(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval now = {0, 0};
+    struct busy *busy = arg;
+    (void)fd;
+    (void)what;
+    busy->turns++;
+    event_add(busy->event, &now);
+}
+
+static int has_renewed(void *client) { return client_stats(client).renewals >= 1; }
+
+static int is_listening(void *redis) { return redis_channels(redis) == 1; }
+
+static void busy_at_the_most_urgent(void **state)
+{
+    struct fixture *fixture = *state;
+    struct event_base *base = event_base_new();
+    struct busy busy = {NULL, 0};
+    struct client client;
+    struct handle held, awaited;
+    assert_int_equal(event_base_priority_init(base, 3), 0);
+    client_open_on(&client, base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    busy.event = event_new(base, -1, 0, on_busy, &busy);
+    assert_int_equal(event_priority_set(busy.event, 0), 0);
+    on_busy(-1, 0, &busy);
+    handle_open(&held, &client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    handle_open(&awaited, &client, "awaited", NULL);
+    redis_do(fixture->redis, "HSET awaited another 1");
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    handle_ask(&awaited, HILOCK_FOREVER);
+    client_until(&client, is_listening, fixture->redis, "the subscription");
+    client_until(&client, has_renewed, &client, "a renewal");
+    assert_int_equal(held.lost.count + held.renewal_failed.count + client.disconnected, 0);
+    redis_do(fixture->redis, "DEL awaited");
+    redis_do(fixture->redis, "PUBLISH redisson_lock__channel:{awaited} 0");
+    handle_until(&awaited, &awaited.acquired, 1, "the grant");
+    assert_int_equal(awaited.acquired.status, HILOCK_OK);
+    assert_true(busy.turns > 1);
+    event_free(busy.event);
+    client_end(&client);
+    assert_int_equal(event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED | EVENT_BASE_COUNT_ACTIVE), 0);
+    event_base_free(base);
 }
 
 int main(void)
@@ -191,11 +232,12 @@ int main(void)
         FIXTURE_TEST_WITH_PORT(by_host_name),
         FIXTURE_TEST(wait_and_be_woken),
         FIXTURE_TEST(loss),
-        FIXTURE_TEST(half_open_link),
+        FIXTURE_TEST(links_that_carry_nothing),
         FIXTURE_TEST(close_with_all_under_way),
         FIXTURE_TEST(abandon),
     };
-    int failed = 0;
+    const struct CMUnitTest of_libevent[] = {FIXTURE_TEST(busy_at_the_most_urgent)};
+    int failed = cmocka_run_group_tests(of_libevent, NULL, NULL);
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         loop = loops[i];
         failed += cmocka_run_group_tests_name(loop ? loop->name : "libevent", tests, NULL, NULL);

@@ -36,11 +36,8 @@ static void end(struct trial *trial)
     assert_int_equal(trial->waiting.acquired.status, HILOCK_OK);
     assert_true(client_stats(&trial->client).wakeups > 0);
     assert_int_equal(handle_give(&trial->held), HILOCK_OK);
-    assert_int_equal(trial->held.lost.count + trial->held.renewal_failed.count, 0);
-    assert_int_equal(trial->client.disconnected, 0);
-    handle_free(&trial->held);
-    handle_free(&trial->waiting);
-    client_close(&trial->client);
+    assert_int_equal(trial->held.lost.count + trial->held.renewal_failed.count + trial->client.disconnected, 0);
+    client_end(&trial->client);
 }
 
 static void no_result(const struct hilock_result *result, void *user)
@@ -59,9 +56,7 @@ static void child_that_gives_back(void *arg)
     CHECK(event_reinit(trial->client.base) == 0);
     hilock_client_abandon(trial->client.hilock);
     trial->client.hilock = NULL;
-    handle_free(&trial->waiting);
-    handle_free(&trial->held);
-    client_close(&trial->client); /* checks that the loop is empty */
+    client_end(&trial->client); /* checks that the loop is empty */
 }
 
 static void child_that_frees_handles_first(void *arg)
@@ -86,10 +81,7 @@ static void child_with_a_client_of_its_own(void *arg)
     handle_open(&parents, &client, "held", NULL);
     CHECK(handle_acquire(&own, 20000) == HILOCK_OK);
     CHECK(handle_acquire(&parents, HILOCK_TRY) == HILOCK_TIMED_OUT);
-    CHECK(handle_give(&own) == HILOCK_OK);
-    handle_free(&own);
-    handle_free(&parents);
-    client_close(&client);
+    client_end(&client);
 }
 
 /* Most children only exec or exit. */

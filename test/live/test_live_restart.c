@@ -1,135 +1,171 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that dies and comes back on the same address: empty, it has forgotten every hold, everybody learns it, and
- * with a restart guard nothing is granted before that is over; with its data kept, holds and waits go on as if nothing
- * had been. And what its INFO says besides: that it may evict. */
+/* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every hold, and everybody learns it;
+ * with its data kept, holds and waits go on as if nothing had been. One that answers, but cannot, is asked until the wait ends, and costs no hold.
+ * And what its INFO says besides: that it may evict. */
+#include <stdatomic.h>
 #include <string.h>
 
+#include "support/child.h"
 #include "support/fixture.h"
+#include "support/ledger.h"
 
-enum { GUARD_MS = 3000 };
-
-struct trial {
-    struct fixture *fixture;
-    struct client holding, waiting;
-    struct handle first, second;
-};
-
-/* One holds, the other waits. */
-static void begin(struct trial *trial, void **state)
+static void die(struct fixture *fixture)
 {
-    trial->fixture = *state;
-    client_open(&trial->holding, trial->fixture->server->url);
-    client_open(&trial->waiting, trial->fixture->server->url);
-    handle_open(&trial->first, &trial->holding, "stock:42", NULL);
-    handle_open(&trial->second, &trial->waiting, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&trial->first, 20000), HILOCK_OK);
-    handle_ask(&trial->second, HILOCK_FOREVER);
-    handle_until(&trial->second, &trial->second.waiting, 1, "WAITING");
-}
-
-/* When it died: what it granted was granted before. */
-static uint64_t restart(struct fixture *fixture)
-{
-    uint64_t died_us;
     redis_close(fixture->redis);
     server_kill(fixture->server);
-    died_us = check_now_us();
+}
+
+static void come_back(struct fixture *fixture)
+{
     server_restart(fixture->server);
     fixture->redis = redis_open(fixture->server);
-    return died_us;
-}
-
-static void end(struct trial *trial)
-{
-    assert_int_equal(trial->second.acquired.status, HILOCK_OK);
-    assert_true(trial->second.acquired.token > trial->first.acquired.token);
-    assert_int_equal(handle_give(&trial->second), HILOCK_OK);
-    assert_int_equal(redis_lock_keys(trial->fixture->redis), 0); /* what was forgotten was not made again */
-    handle_free(&trial->first);
-    handle_free(&trial->second);
-    client_close(&trial->holding);
-    client_close(&trial->waiting);
-}
-
-/* The waiter may have it before the holder learns of the loss: data was lost, and the token protects against that. */
-static void what_was_forgotten_is_lost_and_granted_anew(void **state)
-{
-    struct trial trial;
-    begin(&trial, state);
-    trial.holding.watched = "restarted";
-    restart(trial.fixture);
-    handle_until(&trial.second, &trial.second.acquired, 1, "the waiter's grant");
-    handle_until(&trial.first, &trial.first.lost, 1, "the holder's loss");
-    assert_int_equal(trial.first.lost.reason, HILOCK_REASON_TAKEN);
-    assert_true(trial.first.lost.token == trial.first.acquired.token);
-    assert_int_equal(trial.first.renewal_failed.count, 0);
-    assert_true(trial.holding.watched_count == 1 && trial.holding.other_events == 1); /* STORE_RESTARTED */
-    end(&trial);
 }
 
 static int has_renewed(void *client) { return client_stats(client).renewals > 0; }
 
-static int listens_again(void *redis) { return redis_grants(redis) >= 1; }
-
-static void with_data_kept_all_goes_on(void **state)
+/* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the token protects against that. */
+static void is_restarted(struct fixture *fixture, int is_kept)
 {
-    struct trial trial;
-    begin(&trial, state);
-    redis_do(trial.fixture->redis, "SAVE");
-    restart(trial.fixture);
-    client_until(&trial.waiting, listens_again, trial.fixture->redis, "a new subscription");
-    client_until(&trial.holding, has_renewed, &trial.holding, "the renewal that verifies the hold");
-    assert_true(trial.holding.connected >= 2);
-    assert_int_equal(trial.first.lost.count + trial.first.renewal_failed.count + trial.second.acquired.count, 0);
-    assert_true(hilock_lock_token(trial.first.lock) == trial.first.acquired.token);
-    assert_int_equal(handle_give(&trial.first), HILOCK_OK);
-    handle_until(&trial.second, &trial.second.acquired, 1, "the grant");
-    end(&trial);
-}
-
-/* The holder is cut off, so to speak: it does not renew, and hears of nothing. */
-static void with_a_guard_nobody_is_let_in_while_a_forgotten_holder_believes(void **state)
-{
-    struct fixture *fixture = *state;
-    const struct hilock_client_options guarded = {.size = sizeof guarded, .url = fixture->server->url,
-                                                  .restart_guard_ms = GUARD_MS, .lease_ms = GUARD_MS};
     struct client holding, waiting;
-    struct handle old, new;
-    uint64_t died_us;
-    client_open_with(&holding, &guarded);
-    handle_open(&old, &holding, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS, .renew = HILOCK_RENEW_NEVER));
-    assert_int_equal(handle_acquire(&old, 20000), HILOCK_OK);
-    died_us = restart(fixture);
-    client_open_with(&waiting, &guarded);
-    handle_open(&new, &waiting, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = GUARD_MS));
-    handle_ask(&new, HILOCK_FOREVER);
-    handle_until(&new, &new.acquired, 1, "the grant");
-    handle_until(&old, &old.lost, 1, "the loss");
-    assert_int_equal(new.acquired.status, HILOCK_OK);
-    assert_true(new.acquired.at_us - died_us >= (uint64_t)GUARD_MS * 1000);
-    assert_int_equal(new.acquired.attempts, 1); /* it slept until then, and asked once */
-    handle_free(&old);
-    handle_free(&new);
-    client_close(&holding);
-    client_close(&waiting);
+    struct handle first, second;
+    client_open(&holding, fixture->server->url);
+    client_open(&waiting, fixture->server->url);
+    holding.watched = "restarted";
+    handle_open(&first, &holding, "stock:42", NULL);
+    handle_open(&second, &waiting, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&first, 20000), HILOCK_OK);
+    handle_ask(&second, HILOCK_FOREVER);
+    handle_until(&second, &second.waiting, 1, "WAITING");
+    if (is_kept)
+        redis_do(fixture->redis, "SAVE");
+    die(fixture);
+    come_back(fixture);
+    if (is_kept) {
+        client_until(&holding, has_renewed, &holding, "the renewal that verifies the hold");
+        assert_int_equal(first.lost.count + first.renewal_failed.count + second.acquired.count, 0);
+        assert_true(hilock_lock_token(first.lock) == first.acquired.token);
+        assert_int_equal(handle_give(&first), HILOCK_OK);
+    } else {
+        handle_until(&first, &first.lost, 1, "the holder's loss");
+        assert_true(first.lost.reason == HILOCK_REASON_TAKEN && first.lost.token == first.acquired.token);
+        assert_true(holding.watched_count == 1 && holding.other_events == 1); /* STORE_RESTARTED */
+    }
+    handle_until(&second, &second.acquired, 1, "the waiter's grant");
+    assert_true(second.acquired.status == HILOCK_OK && second.acquired.token > first.acquired.token);
+    assert_int_equal(handle_give(&second), HILOCK_OK);
+    assert_int_equal(redis_lock_keys(fixture->redis), 0); /* what was forgotten was not made again */
+    client_end(&holding);
+    client_end(&waiting);
 }
 
-static void a_policy_that_evicts_is_told(void **state)
+static void what_was_forgotten_is_lost_and_granted_anew(void **state) { is_restarted(*state, 0); }
+static void with_data_kept_all_goes_on(void **state) { is_restarted(*state, 1); }
+
+/* ---- a server that loads its data, so slowly that it can be asked meanwhile ---- */
+
+enum { SAW_LOADING, LOADED };
+
+struct load { struct fixture *fixture; struct ledger *ledger; };
+
+static int has_loaded(void *arg) { return atomic_load((_Atomic uint64_t *)arg) != 0; }
+
+static void ask_while_it_loads(void *arg)
+{
+    const struct load *load = arg;
+    struct client client;
+    struct handle tried, wanted;
+    client_open(&client, load->fixture->server->url);
+    handle_open(&tried, &client, "tried", NULL);
+    handle_open(&wanted, &client, "wanted", NULL);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    while (handle_acquire(&tried, HILOCK_TRY) != HILOCK_UNWRITABLE)
+        CHECK(tried.acquired.status == HILOCK_UNREACHABLE);
+    CHECK(strstr(tried.acquired.detail, "LOADING") && wanted.acquired.count == 0);
+    atomic_store(ledger_word(load->ledger, SAW_LOADING), 1);
+    handle_until(&wanted, &wanted.acquired, 1, "the grant");
+    CHECK(wanted.acquired.status == HILOCK_OK);
+    client_until(&client, has_loaded, ledger_word(load->ledger, LOADED), "the parent");
+    client_end(&client);
+}
+
+/* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
+static void while_it_loads(void **state)
+{
+    static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024", NULL};
+    struct fixture *fixture = *state;
+    struct load load = {fixture, ledger_new(1, 1)};
+    pid_t child;
+    for (int i = 0; i < 100; i++)
+        redis_do(fixture->redis, "SETRANGE fill:%d 2000 x", i);
+    redis_do(fixture->redis, "CONFIG SET rdbcompression no");
+    redis_do(fixture->redis, "SAVE");
+    die(fixture);
+    child = child_start(ask_while_it_loads, &load);
+    fixture->server->arguments = slowly;
+    come_back(fixture);
+    redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 99 do redis.call('DEL', 'fill:' .. i) end");
+    atomic_store(ledger_word(load.ledger, LOADED), 1);
+    child_join(child);
+    assert_true(atomic_load(ledger_word(load.ledger, SAW_LOADING)) == 1);
+    ledger_free(load.ledger);
+}
+
+/* ---- one that answers, but cannot ---- */
+
+/* How it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes through. */
+struct trouble { const char *begin, *end, *words; int takes_releases; };
+
+static int has_failed(void *client) { return client_stats(client).commands >= 6; }
+
+static void wait_through(struct fixture *fixture, const struct trouble *trouble)
+{
+    struct client client;
+    struct handle held, wanted;
+    client_open(&client, fixture->server->url);
+    handle_open(&held, &client, "held", NULL);
+    handle_open(&wanted, &client, "wanted", NULL);
+    assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
+    redis_do(fixture->redis, trouble->begin);
+    assert_int_equal(handle_acquire(&wanted, 500), HILOCK_UNWRITABLE);
+    assert_non_null(strstr(wanted.acquired.detail, trouble->words));
+    assert_true(wanted.acquired.waited_ms >= 500 && wanted.acquired.attempts > 1);
+    handle_ask(&wanted, HILOCK_FOREVER);
+    client_until(&client, has_failed, &client, "more requests");
+    assert_int_equal(wanted.acquired.count, 1);
+    if (trouble->takes_releases)
+        assert_int_equal(handle_give(&held), HILOCK_OK);
+    redis_do(fixture->redis, trouble->end);
+    handle_until(&wanted, &wanted.acquired, 2, "the grant");
+    assert_int_equal(wanted.acquired.status, HILOCK_OK);
+    assert_int_equal(held.lost.count, 0);
+    client_end(&client);
+}
+
+static void is_retried_until_it_can(void **state)
+{
+    static const struct trouble troubles[] = {
+        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY", 0},
+        {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM", 1},
+        {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS", 0},
+    };
+    for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
+        wait_through(*state, &troubles[i]);
+}
+
+static void says_that_it_may_evict(void **state)
 {
     struct fixture *fixture = *state;
-    struct client client;
-    redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    assert_int_equal(client.other_events, 0);
-    client_close(&client);
-    redis_do(fixture->redis, "CONFIG SET maxmemory 1000000000");
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    client_turn(&client);
-    assert_int_equal(client.other_events, 1);
-    assert_non_null(strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
-    client_close(&client);
+    for (unsigned has_limit = 0; has_limit < 2; has_limit++) {
+        struct client client;
+        redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
+        redis_do(fixture->redis, "CONFIG SET maxmemory %d", has_limit ? 1000000000 : 0);
+        client_open(&client, fixture->server->url);
+        client_connect(&client);
+        client_turn(&client);
+        assert_int_equal(client.other_events, has_limit);
+        assert_true(!has_limit || strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
+        client_end(&client);
+    }
 }
 
 int main(void)
@@ -137,8 +173,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(what_was_forgotten_is_lost_and_granted_anew),
         FIXTURE_TEST(with_data_kept_all_goes_on),
-        FIXTURE_TEST(with_a_guard_nobody_is_let_in_while_a_forgotten_holder_believes),
-        FIXTURE_TEST(a_policy_that_evicts_is_told),
+        FIXTURE_TEST(while_it_loads),
+        FIXTURE_TEST(is_retried_until_it_can),
+        FIXTURE_TEST(says_that_it_may_evict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete
- * through the store, and share nothing. Main may open and ask before; afterwards it is refused, and breaks nothing.
- * Runs under ThreadSanitizer too (.ci/run threads). */
+/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete through the store, and share
+ * nothing. Main may open and ask before; afterwards it is refused, and breaks nothing. A validity may be read, kept and given back by any thread while
+ * the loop's renews, ends and frees: never a moment too long, 0 as soon as its end can be known. Runs under ThreadSanitizer too (.ci/run threads). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -43,8 +43,7 @@ static void *run(void *arg)
     }
     CHECK(worker->handle.lost.count == 0);
     CHECK(client_stats(&worker->client).wrong_thread >= CALLS);
-    handle_free(&worker->handle);
-    client_close(&worker->client);
+    client_end(&worker->client);
     return NULL;
 }
 
@@ -101,8 +100,136 @@ static void one_client_a_thread(void **state)
     ledger_free(ledger);
 }
 
+/* ---- a validity ---- */
+
+enum { READERS = 3, EXTENDS = 200 };
+
+struct stage {
+    hilock_validity *validity;
+    pthread_t readers[READERS];
+    atomic_uint reads[READERS], next;
+    atomic_int is_ending; /* about to end: 0 may be read from here on */
+    atomic_int has_ended; /* anything but 0 is wrong from here on */
+    atomic_int may_stop;
+    _Atomic uint64_t latest_us[READERS]; /* the end of the hold, as reported last */
+};
+
+static void look(struct stage *stage, unsigned reader)
+{
+    int had_ended = atomic_load(&stage->has_ended);
+    uint64_t now_us = check_now_us();
+    hilock_validity *mine = hilock_validity_ref(stage->validity);
+    uint32_t left_ms = hilock_validity_remaining_ms(mine);
+    hilock_validity_unref(mine);
+    CHECK(!had_ended || left_ms == 0);
+    CHECK(left_ms > 0 || atomic_load(&stage->is_ending));
+    if (left_ms)
+        atomic_store(&stage->latest_us[reader], now_us + (uint64_t)left_ms * 1000);
+    atomic_fetch_add(&stage->reads[reader], 1);
+}
+
+static void *read_on(void *arg)
+{
+    struct stage *stage = arg;
+    unsigned reader = atomic_fetch_add(&stage->next, 1);
+    check_in_thread();
+    while (!atomic_load(&stage->may_stop))
+        look(stage, reader);
+    look(stage, reader);
+    hilock_validity_unref(stage->validity); /* the reader's own reference, on its own thread */
+    return NULL;
+}
+
+static int all_have_read(void *arg)
+{
+    struct stage *stage = arg;
+    for (int i = 0; i < READERS; i++)
+        if (atomic_load(&stage->reads[i]) == 0)
+            return 0;
+    return 1;
+}
+
+/* Each looks at least once more. */
+static void readers_look_again(struct stage *stage)
+{
+    for (int i = 0; i < READERS; i++)
+        atomic_store(&stage->reads[i], 0);
+    check_until(all_have_read, stage, "the readers");
+}
+
+static void readers_start(struct stage *stage, struct handle *held)
+{
+    assert_int_equal(handle_acquire(held, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(hilock_lock_validity(held->lock, &stage->validity), HILOCK_OK);
+    for (int i = 0; i < READERS; i++) {
+        hilock_validity_ref(stage->validity);
+        assert_int_equal(pthread_create(&stage->readers[i], NULL, read_on, stage), 0);
+    }
+    readers_look_again(stage);
+}
+
+static void readers_stop(struct stage *stage)
+{
+    readers_look_again(stage);
+    atomic_store(&stage->may_stop, 1);
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(pthread_join(stage->readers[i], NULL), 0);
+}
+
+/* The deadline moves hundreds of times under the readers' eyes; no claim of theirs reaches beyond the store's lease. */
+static void a_validity_follows_renewals_and_the_release(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle held;
+    struct stage stage = {.validity = NULL};
+    uint64_t over_us, first_us;
+    client_open(&client, fixture->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    readers_start(&stage, &held);
+    first_us = atomic_load(&stage.latest_us[0]);
+    for (uint32_t i = 1; i <= EXTENDS; i++)
+        assert_int_equal(handle_extend(&held, 60000 + i * 1000), HILOCK_OK);
+    readers_look_again(&stage);
+    over_us = check_now_us();
+    over_us += (uint64_t)redis_integer(fixture->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
+    atomic_store(&stage.is_ending, 1);
+    handle_release(&held);
+    atomic_store(&stage.has_ended, 1);
+    readers_stop(&stage);
+    for (int i = 0; i < READERS; i++)
+        assert_true(stage.latest_us[i] <= over_us && stage.latest_us[i] > first_us + EXTENDS * 500000); /* it followed */
+    handle_until(&held, &held.released, 1, "the release");
+    assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(hilock_validity_remaining_ms(stage.validity), 0); /* never a later hold's */
+    hilock_validity_unref(stage.validity);
+    client_end(&client);
+}
+
+/* Handle and client go while threads read; the last of them gives the memory back, which the sanitizers see. */
+static void a_validity_outlives_lock_and_client(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle held;
+    struct stage stage = {.validity = NULL};
+    client_open(&client, fixture->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    readers_start(&stage, &held);
+    hilock_validity_unref(stage.validity); /* ours; the readers have theirs */
+    atomic_store(&stage.is_ending, 1);
+    handle_free(&held);
+    atomic_store(&stage.has_ended, 1);
+    client_close(&client);
+    readers_stop(&stage);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {FIXTURE_TEST(one_client_a_thread)};
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(one_client_a_thread),
+        FIXTURE_TEST(a_validity_follows_renewals_and_the_release),
+        FIXTURE_TEST(a_validity_outlives_lock_and_client),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,7 @@ struct client {
     unsigned watched_count;
     unsigned warnings;       /* log lines of level WARN and ERROR */
     char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows lines of all levels */
+    struct handle *handles;  /* that are open on it */
     int has_told_secret;     /* some text from hilock had the password in it */
     int has_named_somebody;  /* a line, of any level, had a whole holder's uuid in it */
 };
@@ -51,6 +52,7 @@ typedef void handle_hook(struct handle *handle);
 struct handle {
     hilock_lock *lock; /* NULL: freed */
     struct client *client;
+    struct handle *next;    /* of its client's */
     struct told acquired, released, extended; /* results */
     struct told lost, waiting, renewal_failed, renewed, settled; /* events */
     uint64_t asked_us, called_us; /* before and after the latest call of handle_ask or handle_release */
@@ -77,6 +79,7 @@ void client_for_ms(struct client *client, uint32_t span_ms); /* turns for so lon
 
 /* Checks that the statistics add up, closes, turns until on_closed, and frees the base if it is the client's. Any state. */
 void client_close(struct client *client);
+void client_end(struct client *client); /* frees its handles, which gives back what they hold, and closes it */
 struct hilock_stats client_stats(const struct client *client);
 
 /* Options: on_lost, on_event and user are the handle's; NULL: a lease that no stall of the machine ends. The handle must stay where it is. */

@@ -95,16 +95,25 @@ static struct hilock_lock_options prepare(struct handle *handle, struct client *
     return mine;
 }
 
+static hilock_status opened(struct handle *handle, hilock_status status)
+{
+    if (status != HILOCK_OK)
+        return status;
+    handle->next = handle->client->handles;
+    handle->client->handles = handle;
+    return status;
+}
+
 hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options)
 {
     struct hilock_lock_options mine = prepare(handle, client, options);
-    return hilock_lock_create(&handle->lock, client->hilock, name, &mine);
+    return opened(handle, hilock_lock_create(&handle->lock, client->hilock, name, &mine));
 }
 
 void handle_open_all(struct handle *handle, struct client *client, const char *const *names, const struct hilock_lock_options *options)
 {
     struct hilock_lock_options mine = prepare(handle, client, options);
-    if (hilock_multi_create(&handle->lock, client->hilock, names, &mine) != HILOCK_OK)
+    if (opened(handle, hilock_multi_create(&handle->lock, client->hilock, names, &mine)) != HILOCK_OK)
         check_fail("create refused: %s", hilock_client_refusal(client->hilock));
 }
 
@@ -116,8 +125,20 @@ void handle_open(struct handle *handle, struct client *client, const char *name,
 
 void handle_free(struct handle *handle)
 {
+    struct handle **place = &handle->client->handles;
+    while (*place && *place != handle)
+        place = &(*place)->next;
+    if (*place)
+        *place = handle->next;
     hilock_lock_free(handle->lock);
     handle->lock = NULL;
+}
+
+void client_end(struct client *client)
+{
+    while (client->handles)
+        handle_free(client->handles);
+    client_close(client);
 }
 
 static void accepted(const struct handle *handle, hilock_status status, const char *call)

@@ -42,13 +42,6 @@ void masters_restart(struct masters *masters, unsigned i)
     masters->looks[i] = redis_open(masters->servers[i]);
 }
 
-void masters_open(struct masters *masters, struct client *client, struct hilock_client_options options)
-{
-    options.size = sizeof options;
-    options.quorum_urls = masters->urls;
-    client_open_with(client, &options);
-}
-
 struct awaited { struct client *client; unsigned up; };
 
 static int are_up(void *arg)

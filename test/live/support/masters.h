@@ -22,7 +22,6 @@ void masters_end(struct masters *masters); /* checks that no lock's key is left 
 void masters_kill(struct masters *masters, unsigned i);
 void masters_restart(struct masters *masters, unsigned i); /* empty */
 
-void masters_open(struct masters *masters, struct client *client, struct hilock_client_options options); /* its quorum_urls are set */
 void masters_await(struct client *client, unsigned up); /* until so many are connected */
 
 #endif

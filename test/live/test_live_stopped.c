@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that was stopped for longer than its leases learns of every loss before anything else happens in it; one
- * that stood still for less keeps them, and says so. Its twin, in a build with planted bugs: it is not so once
- * R6_LOSS_IN_LINE is planted. */
+ * that stood still for less keeps them, and says so. While a server is stopped belief ends in time, with a warning, and
+ * what ended is released when it goes on. Twin, in a build with planted bugs: losses come later once R6_LOSS_IN_LINE is
+ * planted. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -85,11 +86,7 @@ static void sleep_past_the_leases(void *arg)
     struct sleeper *s = arg;
     fall_asleep(s);
     wake_up(s);
-    handle_free(&s->renewed);
-    handle_free(&s->fixed);
-    handle_free(&s->wanted);
-    handle_free(&s->asked);
-    client_close(&s->client);
+    client_end(&s->client);
 }
 
 static int is_marked(void *redis) { return redis_integer(redis, "EXISTS asked") == 1; }
@@ -153,9 +150,59 @@ static void a_blocked_loop_is_told(void **state)
     assert_true(client.other_events == client_stats(&client).stalls);
     assert_non_null(strstr(client.log, "the loop did not turn for "));
     assert_int_equal(stock.lost.count, 0);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
+}
+
+/* ---- the server ---- */
+
+static int is_free(void *redis) { return redis_lock_keys(redis) == 0; }
+
+/* The key is kept from running out, so that nothing but the release of this very hold takes it away. When exactly belief
+ * ends: unit/safety_held. */
+static void belief_ends_with_a_warning(void **state)
+{
+    enum { STOP_LEASE_MS = 3000 };
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle stock;
+    uint64_t before_us, left_us;
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->tcp_url, .command_timeout_ms = 500));
+    client_connect(&client);
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = STOP_LEASE_MS));
+    assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
+    redis_do(fixture->redis, "PERSIST stock:42");
+    server_suspend(fixture->server);
+    before_us = check_now_us();
+    left_us = (uint64_t)hilock_lock_remaining_ms(stock.lock) * 1000;
+    assert_true(client_stats(&client).renewals > 0 || before_us + left_us < stock.asked_us + STOP_LEASE_MS * 1000); /* since before the send */
+    handle_until(&stock, &stock.lost, 1, "the loss");
+    assert_true(stock.lost.reason == HILOCK_REASON_EXPIRED || stock.lost.reason == HILOCK_REASON_SUSPENDED); /* this process stood still, too */
+    assert_true(stock.lost.token == stock.acquired.token && hilock_lock_remaining_ms(stock.lock) == 0);
+    assert_true(stock.lost.at_us - stock.asked_us > STOP_LEASE_MS * 900); /* renewed or not */
+    assert_true(stock.lost.reason == HILOCK_REASON_SUSPENDED || (stock.renewal_failed.count == 1 && stock.renewal_failed.remaining_ms > 0));
+    server_resume(fixture->server);
+    client_until(&client, is_free, fixture->redis, "the release of what was lost");
+    assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
+    client_end(&client);
+}
+
+static void a_release_is_settled(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle stock;
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .command_timeout_ms = 500));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    redis_do(fixture->redis, "PERSIST stock:42");
+    server_suspend(fixture->server);
+    assert_int_equal(handle_give(&stock), HILOCK_UNKNOWN);
+    assert_int_equal(stock.settled.count, 0);
+    server_resume(fixture->server);
+    handle_until(&stock, &stock.settled, 1, "RELEASE_SETTLED");
+    assert_true(stock.settled.token == stock.acquired.token);
+    assert_int_equal(redis_lock_keys(fixture->redis), 0);
+    client_end(&client);
 }
 #endif
 
@@ -167,6 +214,8 @@ int main(void)
 #else
         FIXTURE_TEST(losses_are_told_before_all_else),
         FIXTURE_TEST(a_blocked_loop_is_told),
+        FIXTURE_TEST_WITH_PORT(belief_ends_with_a_warning),
+        FIXTURE_TEST(a_release_is_settled),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

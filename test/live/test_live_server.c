@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What passes between one client and a real server: the bytes that are left there and the commands that they cost, names of any bytes, scripts that it
+ * forgets, and a Java service's RLock beside us. What the store answers to each script: ../sim/lockstep. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "support/fixture.h"
+#include "support/java.h"
+
+static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
+static const char java_channel[] = "redisson_lock__channel:{stock}";
+
+enum { JAVA_LEASE_MS = 60000 };
+
+static void is_left_as_redisson_would(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle stock;
+    redisReply *list;
+    char holder[64], name[128];
+    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .token_ttl_ms = 400000, .label = "shop-7"));
+    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 90000));
+    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_OK);
+    snprintf(holder, sizeof holder, "%s:1:shop-7", hilock_client_uuid(client.hilock));
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2);
+    assert_string_equal(redis_text(fixture->redis, "HGET stock mode"), "mutex");
+    assert_true(strtoull(redis_text(fixture->redis, "HGET stock %s", holder), NULL, 10) == hilock_lock_token(stock.lock));
+    assert_true(strtoull(redis_text(fixture->redis, "GET hilock:token:{stock}"), NULL, 10) >= hilock_lock_token(stock.lock));
+    assert_in_range(redis_integer(fixture->redis, "PTTL hilock:token:{stock}"), 400001, 800000);
+    assert_in_range(redis_integer(fixture->redis, "PTTL stock"), hilock_lock_remaining_ms(stock.lock) + 1, 90000); /* belief ends first */
+    list = redis_reply(fixture->redis, "CLIENT LIST");
+    snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
+    assert_non_null(strstr(list->str, name));
+    freeReplyObject(list);
+    client_end(&client);
+}
+
+static void takes_two_commands_a_pair(void **state)
+{
+    enum { PAIRS = 50 };
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle stock;
+    uint64_t token = 0;
+    client_open(&client, fixture->server->url);
+    client_connect(&client);
+    handle_open(&stock, &client, "stock", NULL);
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
+    for (int i = 0; i < PAIRS; i++) {
+        assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+        assert_true(stock.acquired.token > token); /* rises, though each grant found the lock free */
+        token = stock.acquired.token;
+        assert_int_equal(handle_give(&stock), HILOCK_OK);
+    }
+    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 2 * PAIRS);
+    assert_int_equal(redis_calls(fixture->redis, "eval") + redis_calls(fixture->redis, "script|load") + redis_calls(fixture->redis, "subscribe"), 0);
+    assert_int_equal(client_stats(&client).commands, 2 * PAIRS);
+    client_end(&client);
+}
+
+/* All held at once, each with a key of its own. */
+static void names_are_any_bytes(void **state)
+{
+    static char all[256], longest[HILOCK_NAME_MAX];
+    static const struct { const char *bytes; size_t length; } names[] = {
+        {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"A", 1}, {"\0", 1}, {"\r\n", 2}, {"\xff\xfe", 2}, {"{a}\0", 4}, {"{a{b}", 5},
+        {all, sizeof all}, {longest, sizeof longest}};
+    enum { COUNT = sizeof names / sizeof *names };
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle handles[COUNT];
+    memset(longest, 'n', sizeof longest);
+    for (int i = 0; i < 256; i++)
+        all[i] = (char)i; /* has {|} in it, a tag */
+    client_open(&client, fixture->server->url);
+    for (size_t i = 0; i < COUNT; i++) {
+        handle_open(&handles[i], &client, names[i].bytes, HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .name_length = names[i].length));
+        assert_int_equal(handle_acquire(&handles[i], HILOCK_TRY), HILOCK_OK);
+        assert_int_equal(redis_integer(fixture->redis, "HLEN %b", names[i].bytes, names[i].length), 2);
+        assert_int_equal(redis_lock_keys(fixture->redis), i + 1);
+    }
+    client_end(&client);
+}
+
+/* A row of requests on the wire at once meets a server without scripts; only what was missed is loaded again. */
+static void forgets_its_scripts(void **state)
+{
+    enum { BURST = 100 };
+    static struct handle burst[BURST];
+    struct fixture *fixture = *state;
+    struct client client;
+    char name[16];
+    client_open(&client, fixture->server->url);
+    client_connect(&client);
+    for (unsigned i = 0; i < BURST; i++) {
+        snprintf(name, sizeof name, "name%u", i);
+        handle_open(&burst[i], &client, name, NULL);
+    }
+    redis_do(fixture->redis, "SCRIPT FLUSH");
+    for (unsigned i = 0; i < BURST; i++)
+        handle_ask(&burst[i], HILOCK_TRY);
+    for (unsigned i = 0; i < BURST; i++) {
+        handle_until(&burst[i], &burst[i].acquired, 1, "the grant");
+        assert_int_equal(burst[i].acquired.status, HILOCK_OK);
+    }
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
+    redis_do(fixture->redis, "SCRIPT FLUSH");
+    assert_int_equal(handle_give(&burst[0]), HILOCK_OK);
+    assert_int_equal(redis_calls(fixture->redis, "script|load"), 1);
+    assert_int_equal(redis_lock_keys(fixture->redis), BURST - 1);
+    assert_int_equal(client.disconnected, 0);
+    client_end(&client);
+}
+
+/* ---- Redisson's RLock, played by raw commands ---- */
+
+static long long locked(struct redis *java) { return java_lock(java, "stock", java_holder, JAVA_LEASE_MS); }
+static long long unlocked(struct redis *java) { return java_unlock(java, "stock", java_holder, JAVA_LEASE_MS); }
+
+static void a_java_service_is_kept_out_and_woken(void **state)
+{
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server), *ear = redis_open(fixture->server);
+    struct timeval patience = {CHECK_PATIENCE_MS / 1000, 0};
+    struct client client;
+    struct handle held;
+    redisReply *message = NULL;
+    client_open(&client, fixture->server->url);
+    handle_open(&held, &client, "stock", NULL);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
+    redis_do(ear, "SUBSCRIBE %s", java_channel);
+    assert_in_range(locked(java), 1, JAVA_LEASE_MS); /* how long he will wait if nothing wakes him */
+    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2); /* he has left no trace */
+    assert_int_equal(handle_give(&held), HILOCK_OK);
+    assert_int_equal(redisSetTimeout(ear->context, patience), REDIS_OK);
+    assert_int_equal(redisGetReply(ear->context, (void **)&message), REDIS_OK);
+    assert_string_equal(message->element[1]->str, java_channel);
+    assert_string_equal(message->element[2]->str, "0"); /* anything but a number would be an error in his log */
+    freeReplyObject(message);
+    assert_int_equal(locked(java), JAVA_HAD);
+    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
+    assert_string_equal(held.acquired.holder, java_holder);
+    assert_int_equal(unlocked(java), 1);
+    redis_close(ear);
+    redis_close(java);
+    client_end(&client);
+}
+
+static int is_listening(void *redis) { return redis_channels(redis) > 0; }
+
+/* He holds twice over, as Java threads may; only his last unlock wakes us. */
+static void a_java_service_keeps_us_out_and_wakes_us(void **state)
+{
+    struct fixture *fixture = *state;
+    struct redis *java = redis_open(fixture->server);
+    struct client client;
+    struct handle waiter;
+    client_open(&client, fixture->server->url);
+    handle_open(&waiter, &client, "stock", NULL);
+    assert_true(locked(java) == JAVA_HAD && locked(java) == JAVA_HAD);
+    handle_ask(&waiter, HILOCK_FOREVER);
+    client_until(&client, is_listening, fixture->redis, "the subscription");
+    handle_until(&waiter, &waiter.waiting, 1, "the wait");
+    assert_string_equal(waiter.waiting.holder, java_holder);
+    assert_int_equal(unlocked(java), 0);
+    client_for_ms(&client, 200);
+    assert_int_equal(waiter.acquired.count + client_stats(&client).wakeups, 0);
+    assert_int_equal(unlocked(java), 1);
+    handle_until(&waiter, &waiter.acquired, 1, "the grant");
+    assert_int_equal(waiter.acquired.status, HILOCK_OK);
+    assert_int_equal(client_stats(&client).wakeups, 1);
+    redis_close(java);
+    client_end(&client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(is_left_as_redisson_would),
+        FIXTURE_TEST(takes_two_commands_a_pair),
+        FIXTURE_TEST(names_are_any_bytes),
+        FIXTURE_TEST(forgets_its_scripts),
+        FIXTURE_TEST(a_java_service_is_kept_out_and_woken),
+        FIXTURE_TEST(a_java_service_keeps_us_out_and_wakes_us),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
