@@ -2,7 +2,7 @@
 /* rights - see rights.h. A line of MONITOR is `<time> [<database> <address>] "word" "word" ..`, each word as C would write it. */
 #include "rights.h"
 
-#include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "check.h"
 #include "server.h"
 
-enum { WORDS_MAX = 24, LINE_MAX_BYTES = 65536 };
+enum { WORDS_MAX = 24, RECORD_SERVERS = 6 };
 
 static FILE *page(void)
 {
@@ -114,166 +114,102 @@ void rights_give(const struct rights *rights, struct redis *redis, const char *b
 /* ---- what is sent ---- */
 
 struct record {
-    struct redis *monitor, *other;
-    char **lines; /* from the first quote on; no two are the same */
-    size_t count, room;
-    char denied[512];
+    struct redis *monitors[RECORD_SERVERS], *others[RECORD_SERVERS];
+    unsigned count;
 };
 
-struct record *record_begin(const struct server *server)
+struct record *record_begin(struct server *const *servers, unsigned count)
 {
     struct record *record = calloc(1, sizeof *record);
-    CHECK(record != NULL);
-    record->other = redis_open(server);
-    record->monitor = redis_open(server);
-    redis_do(record->monitor, "MONITOR");
+    CHECK(record && count <= RECORD_SERVERS);
+    record->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        record->others[i] = redis_open(servers[i]);
+        record->monitors[i] = redis_open(servers[i]);
+        redis_do(record->monitors[i], "MONITOR");
+    }
     return record;
 }
 
-static void note(struct record *record, const char *line)
+struct line { char *words[WORDS_MAX]; unsigned count; };
+
+/* Blanks and quotes inside of a word cut it short, which none that a right names has. */
+static struct line line_of(char *text)
 {
-    for (size_t i = 0; i < record->count; i++)
-        if (strcmp(record->lines[i], line) == 0)
-            return;
-    if (record->count == record->room) {
-        record->room = record->room ? record->room * 2 : 64;
-        record->lines = realloc(record->lines, record->room * sizeof *record->lines);
-        CHECK(record->lines != NULL);
-    }
-    record->lines[record->count] = strdup(line);
-    CHECK(record->lines[record->count++] != NULL);
+    struct line line = {.count = 0};
+    for (char *rest = NULL, *word = strtok_r(text, " \"", &rest); word && line.count < WORDS_MAX; word = strtok_r(NULL, " \"", &rest))
+        line.words[line.count++] = word;
+    return line;
 }
 
-void record_end(struct record *record)
+static int is_command(const struct line *line, const char *wanted)
 {
-    int is_over = 0;
-    redis_do(record->other, "ECHO over");
-    while (!is_over) {
+    char name[RIGHT_MAX];
+    snprintf(name, sizeof name, "%s", line->words[0]);
+    if (strchr(wanted, '|') && line->count > 1)
+        snprintf(name, sizeof name, "%.20s|%.20s", line->words[0], line->words[1]);
+    return strcasecmp(name, wanted) == 0;
+}
+
+static int is_about_channels(const struct line *line) { return strcasestr(line->words[0], "publish") || strcasestr(line->words[0], "subscribe"); }
+
+/* A right to a command is used by that command, one to keys or channels by one that names such a key or channel. A script's text names none. */
+static int uses(const struct line *line, const char *right)
+{
+    if (*right == '+')
+        return is_command(line, right + 1);
+    if (strcasecmp(line->words[0], "script") == 0 || (*right == '&') != is_about_channels(line))
+        return 0;
+    for (unsigned i = 1; i < line->count; i++)
+        if (fnmatch(right + 1, line->words[i], 0) == 0)
+            return 1;
+    return 0;
+}
+
+/* What comes by the unix socket is the test's own; what a script runs comes from "lua". */
+static char *said_by_clients(redisReply *reply)
+{
+    char *first = reply->type == REDIS_REPLY_STATUS ? strstr(reply->str, "] \"") : NULL;
+    CHECK(first != NULL);
+    *first = '\0';
+    return strstr(reply->str, " unix:") ? NULL : first + 2;
+}
+
+static int is_used[RIGHTS_MAX];
+
+static void read_on(struct redis *monitor, const struct rights *rights)
+{
+    for (int is_over = 0; !is_over;) {
         redisReply *reply = NULL;
-        const char *first;
-        if (redisGetReply(record->monitor->context, (void **)&reply) != REDIS_OK)
-            check_fail("MONITOR: %s", record->monitor->context->errstr);
-        first = reply->type == REDIS_REPLY_STATUS ? strstr(reply->str, "] \"") : NULL;
-        CHECK(first != NULL);
-        is_over = strcasecmp(first + 2, "\"ECHO\" \"over\"") == 0;
-        if (!is_over)
-            note(record, first + 2);
+        char *said;
+        if (redisGetReply(monitor->context, (void **)&reply) != REDIS_OK)
+            check_fail("MONITOR: %s", monitor->context->errstr);
+        is_over = strcasestr(reply->str, "\"ECHO\" \"over\"") != NULL;
+        said = said_by_clients(reply);
+        if (said) {
+            struct line line = line_of(said);
+            for (unsigned i = 0; i < rights->count; i++)
+                is_used[i] |= uses(&line, rights->words[i]);
+        }
         freeReplyObject(reply);
     }
 }
 
-void record_free(struct record *record)
-{
-    for (size_t i = 0; i < record->count; i++)
-        free(record->lines[i]);
-    free(record->lines);
-    redis_close(record->monitor);
-    redis_close(record->other);
-    free(record);
-}
-
-size_t record_count(const struct record *record, const char *command)
-{
-    size_t count = 0, length = command ? strlen(command) : 0;
-    for (size_t i = 0; i < record->count; i++)
-        count += !command || (strncasecmp(record->lines[i] + 1, command, length) == 0 && record->lines[i][1 + length] == '"');
-    return count;
-}
-
-static int digit(char letter) { return isdigit((unsigned char)letter) ? letter - '0' : tolower((unsigned char)letter) - 'a' + 10; }
-
-static char unescaped(const char **at)
-{
-    static const char from[] = "nrtab", to[] = "\n\r\t\a\b";
-    const char *known;
-    char letter = *++*at;
-    if (letter == 'x' && isxdigit((unsigned char)(*at)[1]) && isxdigit((unsigned char)(*at)[2])) {
-        *at += 2;
-        return (char)(digit((*at)[-1]) * 16 + digit((*at)[0]));
-    }
-    known = strchr(from, letter);
-    return known && letter ? to[known - from] : letter;
-}
-
-/* The words of a line, put into room one behind the other; returns how many. */
-static int split(const char *line, char *room, const char **argv, size_t *lengths)
-{
-    int argc = 0;
-    for (const char *at = line; *at == '"' && argc < WORDS_MAX; at += *at == ' ') {
-        argv[argc] = room;
-        for (at++; *at && *at != '"'; at++)
-            *room++ = *at == '\\' ? unescaped(&at) : *at;
-        lengths[argc] = (size_t)(room - argv[argc]);
-        argc++;
-        at += *at == '"';
-    }
-    return argc;
-}
-
-static int may(struct redis *redis, const char *user, const char *line)
-{
-    static char room[LINE_MAX_BYTES];
-    const char *argv[WORDS_MAX + 3] = {"ACL", "DRYRUN", user};
-    size_t lengths[WORDS_MAX + 3] = {3, 6, strlen(user)};
-    redisReply *reply;
-    int argc, is_so;
-    CHECK(strlen(line) < sizeof room);
-    argc = 3 + split(line, room, argv + 3, lengths + 3);
-    reply = redisCommandArgv(redis->context, argc, argv, lengths);
-    if (!reply || reply->type == REDIS_REPLY_ERROR)
-        check_fail("ACL DRYRUN %s %.200s: %s", user, line, reply ? reply->str : redis->context->errstr);
-    is_so = reply->type == REDIS_REPLY_STATUS && strcmp(reply->str, "OK") == 0;
-    freeReplyObject(reply);
-    return is_so;
-}
-
-const char *record_denied(struct record *record, struct redis *redis, const struct rights *rights)
-{
-    for (size_t i = 0; i < record->count; i++)
-        if (!may(redis, rights->user, record->lines[i])) {
-            snprintf(record->denied, sizeof record->denied, "%s", record->lines[i]);
-            return record->denied;
-        }
-    return "";
-}
-
-/* What sentinels and other servers say there is not the user's. */
-static void forget_denied(struct record *record, struct redis *redis, const struct rights *rights)
-{
-    size_t kept = 0;
-    rights_give(rights, redis, NULL);
-    for (size_t i = 0; i < record->count; i++)
-        if (may(redis, rights->user, record->lines[i]))
-            record->lines[kept++] = record->lines[i];
-        else
-            free(record->lines[i]);
-    record->count = kept;
-}
-
-static int is_right(const char *word) { return *word == '+' || *word == '~' || *word == '&'; }
-
-static int is_needed(const struct rights *rights, const char *word, struct redis *const *redis, struct record *const *records, unsigned count)
-{
-    int is_so = 0;
-    for (unsigned i = 0; i < count && !is_so; i++) {
-        rights_give(rights, redis[i], word);
-        is_so = *record_denied(records[i], redis[i], rights) != '\0';
-        rights_give(rights, redis[i], NULL);
-    }
-    return is_so;
-}
-
-const char *rights_unneeded(const struct rights *rights, struct redis *const *redis, struct record *const *records, unsigned count)
+const char *record_end(struct record *record, const struct rights *rights)
 {
     static char text[RIGHTS_MAX * RIGHT_MAX];
+    memset(is_used, 0, sizeof is_used);
+    for (unsigned i = 0; i < record->count; i++) {
+        redis_do(record->others[i], "ECHO over");
+        read_on(record->monitors[i], rights);
+        redis_close(record->monitors[i]);
+        redis_close(record->others[i]);
+    }
+    free(record);
     *text = '\0';
-    for (unsigned i = 0; i < count; i++)
-        forget_denied(records[i], redis[i], rights);
     for (unsigned i = 0; i < rights->count; i++)
-        if (is_right(rights->words[i]) && !is_needed(rights, rights->words[i], redis, records, count)) {
-            strcat(text, *text ? " " : "");
-            strcat(text, rights->words[i]);
-        }
+        if (!is_used[i] && strchr("+~&", *rights->words[i]))
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "", rights->words[i]);
     return text;
 }
 

@@ -2,8 +2,8 @@
 /* rights - what the guide (operate.md) says that a server's user needs (its block "acl", HILOCK_RIGHTS), given to a user, and held against what clients
  * really send.
  *
- * MONITOR shows each command that a server runs, those inside of scripts too; ACL DRYRUN says whether a user might run it; ACL LOG has what was
- * denied, also where a script or a client bore it in silence. */
+ * MONITOR shows each command that a server runs, those inside of scripts too; ACL LOG has what was denied, also where a script or a client bore it in
+ * silence. */
 #ifndef LIVE_RIGHTS_H
 #define LIVE_RIGHTS_H
 
@@ -21,19 +21,12 @@ struct rights rights_of_shop(struct redis *redis, const char *heading);
 int rights_has(const struct rights *rights, const char *word);
 void rights_give(const struct rights *rights, struct redis *redis, const char *but); /* all, and nothing else; but NULL, or one of them left out */
 
+/* What clients send to these servers by TCP, and what their scripts run there. */
+struct server;
 struct record;
-
-struct record *record_begin(const struct server *server);
-/* Until now. From here on what is said by others, as by redis_..., is not in it. */
-void record_end(struct record *record);
-size_t record_count(const struct record *record, const char *command); /* recorded; NULL: all that differ */
-/* "": the user may run all of it. Else the first that he may not. Good until the next. */
-const char *record_denied(struct record *record, struct redis *redis, const struct rights *rights);
-void record_free(struct record *record);
-
-/* Those of `rights` without which all of these recorded commands could still be run, with blanks between; "": each is needed. What the user may not run with all
- * of them was said by others, and is forgotten. Good until the next. */
-const char *rights_unneeded(const struct rights *rights, struct redis *const *redis, struct record *const *records, unsigned count);
+struct record *record_begin(struct server *const *servers, unsigned count);
+/* Until now. Those of `rights` that nothing needed, with blanks between; "": each was used. Good until the next. */
+const char *record_end(struct record *record, const struct rights *rights);
 
 /* The objects that were denied since the last time, with blanks around each: " info client|setname "; " ": none. Good until the next. */
 const char *rights_denied(struct redis *redis);
