@@ -160,106 +160,63 @@ static void what_is_optional_is_told_once(void **state)
 
 /* ---- what is missing. Inside a script Redis 7.0 does not name it, so the sentence names the list ---- */
 
-enum when { AT_ACQUIRE, AT_WAIT, AT_RENEWAL, AT_RELEASE, NEVER };
-
-struct lack {
-    const char *right; /* taken away */
-    enum when when;    /* it is missed */
-    const char *words; /* of the server's refusal */
+static const struct { const char *right, *words; } lacks[] = { /* taken away; what the server says */
+    {"-evalsha", "'evalsha'"},
+    {"-script|load", "'script|load'"},
+    {"-pexpire", "script"},
+    {"resetkeys ~stock:* ~hilock:token*", "key"},
 };
 
-static const struct lack lacks[] = {
-    {"-evalsha", AT_ACQUIRE, "'evalsha'"},
-    {"-script|load", AT_ACQUIRE, "'script|load'"},
-    {"-pexpire", AT_ACQUIRE, "script"},
-    {"resetkeys ~stock:* ~hilock:token*", AT_ACQUIRE, "key"},
-    {"-hscan", AT_WAIT, "script"},
-    {"-hget", AT_RENEWAL, "script"},
-    {"-hdel", AT_RELEASE, "script"},
-    {"-subscribe", NEVER, "'subscribe'"},
-    {"-publish", NEVER, "channel"},
-    {"resetchannels &other", NEVER, "channel"},
-};
-
-struct trial {
-    struct fixture *fixture;
-    const struct lack *lack;
-    struct client client;
-    struct handle stock;
-};
-
-static void let_in(const struct trial *trial, const char *but)
+static void what_is_missing_is_named(void **state)
 {
-    struct rights rights = rights_of_shop(trial->fixture->redis, queued);
-    char command[128];
-    rights_give(&rights, trial->fixture->redis, NULL);
-    snprintf(command, sizeof command, "ACL SETUSER shop %s", but);
-    redis_do(trial->fixture->redis, *but ? command : "PING");
-}
-
-static void says(const struct trial *trial, const char *text)
-{
-    if (!strstr(text, trial->lack->words))
-        check_fail("without %s: \"%s\" does not say \"%s\"", trial->lack->right, text, trial->lack->words);
+    struct fixture *fixture = *state;
+    struct rights rights = rights_of_shop(fixture->redis, queued);
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+        struct client client;
+        struct handle stock;
+        char command[128];
+        redis_do(fixture->redis, "SCRIPT FLUSH");
+        rights_give(&rights, fixture->redis, NULL);
+        snprintf(command, sizeof command, "ACL SETUSER shop %s", lacks[i].right);
+        redis_do(fixture->redis, command);
+        client_open_with(&client, AS_SHOP(fixture->server->url));
+        handle_open(&stock, &client, "stock:42", NULL);
+        assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_DENIED);
+        assert_non_null(strstr(stock.acquired.detail, lacks[i].words));
+        assert_non_null(strstr(stock.acquired.detail, "the list: operate.md, \"Rights of the server's user\""));
+        rights_give(&rights, fixture->redis, NULL);
+        assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+        client_end(&client);
+    }
 }
 
 static int was_warned(void *client) { return ((struct client *)client)->warnings > 0; }
 
-static void acquire_tells(struct trial *trial, struct handle *stock)
+/* A lock can be had and given back, and had again; who waits does without messages, and it is said once for all waits. */
+static void without_messages(void **state)
 {
-    if (trial->lack->when == AT_WAIT)
-        redis_do(trial->fixture->redis, "HSET stock:42 another 1");
-    assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_DENIED);
-    says(trial, stock->acquired.detail);
-    assert_non_null(strstr(stock->acquired.detail, "the list: operate.md, \"Rights of the server's user\""));
-    let_in(trial, "");
-    redis_do(trial->fixture->redis, "DEL stock:42");
-    assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_OK);
-}
-
-/* Errors end no hold, and a release is repeated. */
-static void a_hold_tells(struct trial *trial, struct handle *stock)
-{
-    assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_OK);
-    if (trial->lack->when == AT_RELEASE)
-        handle_release(stock);
-    client_until(&trial->client, was_warned, &trial->client, "a warning");
-    says(trial, trial->client.log);
-    let_in(trial, "");
-    if (trial->lack->when == AT_RELEASE)
-        handle_until(stock, &stock->released, 1, "the release");
-    else
-        handle_until(stock, &stock->renewed, 1, "RENEWED");
-    assert_true(stock->lost.count == 0 && stock->released.status == HILOCK_OK);
-}
-
-/* A lock can be had and given back, and had again; who waits does without messages. */
-static void nothing_is_missed(struct trial *trial, struct handle *stock)
-{
-    for (int i = 0; i < 3; i++) {
-        redis_do(trial->fixture->redis, "HSET stock:42 another 1");
-        redis_do(trial->fixture->redis, "PEXPIRE stock:42 200");
-        assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_OK);
-        assert_int_equal(handle_give(stock), HILOCK_OK);
-    }
-    client_until(&trial->client, was_warned, &trial->client, "a warning");
-    says(trial, trial->client.log);
-    assert_true(trial->client.disconnected == 0 && trial->client.warnings <= 2); /* once for all waits; of all channels: to listen, and to speak */
-}
-
-static void each_right_in_turn(void **state)
-{
-    static void (*const plays[])(struct trial *, struct handle *) = {
-        [AT_ACQUIRE] = acquire_tells, [AT_WAIT] = acquire_tells, [AT_RENEWAL] = a_hold_tells, [AT_RELEASE] = a_hold_tells, [NEVER] = nothing_is_missed};
-    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
-        struct trial trial = {.fixture = *state, .lack = &lacks[i]};
-        redis_do(trial.fixture->redis, "SCRIPT FLUSH");
-        let_in(&trial, lacks[i].right);
-        client_open_with(&trial.client, AS_SHOP(trial.fixture->server->url));
-        handle_open(&trial.stock, &trial.client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-        plays[lacks[i].when](&trial, &trial.stock);
-        client_end(&trial.client);
-        fixture_check_clean(trial.fixture->redis);
+    static const char *const without[] = {"-subscribe", "-publish", "resetchannels &other"};
+    struct fixture *fixture = *state;
+    struct rights rights = rights_of_shop(fixture->redis, queued);
+    for (size_t i = 0; i < 3; i++) {
+        struct client client;
+        struct handle stock;
+        char command[64];
+        rights_give(&rights, fixture->redis, NULL);
+        snprintf(command, sizeof command, "ACL SETUSER shop %s", without[i]);
+        redis_do(fixture->redis, command);
+        client_open_with(&client, AS_SHOP(fixture->server->url));
+        handle_open(&stock, &client, "stock:42", NULL);
+        for (int j = 0; j < 3; j++) {
+            redis_do(fixture->redis, "HSET stock:42 another 1");
+            redis_do(fixture->redis, "PEXPIRE stock:42 200");
+            assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+            assert_int_equal(handle_give(&stock), HILOCK_OK);
+        }
+        client_until(&client, was_warned, &client, "a warning");
+        assert_true(strstr(client.log, i == 0 ? "'subscribe'" : "channel") && client.disconnected == 0);
+        assert_in_range(client.warnings, 1, 2); /* of all channels: to listen, and to speak */
+        client_end(&client);
     }
 }
 
@@ -299,7 +256,8 @@ int main(void)
         FIXTURE_TEST_WITH_PORT(the_lines_alone_are_enough),
         FIXTURE_TEST(beside_that),
         FIXTURE_TEST_WITH_PORT(what_is_optional_is_told_once),
-        FIXTURE_TEST(each_right_in_turn),
+        FIXTURE_TEST(what_is_missing_is_named),
+        FIXTURE_TEST(without_messages),
         FIXTURE_TEST(no_grant_is_left_without_an_expiry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

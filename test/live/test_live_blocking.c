@@ -8,13 +8,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "support/child.h"
 #include "support/ledger.h"
-#include "support/proxy.h"
 #include "support/fixture.h"
 #include "support/secret.h"
 
@@ -97,11 +95,18 @@ static void a_wait_ends_in_time(void **state)
 
 static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
 
+/* Each in words; what is refused leaves nothing behind. */
 static void refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct hilock_blocking_result result = heard(), unsized = {.size = 0};
+    struct hilock_blocking_result unsized = {.size = 0};
     struct { struct hilock_lock_options known; int unknown; } newer = {hilock_lock_options_default(), 1};
+    const struct { const char *name; const struct hilock_lock_options *options; const char *words; hilock_status status; } rows[] = {
+        {"stock", &newer.known, "", HILOCK_INVALID},
+        {"stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), "reentrant", HILOCK_INVALID},
+        {"stock", HILOCK_LOCK_OPTIONS(.lease_ms = 50), "lease_ms 50", HILOCK_INVALID},
+        {"a}b{c", NULL, "a}b{c", HILOCK_BAD_NAME},
+    };
     struct hilock_error error = {""};
     hilock_blocking *client = NULL;
     hilock_blocking_lock *lock = NULL;
@@ -109,22 +114,20 @@ static void refused(void **state)
     assert_true(client == NULL && strstr(error.text, "lease_ms 50"));
     client = open_at(fixture->server->url);
     newer.known.size = sizeof newer;
-    assert_int_equal(hilock_blocking_acquire(client, "stock", &newer.known, 0, &lock, &result), HILOCK_INVALID);
-    assert_int_equal(hilock_blocking_acquire(client, "stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), 0, &lock, &result), HILOCK_INVALID);
-    assert_non_null(strstr(result.detail, "reentrant"));
-    assert_int_equal(hilock_blocking_acquire(client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 50), 0, &lock, &result), HILOCK_INVALID);
-    assert_non_null(strstr(result.detail, "lease_ms 50"));
-    assert_int_equal(hilock_blocking_acquire(client, "a}b{c", NULL, 0, &lock, &result), HILOCK_BAD_NAME);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct hilock_blocking_result result = heard();
+        assert_int_equal(hilock_blocking_acquire(client, rows[i].name, rows[i].options, 0, &lock, &result), rows[i].status);
+        assert_true(lock == NULL && strstr(result.detail, rows[i].words));
+    }
     assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, &lock, &unsized), HILOCK_INVALID);
-    assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, NULL, &result), HILOCK_INVALID);
-    assert_int_equal(hilock_blocking_acquire(NULL, "stock", NULL, 0, &lock, &result), HILOCK_INVALID);
-    assert_null(lock);
+    assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, NULL, NULL), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_acquire(NULL, "stock", NULL, 0, &lock, NULL), HILOCK_INVALID);
     lock = held(client, "stock", LEASE_MS);
-    assert_int_equal(hilock_blocking_extend(lock, 1, &result), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_extend(lock, 1, NULL), HILOCK_INVALID);
     assert_int_equal(hilock_blocking_release(lock, &unsized), HILOCK_INVALID); /* and is still there */
     assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
     assert_int_equal(hilock_blocking_close(client, HILOCK_FOREVER - 1), HILOCK_INVALID);
-    assert_int_equal(hilock_blocking_release(NULL, &result) + hilock_blocking_extend(NULL, 0, NULL) + hilock_blocking_close(NULL, 0), 3 * HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_release(NULL, NULL) + hilock_blocking_extend(NULL, 0, NULL) + hilock_blocking_close(NULL, 0), 3 * HILOCK_INVALID);
     assert_int_equal(hilock_blocking_remaining_ms(NULL) + hilock_blocking_token(NULL), 0);
     hilock_blocking_free(NULL);
     hilock_blocking_free(client);
@@ -201,8 +204,7 @@ static void found_lost_by_an_extend(void **state)
     redis_do(fixture->redis, "DEL stock");
     while (hilock_blocking_extend(loss.lock, 0, NULL) == HILOCK_OK)
         ;
-    assert_true(is_readable(fd, CHECK_PATIENCE_MS));
-    assert_int_equal(hilock_blocking_remaining_ms(loss.lock), 0);
+    assert_true(is_readable(fd, CHECK_PATIENCE_MS) && hilock_blocking_remaining_ms(loss.lock) == 0);
     assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_LOST);
     assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed with its lock */
     hilock_blocking_free(loss.client);
@@ -215,7 +217,6 @@ struct worker {
     hilock_blocking_lock *lock;
     pthread_t thread;
     hilock_status status;
-    uint32_t span_ms;
     atomic_int is_waiting, has_ended;
 };
 
@@ -246,12 +247,19 @@ static void *prolong(void *arg)
 static void *close_it(void *arg)
 {
     struct worker *worker = arg;
-    worker->status = hilock_blocking_close(worker->client, worker->span_ms);
+    worker->status = hilock_blocking_close(worker->client, HILOCK_FOREVER);
     atomic_store(&worker->has_ended, 1);
     return NULL;
 }
 
 static void begin(struct worker *worker, void *(*run)(void *arg)) { CHECK(pthread_create(&worker->thread, NULL, run, worker) == 0); }
+
+static void begin_to_wait(struct worker *worker, hilock_blocking *client)
+{
+    *worker = (struct worker){.client = client};
+    begin(worker, wait_for_stock);
+    check_until(is_set, &worker->is_waiting, "WAITING");
+}
 
 static atomic_int signals;
 
@@ -266,11 +274,11 @@ static void one_waits_for_another(void **state)
 {
     struct fixture *fixture = *state;
     const struct sigaction without_restart = {.sa_handler = on_signal};
-    struct worker waiter = {.client = open_at(fixture->server->url)};
-    hilock_blocking_lock *lock = held(waiter.client, "stock", LEASE_MS);
+    struct worker waiter;
+    hilock_blocking *client = open_at(fixture->server->url);
+    hilock_blocking_lock *lock = held(client, "stock", LEASE_MS);
     sigaction(SIGUSR1, &without_restart, NULL);
-    begin(&waiter, wait_for_stock);
-    check_until(is_set, &waiter.is_waiting, "WAITING");
+    begin_to_wait(&waiter, client);
     pthread_kill(waiter.thread, SIGUSR1);
     check_until(is_set, &signals, "the signal");
     check_pause_ms(50);
@@ -279,7 +287,7 @@ static void one_waits_for_another(void **state)
     assert_int_equal(pthread_join(waiter.thread, NULL), 0);
     assert_int_equal(waiter.status, HILOCK_OK);
     assert_int_equal(hilock_blocking_release(waiter.lock, NULL), HILOCK_OK);
-    hilock_blocking_free(waiter.client);
+    hilock_blocking_free(client);
 }
 
 static void closed_while_others_wait(void **state)
@@ -289,11 +297,8 @@ static void closed_while_others_wait(void **state)
     struct worker waiters[WAITERS];
     struct loss loss;
     loss_begin(&loss, fixture->server->url);
-    for (int i = 0; i < WAITERS; i++) {
-        waiters[i] = (struct worker){.client = loss.client};
-        begin(&waiters[i], wait_for_stock);
-        check_until(is_set, &waiters[i].is_waiting, "WAITING");
-    }
+    for (int i = 0; i < WAITERS; i++)
+        begin_to_wait(&waiters[i], loss.client);
     assert_int_equal(hilock_blocking_close(loss.client, 0), HILOCK_OK);
     for (int i = 0; i < WAITERS; i++) {
         assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
@@ -311,11 +316,9 @@ static void closed_while_others_wait(void **state)
 static void closed_while_one_works(void **state)
 {
     struct fixture *fixture = *state;
-    struct worker closer = {.client = open_at(fixture->server->url), .span_ms = HILOCK_FOREVER};
-    struct worker waiter = {.client = closer.client};
+    struct worker closer = {.client = open_at(fixture->server->url)}, waiter;
     hilock_blocking_lock *lock = held(closer.client, "stock", LEASE_MS);
-    begin(&waiter, wait_for_stock);
-    check_until(is_set, &waiter.is_waiting, "WAITING");
+    begin_to_wait(&waiter, closer.client);
     begin(&closer, close_it);
     check_until(is_set, &waiter.has_ended, "CLOSED to the waiter");
     assert_int_equal(waiter.status, HILOCK_CLOSED);
@@ -327,90 +330,65 @@ static void closed_while_one_works(void **state)
     hilock_blocking_free(closer.client);
 }
 
-static int is_held_back(void *arg) { return proxy_held(arg, PROXY_REQUESTS) > 0; }
+static int is_kept_waiting(void *redis) { return redis_info(redis, "clients", "blocked_clients") > 0; }
 
-/* Each is answered, in any order of arrival at the store. */
+/* Each is answered, though the store serves nobody meanwhile. */
 static void released_under_an_extend(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy *proxy = proxy_start(fixture->server);
-    struct worker worker = {.client = open_at(proxy_url(proxy))};
+    struct worker worker = {.client = open_at(fixture->server->url)};
     worker.lock = held(worker.client, "stock", LONG_LEASE_MS);
-    proxy_hold(proxy, PROXY_COMMANDS, PROXY_REQUESTS);
+    redis_do(fixture->redis, "CLIENT PAUSE 120000 WRITE");
     begin(&worker, prolong);
-    check_until(is_held_back, proxy, "the extend");
+    check_until(is_kept_waiting, fixture->redis, "the extend");
     assert_int_equal(hilock_blocking_release(worker.lock, NULL), HILOCK_UNKNOWN);
     assert_int_equal(pthread_join(worker.thread, NULL), 0);
     assert_true(worker.status == HILOCK_UNKNOWN || worker.status == HILOCK_LOST);
-    proxy_pass(proxy);
+    redis_do(fixture->redis, "CLIENT UNPAUSE");
     check_until(is_clean, fixture->redis, "the release");
     hilock_blocking_free(worker.client);
-    proxy_end(proxy);
 }
 
 /* ---- many threads */
 
-enum { THREADS = 8, ROUNDS = 40, CLIENTS_MAX = 2 };
+enum { THREADS = 8, ROUNDS = 40 };
 
 struct hammer {
-    hilock_blocking *clients[CLIENTS_MAX];
+    hilock_blocking *client;
     struct ledger *ledger;
-    unsigned clients_count;
-    atomic_uint counter; /* read, then written: not one step, but of one at a time */
-    unsigned plain;      /* within one client a thread sanitizer sees that holds are in order */
-    atomic_uint next;
+    unsigned plain; /* a thread sanitizer sees that holds are in order */
 };
-
-static void hold_once(struct hammer *hammer, hilock_blocking *client)
-{
-    hilock_blocking_lock *lock = held(client, "stock", LONG_LEASE_MS);
-    const size_t grant = ledger_begin(hammer->ledger, 0, hilock_blocking_token(lock));
-    const unsigned counter = atomic_load(&hammer->counter);
-    if (hammer->clients_count == 1)
-        hammer->plain++;
-    CHECK(hilock_blocking_remaining_ms(lock) > 0);
-    atomic_store(&hammer->counter, counter + 1);
-    ledger_end(hammer->ledger, grant);
-    CHECK(hilock_blocking_release(lock, NULL) == HILOCK_OK);
-}
 
 static void *hammer_on(void *arg)
 {
     struct hammer *hammer = arg;
-    hilock_blocking *client = hammer->clients[atomic_fetch_add(&hammer->next, 1) % hammer->clients_count];
     check_in_thread();
-    for (int i = 0; i < ROUNDS; i++)
-        hold_once(hammer, client);
+    for (int i = 0; i < ROUNDS; i++) {
+        hilock_blocking_lock *lock = held(hammer->client, "stock", LONG_LEASE_MS);
+        const size_t grant = ledger_begin(hammer->ledger, 0, hilock_blocking_token(lock));
+        hammer->plain++;
+        CHECK(hilock_blocking_remaining_ms(lock) > 0);
+        ledger_end(hammer->ledger, grant);
+        CHECK(hilock_blocking_release(lock, NULL) == HILOCK_OK);
+    }
     return NULL;
-}
-
-static void play(struct hammer *hammer, const char *url)
-{
-    pthread_t threads[THREADS];
-    struct verdict verdict;
-    hammer->ledger = ledger_new(1, THREADS * ROUNDS);
-    for (unsigned i = 0; i < hammer->clients_count; i++)
-        hammer->clients[i] = open_at(url);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, hammer_on, hammer), 0);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    verdict = ledger_judge(hammer->ledger);
-    assert_int_equal(verdict.grants, THREADS * ROUNDS);
-    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
-    assert_int_equal(atomic_load(&hammer->counter), THREADS * ROUNDS);
-    for (unsigned i = 0; i < hammer->clients_count; i++)
-        hilock_blocking_free(hammer->clients[i]);
-    ledger_free(hammer->ledger);
 }
 
 static void one_thread_at_a_time(void **state)
 {
     struct fixture *fixture = *state;
-    struct hammer one = {.clients_count = 1}, two = {.clients_count = 2};
-    play(&one, fixture->server->url);
-    assert_int_equal(one.plain, THREADS * ROUNDS);
-    play(&two, fixture->server->url);
+    struct hammer hammer = {.client = open_at(fixture->server->url), .ledger = ledger_new(1, THREADS * ROUNDS)};
+    pthread_t threads[THREADS];
+    struct verdict verdict;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hammer_on, &hammer), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    verdict = ledger_judge(hammer.ledger);
+    assert_true(verdict.grants == THREADS * ROUNDS && hammer.plain == THREADS * ROUNDS);
+    assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
+    hilock_blocking_free(hammer.client);
+    ledger_free(hammer.ledger);
 }
 
 /* ---- a forked child */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Redis Cluster: a queue goes where its slot goes, and every waiter is served through slots that move and servers
- * that take over. Where keys are asked for: unit/cluster. */
+/* A Redis Cluster: every waiter is served through slots that move and servers that take over. Where keys are asked for,
+ * and how a queue goes where its slot goes: unit/cluster and safety_fair_cluster. */
 #include <stdio.h>
 
 #include "support/failovers.h"
 #include "support/fixture.h"
-#include "support/late.h"
-#include "support/queue.h"
 #include "support/shards.h"
 
 enum { MOVES_MAX = 512 };
@@ -26,57 +24,6 @@ static int end(void **state)
     shards_end(&set);
     return 0;
 }
-
-/* ---- a queue: first come, first served, though its slot moves before each hand-over ---- */
-
-static unsigned owner_of(const char *name) { return shards_owner(&set, shards_slot(&set, name)); }
-
-struct awaited { const char *name; size_t listeners; };
-
-static int are_listening(void *arg)
-{
-    const struct awaited *awaited = arg;
-    struct redis *redis = redis_open(set.servers[owner_of(awaited->name)]);
-    size_t count = redis_count(redis, "PUBSUB SHARDCHANNELS hilock:grant:*");
-    redis_close(redis);
-    return count == awaited->listeners;
-}
-
-/* What was pushed stands for a window; it has become a lease. */
-static int is_held_for_long(void *arg)
-{
-    const char *name = arg;
-    struct redis *redis = redis_open(set.servers[owner_of(name)]);
-    long long left_ms = redis_integer(redis, "PTTL %s", name);
-    redis_close(redis);
-    return left_ms > QUEUE_WINDOW_MS;
-}
-
-/* The hand-over is one push, once grants can reach all who are still in play at the lock's present server. */
-static void a_queue_moves_with_its_slot(void **state)
-{
-    static char name[] = "moving";
-    struct queue queue = {.url = set.url, .name = name, .lease_ms = 60000};
-    (void)state;
-    queue_set(&queue);
-    for (unsigned i = 0; i + 1 < QUEUE_PLAYERS; i++) {
-        struct late released;
-        queue_granted_us(&queue, i);
-        check_until(is_held_for_long, name, "the whole lease");
-        shards_migrate(&set, shards_slot(&set, name), shards_other(&set, owner_of(name)));
-        check_until(are_listening, &(struct awaited){name, QUEUE_PLAYERS - i}, "all to listen");
-        for (unsigned later = i + 1; later < QUEUE_PLAYERS; later++)
-            assert_false(queue_has_been_granted(&queue, later));
-        released = late_mark();
-        released.at_us = queue_let_go(&queue, i);
-        assert_true(queue_granted_us(&queue, i + 1) < late_until_us(&released, (uint64_t)QUEUE_WINDOW_MS * 500));
-    }
-    queue_let_go(&queue, QUEUE_PLAYERS - 1);
-    queue_end(&queue);
-    shards_check_clean(&set);
-}
-
-/* ---- load ---- */
 
 static void every_waiter_is_served_through_slot_moves(void **state)
 {
@@ -122,7 +69,6 @@ static void every_waiter_is_served_through_failovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_queue_moves_with_its_slot),
         cmocka_unit_test(every_waiter_is_served_through_slot_moves),
         cmocka_unit_test(every_waiter_is_served_through_failovers),
     };

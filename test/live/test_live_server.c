@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What passes between one client and a real server: the bytes that are left there and the commands that they cost, names of any bytes, scripts that it
+/* What passes between one client and a real server: the bytes that are left there, names of any bytes, scripts that it
  * forgets, and a Java service's RLock beside us. What the store answers to each script: ../sim/lockstep. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,29 +36,6 @@ static void is_left_as_redisson_would(void **state)
     snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
     assert_non_null(strstr(list->str, name));
     freeReplyObject(list);
-    client_end(&client);
-}
-
-static void takes_two_commands_a_pair(void **state)
-{
-    enum { PAIRS = 50 };
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    uint64_t token = 0;
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    handle_open(&stock, &client, "stock", NULL);
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    for (int i = 0; i < PAIRS; i++) {
-        assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-        assert_true(stock.acquired.token > token); /* rises, though each grant found the lock free */
-        token = stock.acquired.token;
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-    }
-    assert_int_equal(redis_calls(fixture->redis, "evalsha"), 2 * PAIRS);
-    assert_int_equal(redis_calls(fixture->redis, "eval") + redis_calls(fixture->redis, "script|load") + redis_calls(fixture->redis, "subscribe"), 0);
-    assert_int_equal(client_stats(&client).commands, 2 * PAIRS);
     client_end(&client);
 }
 
@@ -181,7 +158,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_left_as_redisson_would),
-        FIXTURE_TEST(takes_two_commands_a_pair),
         FIXTURE_TEST(names_are_any_bytes),
         FIXTURE_TEST(forgets_its_scripts),
         FIXTURE_TEST(a_java_service_is_kept_out_and_woken),

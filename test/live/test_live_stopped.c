@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it; one
- * that stood still for less keeps them, and says so. While a server is stopped belief ends in time, with a warning, and
+/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it. While a server is stopped belief ends in time, with a warning, and
  * what ended is released when it goes on. Twin, in a build with planted bugs: losses come later once R6_LOSS_IN_LINE is
  * planted. */
 #include <errno.h>
@@ -132,27 +131,6 @@ static void with_the_bug_losses_come_later(void **state)
 #else
 static void losses_are_told_before_all_else(void **state) { assert_int_equal(others_first(*state), 0); }
 
-/* ---- for less ---- */
-
-static int is_told(void *arg) { return client_stats(arg).stalls > 0; }
-
-static void a_blocked_loop_is_told(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .stall_report_ms = 500));
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    check_pause_ms(2700); /* its renewal was due after 2 s */
-    client_until(&client, is_told, &client, "LOOP_STALLED");
-    client_turn(&client);
-    assert_true(client.other_events == client_stats(&client).stalls);
-    assert_non_null(strstr(client.log, "the loop did not turn for "));
-    assert_int_equal(stock.lost.count, 0);
-    client_end(&client);
-}
-
 /* ---- the server ---- */
 
 static int is_free(void *redis) { return redis_lock_keys(redis) == 0; }
@@ -185,25 +163,6 @@ static void belief_ends_with_a_warning(void **state)
     assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
     client_end(&client);
 }
-
-static void a_release_is_settled(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .command_timeout_ms = 500));
-    handle_open(&stock, &client, "stock:42", NULL);
-    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(fixture->redis, "PERSIST stock:42");
-    server_suspend(fixture->server);
-    assert_int_equal(handle_give(&stock), HILOCK_UNKNOWN);
-    assert_int_equal(stock.settled.count, 0);
-    server_resume(fixture->server);
-    handle_until(&stock, &stock.settled, 1, "RELEASE_SETTLED");
-    assert_true(stock.settled.token == stock.acquired.token);
-    assert_int_equal(redis_lock_keys(fixture->redis), 0);
-    client_end(&client);
-}
 #endif
 
 int main(void)
@@ -213,9 +172,7 @@ int main(void)
         FIXTURE_TEST(with_the_bug_losses_come_later),
 #else
         FIXTURE_TEST(losses_are_told_before_all_else),
-        FIXTURE_TEST(a_blocked_loop_is_told),
         FIXTURE_TEST_WITH_PORT(belief_ends_with_a_warning),
-        FIXTURE_TEST(a_release_is_settled),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

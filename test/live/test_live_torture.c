@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that runs out, at a real server: each play is played once for every allocation in it that may fail, those of
  * hiredis, libevent and libc included. Every refusal says so, every answer comes, nothing crashes, hangs or leaks, and
- * nothing is left at the server beyond its lease. Plays in which only hilock allocates: unit/torture.
+ * nothing is left at the server beyond its lease. Plays in which only hilock allocates: unit/torture, the simulator's strain `memory`.
  *
  * A play says what must come of each call. That holds to the letter while memory lasts; where it did not, a call may be
  * refused instead (NO_MEMORY), and what has an end of its own may end without an answer (UNREACHABLE, UNKNOWN). A wait
@@ -38,8 +38,7 @@ static struct fixture fixture; /* of all plays */
 static struct { const char *name; uint64_t at; } now; /* for readers of a failure */
 
 /* The calls of a play. have: asked for, for ever, and granted. give: released, and answered so. has: it holds now.
- * answered: turns until it is, and it is that. told: turns until that event came, if it waits or holds. outcome_is:
- * any other call; 1 if it was answered as expected. */
+ * answered: turns until it is, and it is that. */
 
 static void is_refused_well(const struct play *play, hilock_status status)
 {
@@ -63,41 +62,19 @@ static void is_well(const struct told *what, hilock_status status, int may_be_si
     check_fail("%s instead of %s: %s", hilock_status_name(what->status), hilock_status_name(status), what->detail);
 }
 
-/* ---- turning ---- */
-
-static void until(struct play *play, int (*is_so)(void *arg), void *arg, const char *what)
-{
-    uint64_t begun_us = check_now_us();
-    int is_there = 0;
-    while (!is_there) {
-        CHECK(event_base_loop(play->client.base, EVLOOP_ONCE) >= 0);
-        famine_pause();
-        is_there = is_so(arg);
-        if (!is_there && check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000)
-            check_fail("waited in vain for %s; last warning: %s", what, play->client.log);
-        famine_resume();
-    }
-}
-
-struct wanted { const struct handle *handle; const struct told *what; unsigned count; };
-
-static int is_told(void *arg)
-{
-    const struct wanted *wanted = arg;
-    return wanted->what->count >= wanted->count;
-}
+/* Until that event came, if it waits or holds. */
+struct wanted { const struct handle *handle; const struct told *what; };
 
 static int is_told_or_idle(void *arg)
 {
     const struct wanted *wanted = arg;
-    return is_told(arg) || hilock_lock_state(wanted->handle->lock) == HILOCK_STATE_IDLE;
+    return wanted->what->count || hilock_lock_state(wanted->handle->lock) == HILOCK_STATE_IDLE;
 }
 
 static void told(struct play *play, struct handle *handle, const struct told *what, const char *name)
 {
-    until(play, is_told_or_idle, &(struct wanted){handle, what, 1}, name);
-    if (!famine_has_struck())
-        CHECK(what->count >= 1);
+    client_until(&play->client, is_told_or_idle, &(struct wanted){handle, what}, name);
+    CHECK(what->count || famine_has_struck());
 }
 
 /* ---- handles ---- */
@@ -131,52 +108,27 @@ static void ask(struct play *play, struct handle *handle, uint32_t wait_ms)
     CHECK(hilock_lock_state(handle->lock) == (status == HILOCK_OK ? HILOCK_STATE_WAITING : HILOCK_STATE_IDLE));
 }
 
-static void answered(struct play *play, struct handle *handle, hilock_status status)
+static void answered(struct handle *handle, hilock_status status)
 {
     if (hilock_lock_state(handle->lock) != HILOCK_STATE_WAITING)
         return;
-    until(play, is_told, &(struct wanted){handle, &handle->acquired, handle->acquired.count + 1}, "the answer to acquire");
+    handle_until(handle, &handle->acquired, handle->acquired.count + 1, "the answer to acquire");
     is_well(&handle->acquired, status, status != HILOCK_OK);
 }
 
 static void have(struct play *play, struct handle *handle)
 {
     ask(play, handle, HILOCK_FOREVER);
-    answered(play, handle, HILOCK_OK);
+    answered(handle, HILOCK_OK);
 }
 
-static void give(struct play *play, struct handle *handle, hilock_status status)
+/* With any memory. */
+static void give(struct handle *handle)
 {
     if (!has(handle))
         return;
-    CHECK(handle_try_release(handle) == HILOCK_OK); /* with any memory */
-    until(play, is_told, &(struct wanted){handle, &handle->released, handle->released.count + 1}, "the answer to release");
-    is_well(&handle->released, status, 1);
-}
-
-/* ---- other calls ---- */
-
-struct outcome { struct told told; };
-
-static void outcome_note(const struct hilock_result *result, void *user)
-{
-    struct outcome *outcome = user;
-    outcome->told.count++;
-    outcome->told.status = result->status;
-    outcome->told.waited_ms = result->waited_ms;
-    snprintf(outcome->told.detail, sizeof outcome->told.detail, "%s", result->detail);
-}
-
-static int outcome_is(struct play *play, struct outcome *outcome, hilock_status accepted, hilock_status status)
-{
-    if (accepted != HILOCK_OK) {
-        is_refused_well(play, accepted);
-        return 0;
-    }
-    CHECK(outcome->told.count == 0);
-    until(play, is_told, &(struct wanted){NULL, &outcome->told, 1}, "the answer");
-    is_well(&outcome->told, status, 1);
-    return outcome->told.status == status;
+    (void)handle_give(handle);
+    is_well(&handle->released, HILOCK_OK, 1);
 }
 
 /* ---- the store ---- */
@@ -324,7 +276,7 @@ static void pair(struct play *p)
 {
     struct handle *a = handle_new(p, "stock", NULL);
     have(p, a);
-    give(p, a, HILOCK_OK);
+    give(a);
 }
 
 static void wait_and_wake(struct play *p)
@@ -334,8 +286,8 @@ static void wait_and_wake(struct play *p)
     ask(p, a, HILOCK_FOREVER);
     told(p, a, &a->waiting, "WAITING");
     foreign_leaves(p, "stock");
-    answered(p, a, HILOCK_OK);
-    give(p, a, HILOCK_OK);
+    answered(a, HILOCK_OK);
+    give(a);
 }
 
 /* The links end under a hold and a wait; the hold is asked for again and stays, the wait listens again. */
@@ -348,49 +300,10 @@ static void reconnect(struct play *p)
     told(p, b, &b->waiting, "WAITING");
     cut_all(p);
     foreign_leaves(p, "other");
-    answered(p, b, HILOCK_OK);
+    answered(b, HILOCK_OK);
     CHECK(a->lost.count == 0);
-    give(p, a, HILOCK_OK);
-    give(p, b, HILOCK_OK);
-}
-
-static void forgotten_scripts(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    have(p, a);
-    at_store(p, "SCRIPT FLUSH");
-    give(p, a, HILOCK_OK);
-    at_store(p, "SCRIPT FLUSH");
-    have(p, a);
-    give(p, a, HILOCK_OK);
-}
-
-static void refused_user(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    at_store(p, "ACL SETUSER torture -evalsha");
-    ask(p, a, HILOCK_TRY);
-    answered(p, a, HILOCK_DENIED);
-    at_store(p, "ACL SETUSER torture +evalsha");
-    have(p, a);
-    give(p, a, HILOCK_OK);
-}
-
-static void many(struct play *p)
-{
-    struct handle *all[40];
-    char name[16];
-    for (int i = 0; i < 40; i++) {
-        snprintf(name, sizeof name, "stock:%d", i / 2);
-        all[i] = handle_new(p, name, NULL);
-        ask(p, all[i], HILOCK_FOREVER);
-    }
-    for (int i = 0; i < 40; i += 2) {
-        answered(p, all[i], HILOCK_OK);
-        give(p, all[i], HILOCK_OK);
-    }
-    for (int i = 1; i < 40; i += 2)
-        answered(p, all[i], HILOCK_OK);
+    give(a);
+    give(b);
 }
 
 /* With what holds and what waits still there. */
@@ -420,50 +333,26 @@ static void before_the_connection(struct play *p)
     handle_free(a);
 }
 
-static void peek_and_force_release(struct play *p)
-{
-    struct handle *a = handle_new(p, "stock", NULL);
-    struct outcome seen = {.told.count = 0}, ended = seen, late = seen;
-    foreign_holds(p, "stock");
-    if (!a->lock)
-        return;
-    (void)outcome_is(p, &seen, hilock_peek(a->lock, outcome_note, &seen), HILOCK_OK);
-    if (outcome_is(p, &ended, hilock_force_release(a->lock, "another:1", outcome_note, &ended), HILOCK_OK))
-        (void)outcome_is(p, &late, hilock_force_release(a->lock, NULL, outcome_note, &late), HILOCK_LOST);
-    foreign_leaves(p, "stock");
-    have(p, a);
-}
-
-/* Had, proved, given back; waited for by polling, and given back over a new link. */
+/* Waited for by polling, and given back over a new link. */
 static void simple(struct play *p)
 {
     struct handle *a = handle_new(p, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000, .kind = HILOCK_SIMPLE, .poll_min_ms = 1, .poll_jitter_ms = 1));
-    struct outcome proved = {.told.count = 0};
-    have(p, a);
-    if (has(a))
-        (void)outcome_is(p, &proved, hilock_extend(a->lock, 30000, outcome_note, &proved), HILOCK_OK);
-    give(p, a, HILOCK_OK);
     at_store(p, "SET stock another PX 20000");
     ask(p, a, HILOCK_FOREVER);
     told(p, a, &a->waiting, "WAITING");
     at_store(p, "DEL stock");
-    answered(p, a, HILOCK_OK);
+    answered(a, HILOCK_OK);
     cut_all(p);
-    give(p, a, HILOCK_OK);
+    give(a);
 }
 
 #define PLAY(text, ...) {.name = (text), .play = __VA_ARGS__}
 static const struct torture tortures[] = {
-    PLAY("pair", pair),
     PLAY("pair, by name, logged in", pair, .user = "torture:secret@", .is_by_name = 1),
     PLAY("wait and wake", wait_and_wake),
     PLAY("reconnect", reconnect),
-    PLAY("forgotten scripts", forgotten_scripts),
-    PLAY("refused user", refused_user, .user = "torture:secret@"),
-    PLAY("many", many),
     PLAY("leave", leave),
     PLAY("abandon", abandon),
-    PLAY("peek and force_release", peek_and_force_release),
     PLAY("SIMPLE", simple),
     PLAY("before the connection", before_the_connection),
 };

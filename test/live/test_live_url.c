@@ -140,31 +140,12 @@ static void is_repeated_until_it_is_good(void **state)
     client_end(&client);
 }
 
-/* Without a password nothing is said before the first command that is refused. */
-static void a_password_that_is_missing(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    char url[128];
-    snprintf(url, sizeof url, "unix://%s", fixture->server->socket);
-    redis_do(fixture->redis, "CONFIG SET requirepass right");
-    client_open(&client, url);
-    handle_open(&stock, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_DENIED);
-    assert_non_null(strstr(stock.acquired.detail, "NOAUTH"));
-    assert_int_equal(calls_of_locks(fixture->redis), 0);
-    client_end(&client);
-    redis_do(fixture->redis, "CONFIG SET requirepass \"\"");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST_WITH_PORT(without_a_login),
         FIXTURE_TEST_WITH_PORT(with_a_login),
         FIXTURE_TEST(is_repeated_until_it_is_good),
-        FIXTURE_TEST(a_password_that_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
