@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""commands.py REDIS_SERVER REWRITTEN - what Redisson's RLock does to the store, step by step. The real one is held
-against that by pairs.py, in each release; here it is the live tests' rewriting of it (live/support/java.c), which
-stands for it where no JVM is.
+"""commands - what Redisson's RLock does to the store, step by step: the real one is held against that by pairs.py, in
+each release.
 
-Compared is what scripts write and publish, in their order, and what the caller is answered; a rewriting may look
-before in another way."""
-import os
+Compared is what scripts write and publish, in their order, and what the caller is answered."""
 import re
-import subprocess
-import sys
-import tempfile
 
-import servers
 from peers import expect
-from stage import Monitor
 
 WRITES = {'DEL', 'HDEL', 'HINCRBY', 'HSET', 'PEXPIRE', 'PUBLISH', 'SET'}
 LATCH = 'SET redisson_unlock_latch:{stock}:<latch>'
@@ -58,25 +50,8 @@ def real(stage, client):
     return steps_of(stage.monitor, holders, answers)
 
 
-def rewriting(server, program):
-    monitor = Monitor(server)
-    answers = subprocess.run([program, os.path.join(server.folder, 'socket')], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    uuid = '6f1c2a3b-0000-4000-8000-00000000beef'
-    return steps_of(monitor, {f'{uuid}:57': 'H', f'{uuid}:58': 'H2'}, answers)
-
-
 def compare(steps):
     expect(len(steps) == len(STEPS), f'each step is there: {steps}')
     for step, (who, operation, wanted) in zip(steps, STEPS):
         expect(step == wanted, f'{who} {operation}: {step}\nwanted: {wanted}')
         print(f'ok: {who} {operation}: {step}')
-
-
-def main(program, rewritten):
-    with tempfile.TemporaryDirectory() as work, servers.single(program, work) as server:
-        compare(rewriting(server, rewritten))
-        servers.until(lambda: not server.left(), f'nothing is left: {server.left()}')
-
-
-if __name__ == '__main__':
-    main(*sys.argv[1:])

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What passes between one client and a real server: the bytes that are left there, names of any bytes, scripts that it
- * forgets, and a Java service's RLock beside us. What the store answers to each script: ../sim/lockstep. */
+/* What passes between one client and a real server: the bytes that are left there, names of any bytes, and scripts that it
+ * forgets. What the store answers to each script: ../sim/lockstep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
 #include "support/fixture.h"
-#include "support/java.h"
-
-static const char java_holder[] = "6f1c2a3b-0000-4000-8000-00000000beef:57";
-static const char java_channel[] = "redisson_lock__channel:{stock}";
-
-enum { JAVA_LEASE_MS = 60000 };
 
 static void is_left_as_redisson_would(void **state)
 {
@@ -93,75 +86,12 @@ static void forgets_its_scripts(void **state)
     client_end(&client);
 }
 
-/* ---- Redisson's RLock, played by raw commands ---- */
-
-static long long locked(struct redis *java) { return java_lock(java, "stock", java_holder, JAVA_LEASE_MS); }
-static long long unlocked(struct redis *java) { return java_unlock(java, "stock", java_holder, JAVA_LEASE_MS); }
-
-static void a_java_service_is_kept_out_and_woken(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server), *ear = redis_open(fixture->server);
-    struct timeval patience = {CHECK_PATIENCE_MS / 1000, 0};
-    struct client client;
-    struct handle held;
-    redisReply *message = NULL;
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", NULL);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_OK);
-    redis_do(ear, "SUBSCRIBE %s", java_channel);
-    assert_in_range(locked(java), 1, JAVA_LEASE_MS); /* how long he will wait if nothing wakes him */
-    assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2); /* he has left no trace */
-    assert_int_equal(handle_give(&held), HILOCK_OK);
-    assert_int_equal(redisSetTimeout(ear->context, patience), REDIS_OK);
-    assert_int_equal(redisGetReply(ear->context, (void **)&message), REDIS_OK);
-    assert_string_equal(message->element[1]->str, java_channel);
-    assert_string_equal(message->element[2]->str, "0"); /* anything but a number would be an error in his log */
-    freeReplyObject(message);
-    assert_int_equal(locked(java), JAVA_HAD);
-    assert_int_equal(handle_acquire(&held, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_string_equal(held.acquired.holder, java_holder);
-    assert_int_equal(unlocked(java), 1);
-    redis_close(ear);
-    redis_close(java);
-    client_end(&client);
-}
-
-static int is_listening(void *redis) { return redis_channels(redis) > 0; }
-
-/* He holds twice over, as Java threads may; only his last unlock wakes us. */
-static void a_java_service_keeps_us_out_and_wakes_us(void **state)
-{
-    struct fixture *fixture = *state;
-    struct redis *java = redis_open(fixture->server);
-    struct client client;
-    struct handle waiter;
-    client_open(&client, fixture->server->url);
-    handle_open(&waiter, &client, "stock", NULL);
-    assert_true(locked(java) == JAVA_HAD && locked(java) == JAVA_HAD);
-    handle_ask(&waiter, HILOCK_FOREVER);
-    client_until(&client, is_listening, fixture->redis, "the subscription");
-    handle_until(&waiter, &waiter.waiting, 1, "the wait");
-    assert_string_equal(waiter.waiting.holder, java_holder);
-    assert_int_equal(unlocked(java), 0);
-    client_for_ms(&client, 200);
-    assert_int_equal(waiter.acquired.count + client_stats(&client).wakeups, 0);
-    assert_int_equal(unlocked(java), 1);
-    handle_until(&waiter, &waiter.acquired, 1, "the grant");
-    assert_int_equal(waiter.acquired.status, HILOCK_OK);
-    assert_int_equal(client_stats(&client).wakeups, 1);
-    redis_close(java);
-    client_end(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_left_as_redisson_would),
         FIXTURE_TEST(names_are_any_bytes),
         FIXTURE_TEST(forgets_its_scripts),
-        FIXTURE_TEST(a_java_service_is_kept_out_and_woken),
-        FIXTURE_TEST(a_java_service_keeps_us_out_and_wakes_us),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,32 +11,22 @@ static const char secret_in_both[] = "secret"; /* no line of the log may have it
 
 enum { DATABASES = 16 };
 
-/* Both links are logged in as that user. */
-static void check_links(struct fixture *fixture, const char *user)
+/* Both links are logged in as that user, and the lock is in this database, and in no other. */
+static void check_place(struct fixture *fixture, int database, const char *user)
 {
     redisReply *list = redis_reply(fixture->redis, "CLIENT LIST");
     char wanted[64];
     unsigned links = 0;
     snprintf(wanted, sizeof wanted, " user=%s ", user);
     for (char *line = strtok(list->str, "\n"); line; line = strtok(NULL, "\n"))
-        if (strstr(line, "name=hilock:")) {
-            assert_non_null(strstr(line, wanted));
-            links++;
-        }
-    assert_int_equal(links, 2);
+        links += strstr(line, "name=hilock:") && strstr(line, wanted);
     freeReplyObject(list);
-}
-
-/* The lock is in this database, and in no other. */
-static void check_database(struct fixture *fixture, int database)
-{
+    assert_int_equal(links, 2);
     for (int i = 0; i < DATABASES; i++) {
-        struct redis *redis = redis_open(fixture->server);
-        freeReplyObject(redis_reply(redis, "AUTH %s", secret)); /* where it is asked for */
-        redis_do(redis, "SELECT %d", i);
-        assert_int_equal(redis_integer(redis, "EXISTS stock"), i == database);
-        redis_close(redis);
+        redis_do(fixture->redis, "SELECT %d", i);
+        assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), i == database);
     }
+    redis_do(fixture->redis, "SELECT 0");
 }
 
 static void check_works(struct fixture *fixture, const struct hilock_client_options *options, int database, const char *user)
@@ -50,8 +40,7 @@ static void check_works(struct fixture *fixture, const struct hilock_client_opti
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     handle_ask(&sibling, HILOCK_FOREVER);
     handle_until(&sibling, &sibling.waiting, 1, "the wait"); /* opens the second link */
-    check_database(fixture, database);
-    check_links(fixture, user);
+    check_place(fixture, database, user);
     assert_int_equal(client.warnings + client.watched_count, 0);
     client_end(&client);
     fixture_check_clean(fixture->redis);
