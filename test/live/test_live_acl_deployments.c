@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rights of operate.md's block "acl" where locks live at several servers: a quorum, behind Sentinel with a user at the sentinels, a Cluster with
+/* The rights of operate.md's block "acl" where locks live at several servers: behind Sentinel with a user at the sentinels, a Cluster with
  * a slot that moves. All that can be done with a lock can be done with them, none of them is too many. */
 #include <stdio.h>
 #include <string.h>
 
 #include "support/check.h"
 #include "support/deeds.h"
-#include "support/masters.h"
 #include "support/rights.h"
 #include "support/sentinels.h"
 #include "support/shards.h"
@@ -81,27 +80,6 @@ static void each_is_needed(struct record *record, const char *heading)
     rights_read(&words, heading, "shop");
     rights_add(&words, "+dbsize");
     assert_string_equal(record_end(record, &words), "+dbsize");
-}
-
-/* ---- a quorum: the kind's own line, at each of the masters ---- */
-
-static void a_quorum(void **state)
-{
-    static const struct { hilock_kind kind; const char *word; } kinds[] = {{HILOCK_MUTEX, queued}, {HILOCK_SIMPLE, "SIMPLE"}};
-    struct masters masters;
-    struct watch watch;
-    (void)state;
-    masters_start(&masters, 3);
-    watch_begin(&watch, masters.servers, masters.count);
-    for (int i = 0; i < 2; i++) {
-        struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:42", .has_no_multi = 1};
-        struct rights all = shop_at(&watch, kinds[i].word, NULL);
-        watch_give(&watch, &all, NULL);
-        do_all(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF), NULL);
-        nothing_was_denied(&watch);
-    }
-    watch_end(&watch);
-    masters_end(&masters);
 }
 
 /* ---- behind Sentinel ---- */
@@ -225,20 +203,6 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
     client_end(&client);
 }
 
-/* Told at most once by each master. */
-static void without(const struct watch *watch, const struct hilock_client_options *options, const char *right, const char *words)
-{
-    struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:{4}2"};
-    struct rights all = shop_at(watch, queued, cluster);
-    watch_give(watch, &all, right);
-    client_open_with(&deeds.ours, options);
-    client_open_with(&deeds.theirs, options);
-    deeds.ours.watched = words;
-    deeds_do_few(&deeds);
-    assert_in_range(deeds.ours.watched_count, 1, SHARDS_MASTERS);
-    deeds_close(&deeds);
-}
-
 static void a_Cluster(void **state)
 {
     static const struct { hilock_kind kind; const char *word; } kinds[] = {{HILOCK_FAIR, queued}, {HILOCK_SIMPLE, "SIMPLE"}, {HILOCK_MUTEX, queued}};
@@ -261,8 +225,6 @@ static void a_Cluster(void **state)
         nothing_was_denied(&watch);
     }
     each_is_needed(record, cluster);
-    without(&watch, options, "+pubsub|shardnumsub", "PUBSUB SHARDNUMSUB refused");
-    without(&watch, options, "+cluster|nodes", "CLUSTER NODES refused");
     watch_end(&watch);
     shards_check_clean(&set);
     shards_end(&set);
@@ -271,7 +233,6 @@ static void a_Cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quorum),
         cmocka_unit_test(behind_Sentinel),
         cmocka_unit_test(a_Cluster),
     };

@@ -9,10 +9,72 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/check.h"
-#include "support/masters.h"
+#include "support/deeds.h"
+#include "support/fixture.h"
+#include "support/rights.h"
 
-enum { MASTERS = 5, LEASE_MS = 5000, CRASHES = 3, RACES_MAX = 100 };
+enum { MASTERS_MAX = 5, LEASE_MS = 5000, CRASHES = 3, RACES_MAX = 100 };
+
+/* ---- the masters, and a look at each of them ---- */
+
+struct masters {
+    unsigned count;
+    struct server *servers[MASTERS_MAX];
+    struct redis *looks[MASTERS_MAX]; /* NULL: the server is down */
+    const char *urls[MASTERS_MAX + 1];
+};
+
+static void masters_start(struct masters *masters, unsigned count)
+{
+    memset(masters, 0, sizeof *masters);
+    masters->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        masters->servers[i] = server_start(NULL);
+        masters->looks[i] = redis_open(masters->servers[i]);
+        masters->urls[i] = masters->servers[i]->url;
+    }
+}
+
+static void masters_end(struct masters *masters)
+{
+    for (unsigned i = 0; i < masters->count; i++) {
+        if (masters->looks[i])
+            assert_int_equal(redis_lock_keys(masters->looks[i]), 0);
+        redis_close(masters->looks[i]);
+        server_end(masters->servers[i]);
+    }
+}
+
+static void masters_kill(struct masters *masters, unsigned i)
+{
+    redis_close(masters->looks[i]);
+    masters->looks[i] = NULL;
+    server_kill(masters->servers[i]);
+}
+
+static void masters_restart(struct masters *masters, unsigned i)
+{
+    if (masters->looks[i])
+        masters_kill(masters, i);
+    server_restart(masters->servers[i]);
+    masters->looks[i] = redis_open(masters->servers[i]);
+}
+
+struct awaited { struct client *client; unsigned up; };
+
+static int are_up(void *arg)
+{
+    const struct awaited *awaited = arg;
+    return client_stats(awaited->client).nodes_up == awaited->up;
+}
+
+static void masters_await(struct client *client, unsigned up)
+{
+    struct awaited awaited = {client, up};
+    client_until(client, are_up, &awaited, "the masters to be connected");
+}
+
+/* ---- votes ---- */
 
 /* Granted by one round of questions: as many as could be asked, and each once. */
 static void granted_at_once(struct client *client, unsigned asked)
@@ -39,9 +101,9 @@ static void without_two_of_five(void **state)
     for (int is_dead = 0; is_dead < 2; is_dead++) {
         struct masters masters;
         struct client client;
-        masters_start(&masters, MASTERS);
+        masters_start(&masters, MASTERS_MAX);
         client_open_with(&client, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .restart_guard_ms = HILOCK_GUARD_OFF)); /* all have only just started */
-        masters_await(&client, MASTERS);
+        masters_await(&client, MASTERS_MAX);
         for (unsigned i = 0; i < 2; i++)
             if (is_dead)
                 masters_kill(&masters, i);
@@ -58,6 +120,30 @@ static void without_two_of_five(void **state)
         client_end(&client);
         masters_end(&masters);
     }
+}
+
+/* With the guide's rights of the kind (operate.md, block "acl") at each master all can be done. */
+static void with_the_rights_of_the_guide(void **state)
+{
+    struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42", .has_no_multi = 1};
+    struct masters masters;
+    struct rights shop;
+    struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF};
+    (void)state;
+    masters_start(&masters, 3);
+    shop = rights_of_shop(masters.looks[0], "MUTEX and FAIR");
+    for (unsigned i = 0; i < masters.count; i++)
+        rights_give(&shop, masters.looks[i], NULL);
+    options.quorum_urls = masters.urls;
+    client_open_with(&deeds.ours, &options);
+    client_open_with(&deeds.theirs, &options);
+    masters_await(&deeds.ours, 3);
+    masters_await(&deeds.theirs, 3);
+    deeds_do(&deeds);
+    deeds_close(&deeds);
+    for (unsigned i = 0; i < masters.count; i++)
+        assert_string_equal(rights_denied(masters.looks[i]), " ");
+    masters_end(&masters);
 }
 
 /* ---- crashes ---- */
@@ -139,7 +225,7 @@ static void without_it_somebody_is(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest votes[] = {cmocka_unit_test(without_two_of_five)};
+    const struct CMUnitTest votes[] = {cmocka_unit_test(without_two_of_five), cmocka_unit_test(with_the_rights_of_the_guide)};
     const struct CMUnitTest crashes[] = {
         cmocka_unit_test(with_the_guard_nobody_is_let_in_too_early),
         cmocka_unit_test(without_it_somebody_is),

@@ -34,7 +34,7 @@ static void holds_are_verified_at_the_new_master(void **state)
     handle_open(&forgotten, &client, "forgotten", NULL);
     assert_int_equal(handle_acquire(&kept, 60000), HILOCK_OK);
     assert_int_equal(handle_acquire(&forgotten, 60000), HILOCK_OK);
-    sentinels_failover(&set, SENTINELS_FORCED);
+    sentinels_failover(&set, SERVER_FORCED);
     redis = redis_open(sentinels_master(&set));
     redis_do(redis, "DEL forgotten");
     handle_until(&forgotten, &forgotten.lost, 1, "the loss");

@@ -40,7 +40,7 @@ struct tls_server { /* plain on its unix socket, for the test's own eyes */
 static void tls_server_start(struct tls_server *at, enum certificate_kind certificate, const char *wants_client)
 {
     const char *const port[4] = {"--tls-port", at->port};
-    snprintf(at->port, sizeof at->port, "%d", server_free_port());
+    snprintf(at->port, sizeof at->port, "%d", server_port());
     snprintf(at->url, sizeof at->url, "rediss://127.0.0.1:%s", at->port);
     tls_arguments(at->arguments, certificate, wants_client, port);
     at->server = server_start(at->arguments);
@@ -254,10 +254,10 @@ static void another_master_is_followed(struct sentinels *set)
     pair_begin(&mutex, &options, "stock", HILOCK_MUTEX);
     pair_begin(&fair, &options, "queue", HILOCK_FAIR);
     until_copied(set);
-    sentinels_failover(set, SENTINELS_KILL);
+    sentinels_failover(set, SERVER_KILL);
     pair_end(&mutex);
     pair_end(&fair);
-    sentinels_mend(set);
+    server_mend();
     sentinels_settle(set);
 }
 
@@ -283,7 +283,7 @@ static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     certify(set, sentinels_master(set), CERT_WRONG);
-    sentinels_failover(set, SENTINELS_FORCED);
+    sentinels_failover(set, SERVER_FORCED);
     client_until(&client, is_away, &client, "the old master to be left");
     assert_int_equal(handle_acquire(&stock, WAIT_MS), HILOCK_UNREACHABLE);
     if (!strstr(stock.acquired.detail, "the server's certificate is not for 127.0.0.1"))
@@ -329,9 +329,9 @@ static void test_in_a_cluster(void **state)
     shards_migrate(&set, slot, (from + 1) % SHARDS_MASTERS);
     pair_end(&mutex);
     shards_until_copied(&set, "moving");
-    shards_failover(&set, (from + 1) % SHARDS_MASTERS, SHARDS_KILL);
+    shards_failover(&set, (from + 1) % SHARDS_MASTERS, SERVER_KILL);
     pair_end(&fair);
-    shards_mend(&set);
+    server_mend();
     shards_settle(&set);
     shards_check_clean(&set);
     shards_end(&set);

@@ -11,7 +11,6 @@
 
 #include "check.h"
 #include "sentinels.h"
-#include "server.h"
 #include "shards.h"
 
 enum { COUNT_MAX = 512 };
@@ -33,7 +32,7 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
     of->settle(of->set);
     check_pause_ms(of->serve_ms);
     failover->struck_us = check_now_us();
-    failover->at_us = of->strike(of->set, i % LOAD_NAMES, (enum failovers_fault)(i % FAILOVERS_FAULTS));
+    failover->at_us = of->strike(of->set, i % LOAD_NAMES, (enum server_fault)(i % SERVER_FAULTS));
     check_pause_ms(1500); /* what was stopped comes back while it still believes to be master */
     server_mend();
     check_pause_ms(of->rest_ms);
@@ -47,27 +46,27 @@ static void measure_one(const struct failovers_of *of, const struct load *load, 
         if (!(load_locks(kind) & struck))
             continue;
         load_add_span(&spans[kind], load, load_locks(kind) & struck, at_us);
-        print_message("failover %u (%s): the next grant of a %s %.1f ms after %s\n", i + 1, names[i % FAILOVERS_FAULTS], load_kind_name(kind),
+        print_message("failover %u (%s): the next grant of a %s %.1f ms after %s\n", i + 1, names[i % SERVER_FAULTS], load_kind_name(kind),
                       (double)spans[kind].us[spans[kind].count - 1] / 1000, of->since);
     }
 }
 
 static void judge_overlaps(const struct load *load, const struct by_fault *by, unsigned count)
 {
-    size_t allowed = load->replicas ? 0 : (count - (count + FAILOVERS_FAULTS - 1) / FAILOVERS_FAULTS) * LOAD_NAMES / LOAD_KINDS;
-    assert_int_equal(by[FAILOVERS_KILL].overlaps + by[FAILOVERS_KILL].backward, 0);
-    assert_in_range(by[FAILOVERS_STOP].overlaps + by[FAILOVERS_FORCED].overlaps, 0, allowed);
-    assert_in_range(by[FAILOVERS_STOP].backward + by[FAILOVERS_FORCED].backward, 0, allowed);
+    size_t allowed = load->replicas ? 0 : (count - (count + SERVER_FAULTS - 1) / SERVER_FAULTS) * LOAD_NAMES / LOAD_KINDS;
+    assert_int_equal(by[SERVER_KILL].overlaps + by[SERVER_KILL].backward, 0);
+    assert_in_range(by[SERVER_STOP].overlaps + by[SERVER_FORCED].overlaps, 0, allowed);
+    assert_in_range(by[SERVER_STOP].backward + by[SERVER_FORCED].backward, 0, allowed);
 }
 
 /* What overlapped between one failover and the next. */
 static void tell_overlaps(struct load *load, enum load_kind kind, const struct failover *failovers, unsigned count)
 {
-    struct by_fault by[FAILOVERS_FAULTS] = {{0, 0, 0}};
+    struct by_fault by[SERVER_FAULTS] = {{0, 0, 0}};
     size_t overlaps = 0;
     for (unsigned i = 0; i < count; i++) {
         struct verdict one = ledger_judge_some(load->ledger, load_locks(kind), failovers[i].struck_us, i + 1 < count ? failovers[i + 1].struck_us : UINT64_MAX);
-        struct by_fault *fault = &by[i % FAILOVERS_FAULTS];
+        struct by_fault *fault = &by[i % SERVER_FAULTS];
         overlaps += one.overlaps;
         fault->overlaps += one.overlaps;
         fault->backward += one.backward;
@@ -117,11 +116,10 @@ void failovers_play(const struct failovers_of *of, unsigned count, unsigned repl
 
 static void settle_sentinels(void *set) { sentinels_settle(set); }
 
-static uint64_t strike_sentinels(void *set, unsigned lock, enum failovers_fault fault)
+static uint64_t strike_sentinels(void *set, unsigned lock, enum server_fault fault)
 {
-    static const enum sentinels_fault faults[] = {SENTINELS_KILL, SENTINELS_STOP, SENTINELS_FORCED}; /* as in failovers_fault */
     (void)lock;
-    return sentinels_failover(set, faults[fault]);
+    return sentinels_failover(set, fault);
 }
 
 static unsigned switches(void *set) { return sentinels_switches(set); }
@@ -134,12 +132,11 @@ struct failovers_of failovers_of_sentinels(struct sentinels *set)
 
 static void settle_shards(void *set) { shards_settle(set); }
 
-static uint64_t strike_shards(void *set, unsigned lock, enum failovers_fault fault)
+static uint64_t strike_shards(void *set, unsigned lock, enum server_fault fault)
 {
-    static const enum shards_fault faults[] = {SHARDS_KILL, SHARDS_STOP, SHARDS_FORCED}; /* as in failovers_fault */
     char name[32];
     snprintf(name, sizeof name, "stock:%u", lock);
-    return shards_failover(set, shards_owner(set, shards_slot(set, name)), faults[fault]);
+    return shards_failover(set, shards_owner(set, shards_slot(set, name)), fault);
 }
 
 struct failovers_of failovers_of_shards(struct shards *set)

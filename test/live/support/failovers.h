@@ -4,13 +4,12 @@
 #define LIVE_FAILOVERS_H
 
 #include "load.h"
-
-enum failovers_fault { FAILOVERS_KILL, FAILOVERS_STOP, FAILOVERS_FORCED, FAILOVERS_FAULTS };
+#include "server.h"
 
 struct failovers_of { /* a deployment */
     void *set;
     void (*settle)(void *set);
-    uint64_t (*strike)(void *set, unsigned lock, enum failovers_fault fault); /* at the server of this lock; when another took over */
+    uint64_t (*strike)(void *set, unsigned lock, enum server_fault fault); /* at the server of this lock; when another took over */
     const char *url, *since;                                                  /* since: what time to the next grant counts from */
     unsigned (*switches)(void *set);                                          /* how many there were so far, ours or not; NULL: not known */
     int is_spread;                                                            /* other servers go on meanwhile: grants of that lock count */

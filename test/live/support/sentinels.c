@@ -139,22 +139,16 @@ static void listen_at(struct redis **to, const struct server *sentinel)
     redis_do(*to, "SUBSCRIBE +switch-master");
 }
 
-static void strike(struct sentinels *set, enum sentinels_fault fault)
+static void strike(struct sentinels *set, enum server_fault fault)
 {
-    struct server *master = sentinels_master(set);
-    struct redis *redis;
-    switch (fault) {
-    case SENTINELS_FORCED:
-        redis = redis_open(set->sentinels[1]);
+    struct redis *redis = redis_open(set->sentinels[1]);
+    server_break(sentinels_master(set), fault);
+    if (fault == SERVER_FORCED)
         redis_do(redis, "SENTINEL FAILOVER mymaster");
-        redis_close(redis);
-        break;
-    case SENTINELS_KILL:
-    case SENTINELS_STOP: server_break(master, fault == SENTINELS_STOP); break;
-    }
+    redis_close(redis);
 }
 
-uint64_t sentinels_failover(struct sentinels *set, enum sentinels_fault fault)
+uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
 {
     struct redis *listeners[SENTINELS];
     struct pollfd fds[SENTINELS];
@@ -170,10 +164,4 @@ uint64_t sentinels_failover(struct sentinels *set, enum sentinels_fault fault)
     for (int i = 0; i < SENTINELS; i++)
         redis_close(listeners[i]);
     return at_us;
-}
-
-void sentinels_mend(struct sentinels *set)
-{
-    (void)set;
-    server_mend();
 }

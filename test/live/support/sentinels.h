@@ -25,10 +25,8 @@ struct server *sentinels_master(struct sentinels *set); /* as the sentinels have
 unsigned sentinels_switches(struct sentinels *set);     /* how many masters took over so far, for any reason */
 void sentinels_settle(struct sentinels *set);           /* until the master has both replicas, and everybody knows it */
 
-enum sentinels_fault { SENTINELS_FORCED, SENTINELS_KILL, SENTINELS_STOP };
 /* Returns when the first sentinel published +switch-master: that time (CLOCK_BOOTTIME). Settled before. What was killed or stopped comes
- * back when sentinels_mend is called. */
-uint64_t sentinels_failover(struct sentinels *set, enum sentinels_fault fault);
-void sentinels_mend(struct sentinels *set);
+ * back by server_mend. */
+uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault);
 
 #endif

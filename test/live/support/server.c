@@ -19,7 +19,7 @@
 #include "check.h"
 #include "secret.h"
 
-enum { ARGUMENTS_MAX = 64, PORT_TRIES = 10 };
+enum { ARGUMENTS_MAX = 64 };
 
 static struct server *servers; /* those of this process, for the end of it */
 static pid_t owner;
@@ -52,14 +52,15 @@ static void end_all(void)
     }
 }
 
-int server_free_port(void)
+/* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy machine sometimes gave the port of a
+ * killed server to a stranger's connection. Servers listen there all the same, for both sides set SO_REUSEADDR. */
+int server_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
-    close(fd);
+    CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0);
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && getsockname(fd, (struct sockaddr *)&address, &length) == 0);
     return ntohs(address.sin_port);
 }
 
@@ -164,40 +165,22 @@ static void show_log(const struct server *server)
         fclose(log);
 }
 
-/* Any answer will do, a demand for a password too. 1: answers; 0: not yet; -1: it has ended. */
-static int answers(struct server *server)
+/* Any answer will do, a demand for a password too; but one that loads, or that has ended, does not. */
+static int answers(void *arg)
 {
-    redisContext *context;
-    redisReply *reply = NULL;
-    int is_loading;
-    if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
-        server->pid = 0;
-        return -1;
-    }
-    context = redisConnectUnix(server->socket);
-    if (context && !context->err)
-        reply = redisCommand(context, "PING");
-    is_loading = reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "LOADING", 7) == 0;
+    struct server *server = arg;
+    redisContext *context = redisConnectUnix(server->socket);
+    redisReply *reply = context && !context->err ? redisCommand(context, "PING") : NULL;
+    int is_so = reply && (reply->type != REDIS_REPLY_ERROR || strncmp(reply->str, "LOADING", 7) != 0);
+    freeReplyObject(reply);
     if (context)
         redisFree(context);
-    if (!reply)
-        return 0;
-    freeReplyObject(reply);
-    return !is_loading;
-}
-
-static int await(struct server *server)
-{
-    uint64_t begun_us = check_now_us();
-    int state;
-    while ((state = answers(server)) == 0) {
-        if (check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000) {
-            show_log(server);
-            check_fail("redis-server does not answer");
-        }
-        check_pause_ms(5);
+    if (!is_so && waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+        server->pid = 0;
+        show_log(server);
+        check_fail("redis-server ended at once");
     }
-    return state;
+    return is_so;
 }
 
 static struct server *server_new(const char *const *arguments)
@@ -219,35 +202,28 @@ static struct server *server_new(const char *const *arguments)
     return server;
 }
 
+static void begin(struct server *server)
+{
+    launch(server);
+    check_until(answers, server, "redis-server to answer");
+}
+
 struct server *server_start(const char *const *arguments)
 {
     struct server *server = server_new(arguments);
-    launch(server);
-    if (await(server) < 0) {
-        show_log(server);
-        check_fail("redis-server ended at once");
-    }
+    begin(server);
     return server;
 }
 
 struct server *server_start_with_port(const char *const *arguments) { return server_start_configured(NULL, arguments); }
 
-/* Somebody else may take the port between our asking for a free one and the server's use of it: then another is tried. */
 struct server *server_start_configured(const char *config, const char *const *arguments)
 {
     struct server *server = server_new(arguments);
-    int state = -1;
     server->config = config;
-    for (int i = 0; i < PORT_TRIES && state < 0; i++) {
-        server->port = server_free_port();
-        launch(server);
-        state = await(server);
-    }
-    if (state < 0) {
-        show_log(server);
-        check_fail("redis-server ended at once, %d times", PORT_TRIES);
-    }
+    server->port = server_port();
     snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d", is_secured(server) ? "rediss" : "redis", server->port);
+    begin(server);
     return server;
 }
 
@@ -270,11 +246,7 @@ void server_kill(struct server *server) { reap(server); }
 void server_restart(struct server *server)
 {
     CHECK(server->pid == 0);
-    launch(server);
-    if (await(server) < 0) {
-        show_log(server);
-        check_fail("redis-server did not start again");
-    }
+    begin(server);
 }
 
 void server_suspend(struct server *server)
@@ -289,18 +261,19 @@ void server_suspend(struct server *server)
 void server_resume(struct server *server) { CHECK(kill(server->pid, SIGCONT) == 0); }
 
 static struct server *broken;
-static int is_only_stopped;
+static enum server_fault broken_by;
 
-void server_break(struct server *server, int is_stopped)
+void server_break(struct server *server, enum server_fault fault)
 {
-    broken = server;
-    is_only_stopped = is_stopped;
-    (is_stopped ? server_suspend : server_kill)(server);
+    broken = fault == SERVER_FORCED ? NULL : server;
+    broken_by = fault;
+    if (broken)
+        (fault == SERVER_STOP ? server_suspend : server_kill)(server);
 }
 
 void server_mend(void)
 {
     if (broken)
-        (is_only_stopped ? server_resume : server_restart)(broken);
+        (broken_by == SERVER_STOP ? server_resume : server_restart)(broken);
     broken = NULL;
 }

@@ -68,7 +68,7 @@ static void start_servers(struct shards *set, const char *const *more)
         const char *const common[] = {"--cluster-enabled", "yes", "--cluster-node-timeout", "1500", "--cluster-port", ports[i],
                                       "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
                                       "--repl-backlog-size", "10mb", NULL};
-        snprintf(ports[i], sizeof ports[i], "%d", server_free_port());
+        snprintf(ports[i], sizeof ports[i], "%d", server_port());
         set->servers[i] = server_start_with_port(server_arguments(common, more));
     }
 }
@@ -237,14 +237,6 @@ void shards_migrate(struct shards *set, unsigned slot, unsigned to)
     shards_end_move(set, slot, from, to);
 }
 
-unsigned shards_other(struct shards *set, unsigned master)
-{
-    do
-        master = (master + 1) % SHARDS_SERVERS;
-    while (!self_of(set->servers[master]).is_master);
-    return master;
-}
-
 /* ---- failovers ---- */
 
 /* WAIT waits for what its own connection wrote. */
@@ -269,25 +261,15 @@ static unsigned replica_of(struct shards *set, unsigned master)
 
 static int is_master(void *server) { return self_of(server).is_master; }
 
-uint64_t shards_failover(struct shards *set, unsigned master, enum shards_fault fault)
+uint64_t shards_failover(struct shards *set, unsigned master, enum server_fault fault)
 {
-    unsigned replica = replica_of(set, master);
-    struct redis *redis;
-    switch (fault) {
-    case SHARDS_KILL:
-    case SHARDS_STOP: server_break(set->servers[master], fault == SHARDS_STOP); break;
-    case SHARDS_FORCED:
-        redis = redis_open(set->servers[replica]);
+    struct server *replica = set->servers[replica_of(set, master)];
+    server_break(set->servers[master], fault);
+    if (fault == SERVER_FORCED) {
+        struct redis *redis = redis_open(replica);
         redis_do(redis, "CLUSTER FAILOVER");
         redis_close(redis);
-        break;
     }
-    check_until(is_master, set->servers[replica], "the replica to be master");
+    check_until(is_master, replica, "the replica to be master");
     return check_now_us();
-}
-
-void shards_mend(struct shards *set)
-{
-    (void)set;
-    server_mend();
 }
