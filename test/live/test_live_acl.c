@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rights of operate.md's block "acl", of each kind: all that can be done with a lock can be done with them, none of them is too many, what is
- * optional is said once, and what is missing is said in the server's words, until it is given. */
+ * optional is said once, and what is missing is said in the server's words, until it is given. So is a login that is refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -248,6 +248,42 @@ static void no_grant_is_left_without_an_expiry(void **state)
     client_end(&lacking);
 }
 
+/* ---- logging in ---- */
+
+static int was_repeated(void *redis) { return redis_calls(redis, "auth") >= 4; }
+
+/* A refused login runs nothing, though the default user may do everything here, and is repeated until it is good; then all runs as that user, in the
+ * database that was asked for. */
+static void a_login_is_repeated_until_it_is_good(void **state)
+{
+    static const char give[] = "ACL SETUSER locks reset on >%s ~* &* +@all";
+    struct fixture *fixture = *state;
+    struct client client;
+    struct handle stock;
+    redisReply *list;
+    char url[160];
+    snprintf(url, sizeof url, "redis://locks:p%%40%%3Asecret%%3F%%25@localhost:%d/5", fixture->server->port);
+    redis_do(fixture->redis, give, "right");
+    redis_do(fixture->redis, "CONFIG RESETSTAT");
+    client_open(&client, url);
+    client.watched = "secret";
+    handle_open(&stock, &client, "stock", NULL);
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_DENIED);
+    assert_non_null(strstr(stock.acquired.detail, "WRONGPASS"));
+    client_until(&client, was_repeated, fixture->redis, "more logins");
+    assert_int_equal(redis_calls(fixture->redis, "evalsha") + redis_calls(fixture->redis, "script|load") + redis_calls(fixture->redis, "subscribe"), 0);
+    redis_do(fixture->redis, give, "p@:secret?%");
+    client_connect(&client);
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
+    list = redis_reply(fixture->redis, "CLIENT LIST");
+    assert_non_null(strstr(list->str, "user=locks"));
+    freeReplyObject(list);
+    redis_do(fixture->redis, "SELECT 5");
+    assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 1);
+    assert_int_equal(client.watched_count, 0);
+    client_end(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +295,7 @@ int main(void)
         FIXTURE_TEST(what_is_missing_is_named),
         FIXTURE_TEST(without_messages),
         FIXTURE_TEST(no_grant_is_left_without_an_expiry),
+        FIXTURE_TEST_WITH_PORT(a_login_is_repeated_until_it_is_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

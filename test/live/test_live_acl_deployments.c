@@ -12,49 +12,33 @@
 
 static const char queued[] = "MUTEX and FAIR", sentinel[] = "beside that, behind Sentinel", cluster[] = "beside that, in a Cluster";
 
-/* The servers of a deployment, with a look at each. */
-struct watch {
-    unsigned count;
-    struct redis *looks[SHARDS_SERVERS];
-};
-
-static void watch_begin(struct watch *watch, struct server *const *servers, unsigned count)
-{
-    watch->count = count;
-    for (unsigned i = 0; i < count; i++)
-        watch->looks[i] = redis_open(servers[i]);
-}
+/* The servers of a deployment. */
+struct watch { unsigned count; struct server *const *servers; };
 
 static void watch_give(const struct watch *watch, const struct rights *rights, const char *but)
 {
     for (unsigned i = 0; i < watch->count; i++) {
-        rights_give(rights, watch->looks[i], but);
-        rights_denied(watch->looks[i]);
+        rights_give(rights, redis_at(watch->servers[i]), but);
+        rights_denied(redis_at(watch->servers[i]));
     }
 }
 
 static void watch_kill_links(const struct watch *watch, const char *user)
 {
     for (unsigned i = 0; i < watch->count; i++)
-        redis_do(watch->looks[i], "CLIENT KILL USER %s", user);
-}
-
-static void watch_end(struct watch *watch)
-{
-    for (unsigned i = 0; i < watch->count; i++)
-        redis_close(watch->looks[i]);
+        redis_do(redis_at(watch->servers[i]), "CLIENT KILL USER %s", user);
 }
 
 static void nothing_was_denied(const struct watch *watch)
 {
     for (unsigned i = 0; i < watch->count; i++)
-        assert_string_equal(rights_denied(watch->looks[i]), " ");
+        assert_string_equal(rights_denied(redis_at(watch->servers[i])), " ");
 }
 
 /* The line of a kind, and that of the deployment if it has one. */
 static struct rights shop_at(const struct watch *watch, const char *kind, const char *besides)
 {
-    struct rights rights = rights_of_shop(watch->looks[0], kind);
+    struct rights rights = rights_of_shop(redis_at(watch->servers[0]), kind);
     if (besides)
         rights_read(&rights, besides, "shop");
     return rights;
@@ -67,7 +51,7 @@ static void do_all(struct deeds *deeds, const struct hilock_client_options *opti
     client_open_with(&deeds->theirs, options);
     deeds->ours.watched = deeds->theirs.watched = "refused";
     for (unsigned i = 0; others && i < others->count; i++)
-        deeds->others[i] = others->looks[i];
+        deeds->others[i] = redis_at(others->servers[i]);
     deeds_do(deeds);
     assert_int_equal(deeds->ours.watched_count + deeds->theirs.watched_count, 0);
     deeds_close(deeds);
@@ -117,7 +101,7 @@ static int is_denied(void *arg)
 {
     struct wanted *wanted = arg;
     for (unsigned i = 0; i < wanted->watch->count; i++)
-        wanted->count += strstr(rights_denied(wanted->watch->looks[i]), wanted->object) != NULL;
+        wanted->count += strstr(rights_denied(redis_at(wanted->watch->servers[i])), wanted->object) != NULL;
     return wanted->count > 0;
 }
 
@@ -167,8 +151,8 @@ static void behind_Sentinel(void **state)
     static struct behind behind;
     (void)state;
     sentinels_start(&behind.set, NULL);
-    watch_begin(&behind.servers, behind.set.servers, SENTINEL_SERVERS);
-    watch_begin(&behind.sentinels, behind.set.sentinels, SENTINELS);
+    behind.servers = (struct watch){SENTINEL_SERVERS, behind.set.servers};
+    behind.sentinels = (struct watch){SENTINELS, behind.set.sentinels};
     behind.shop = shop_at(&behind.servers, queued, sentinel);
     rights_read(&behind.seeker, sentinel, "seeker");
     rights_add(&behind.seeker, "+client|setname");
@@ -177,8 +161,6 @@ static void behind_Sentinel(void **state)
     told_once(&behind, "+role", "shop", "ROLE refused", 1);
     told_once(&behind, "+sentinel|master", "seeker", "SENTINEL MASTER refused", SENTINELS);
     told_once(&behind, "+client|setname", "seeker", "CLIENT SETNAME refused", SENTINELS);
-    watch_end(&behind.servers);
-    watch_end(&behind.sentinels);
     sentinels_end(&behind.set);
 }
 
@@ -209,10 +191,9 @@ static void a_Cluster(void **state)
     static struct shards set;
     const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(.url = set.url, .username = "shop", .password = "secret");
     struct record *record = NULL;
-    struct watch watch;
+    const struct watch watch = {SHARDS_SERVERS, set.servers};
     (void)state;
     shards_start(&set, NULL);
-    watch_begin(&watch, set.servers, SHARDS_SERVERS);
     for (int i = 0; i < 3; i++) {
         struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:{4}2"};
         struct rights all = shop_at(&watch, kinds[i].word, cluster);
@@ -225,7 +206,6 @@ static void a_Cluster(void **state)
         nothing_was_denied(&watch);
     }
     each_is_needed(record, cluster);
-    watch_end(&watch);
     shards_check_clean(&set);
     shards_end(&set);
 }

@@ -15,12 +15,11 @@
 
 enum { MASTERS_MAX = 5, LEASE_MS = 5000, CRASHES = 3, RACES_MAX = 100 };
 
-/* ---- the masters, and a look at each of them ---- */
+/* ---- the masters ---- */
 
 struct masters {
     unsigned count;
     struct server *servers[MASTERS_MAX];
-    struct redis *looks[MASTERS_MAX]; /* NULL: the server is down */
     const char *urls[MASTERS_MAX + 1];
 };
 
@@ -30,7 +29,6 @@ static void masters_start(struct masters *masters, unsigned count)
     masters->count = count;
     for (unsigned i = 0; i < count; i++) {
         masters->servers[i] = server_start(NULL);
-        masters->looks[i] = redis_open(masters->servers[i]);
         masters->urls[i] = masters->servers[i]->url;
     }
 }
@@ -38,26 +36,17 @@ static void masters_start(struct masters *masters, unsigned count)
 static void masters_end(struct masters *masters)
 {
     for (unsigned i = 0; i < masters->count; i++) {
-        if (masters->looks[i])
-            assert_int_equal(redis_lock_keys(masters->looks[i]), 0);
-        redis_close(masters->looks[i]);
+        if (masters->servers[i]->pid)
+            assert_int_equal(redis_lock_keys(redis_at(masters->servers[i])), 0);
         server_end(masters->servers[i]);
     }
 }
 
-static void masters_kill(struct masters *masters, unsigned i)
-{
-    redis_close(masters->looks[i]);
-    masters->looks[i] = NULL;
-    server_kill(masters->servers[i]);
-}
-
+/* It comes back empty. */
 static void masters_restart(struct masters *masters, unsigned i)
 {
-    if (masters->looks[i])
-        masters_kill(masters, i);
+    server_kill(masters->servers[i]);
     server_restart(masters->servers[i]);
-    masters->looks[i] = redis_open(masters->servers[i]);
 }
 
 struct awaited { struct client *client; unsigned up; };
@@ -106,7 +95,7 @@ static void without_two_of_five(void **state)
         masters_await(&client, MASTERS_MAX);
         for (unsigned i = 0; i < 2; i++)
             if (is_dead)
-                masters_kill(&masters, i);
+                server_kill(masters.servers[i]);
             else
                 server_suspend(masters.servers[i]);
         if (is_dead)
@@ -131,9 +120,9 @@ static void with_the_rights_of_the_guide(void **state)
     struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF};
     (void)state;
     masters_start(&masters, 3);
-    shop = rights_of_shop(masters.looks[0], "MUTEX and FAIR");
+    shop = rights_of_shop(redis_at(masters.servers[0]), "MUTEX and FAIR");
     for (unsigned i = 0; i < masters.count; i++)
-        rights_give(&shop, masters.looks[i], NULL);
+        rights_give(&shop, redis_at(masters.servers[i]), NULL);
     options.quorum_urls = masters.urls;
     client_open_with(&deeds.ours, &options);
     client_open_with(&deeds.theirs, &options);
@@ -142,7 +131,7 @@ static void with_the_rights_of_the_guide(void **state)
     deeds_do(&deeds);
     deeds_close(&deeds);
     for (unsigned i = 0; i < masters.count; i++)
-        assert_string_equal(rights_denied(masters.looks[i]), " ");
+        assert_string_equal(rights_denied(redis_at(masters.servers[i])), " ");
     masters_end(&masters);
 }
 
@@ -155,10 +144,10 @@ static int let_in_too_early(struct masters *three, struct client *a, struct clie
     int is_overlap;
     handle_open(&holder, a, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .renew = HILOCK_RENEW_NEVER));
     handle_open(&other, b, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .renew = HILOCK_RENEW_NEVER));
-    masters_kill(three, 2);
+    server_kill(three->servers[2]);
     masters_await(a, 2);
     assert_int_equal(handle_acquire(&holder, 20000), HILOCK_OK);
-    masters_kill(three, 0);
+    server_kill(three->servers[0]);
     masters_restart(three, 1);
     masters_restart(three, 2);
     *restarts += 2;

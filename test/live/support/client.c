@@ -28,9 +28,7 @@ static void on_event(const struct hilock_event *event, void *user)
         client->connected++;
     else if (event->kind == HILOCK_EVENT_DISCONNECTED)
         client->disconnected++;
-    else if (event->kind == HILOCK_EVENT_CLOCK_ANOMALY)
-        client->anomalies++;
-    else
+    else if (event->kind != HILOCK_EVENT_CLOCK_ANOMALY)
         client->other_events++;
 }
 
@@ -86,12 +84,17 @@ hilock_status client_try(struct client *client, const struct hilock_client_optio
     return status;
 }
 
-void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options)
+static void must_open(struct client *client, const struct hilock_client_options *options)
 {
     struct hilock_error error;
-    prepare(client, base);
     if (client_try(client, options, &error) != HILOCK_OK)
         check_fail("open refused: %s", error.text);
+}
+
+void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options)
+{
+    prepare(client, base);
+    must_open(client, options);
 }
 
 void client_prepare(struct client *client)
@@ -104,20 +107,16 @@ void client_prepare(struct client *client)
 
 void client_open_with(struct client *client, const struct hilock_client_options *options)
 {
-    struct hilock_error error;
     client_prepare(client);
-    if (client_try(client, options, &error) != HILOCK_OK)
-        check_fail("open refused: %s", error.text);
+    must_open(client, options);
 }
 
 void client_open_in(struct client *client, const struct client_loop *loop, const struct hilock_client_options *options)
 {
-    struct hilock_error error;
     memset(client, 0, sizeof *client);
     client->loop = loop;
     client->native = loop->begin();
-    if (client_try(client, options, &error) != HILOCK_OK)
-        check_fail("open refused: %s", error.text);
+    must_open(client, options);
 }
 
 static void wait_for_more(struct client *client)

@@ -26,7 +26,7 @@ struct client {
     void *native;
     hilock_client *hilock;   /* NULL: closed, or abandoned */
     int has_own_base, is_closed;
-    unsigned connected, disconnected, anomalies, other_events; /* client events */
+    unsigned connected, disconnected, other_events; /* client events; anomalies of the clock are nobody's fault */
     const char *watched;     /* the test's: lines, of any level, that have this in them are counted; NULL: none */
     unsigned watched_count;
     unsigned warnings;       /* log lines of level WARN and ERROR */
@@ -54,8 +54,8 @@ struct handle {
     struct client *client;
     struct handle *next;    /* of its client's */
     struct told acquired, released, extended; /* results */
-    struct told lost, waiting, renewal_failed, renewed, settled; /* events */
-    uint64_t asked_us, called_us; /* before and after the latest call of handle_ask or handle_release */
+    struct told lost, waiting, renewal_failed;   /* events */
+    uint64_t asked_us; /* before the latest call of handle_ask */
     handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
     void *user;             /* the test's own */
 };
@@ -90,12 +90,10 @@ void handle_free(struct handle *handle);
 /* The calls, which must be accepted; the answer comes by and by. */
 void handle_ask(struct handle *handle, uint32_t wait_ms);
 void handle_release(struct handle *handle);
-void handle_prolong(struct handle *handle, uint32_t lease_ms);
 
 /* The same where a refusal is no failure: it is what they return. Opened or not, the handle may be used as one that is freed. */
 hilock_status handle_try_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
 hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms);
-hilock_status handle_try_release(struct handle *handle);
 
 /* Call, and turn until it is answered. */
 hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);

@@ -14,7 +14,7 @@ struct fixture_test { void (*run)(void **state); };
 struct fixture {
     struct server *server;
     struct redis *redis;
-    const struct fixture_test *test; /* NULL: the test is run by cmocka itself, and fixture_end looks for traces */
+    const struct fixture_test *test;
 };
 
 /* For the list of tests in main: test(void **state) finds a struct fixture in *state. WITH_PORT: its server listens on a loopback port too. */

@@ -77,10 +77,6 @@ static void on_event(const struct hilock_event *event, void *user)
         tell_event(handle, &handle->waiting, event);
     else if (event->kind == HILOCK_EVENT_RENEWAL_FAILED)
         tell_event(handle, &handle->renewal_failed, event);
-    else if (event->kind == HILOCK_EVENT_RENEWED)
-        tell_event(handle, &handle->renewed, event);
-    else if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
-        tell_event(handle, &handle->settled, event);
 }
 
 static struct hilock_lock_options prepare(struct handle *handle, struct client *client, const struct hilock_lock_options *options)
@@ -149,32 +145,13 @@ static void accepted(const struct handle *handle, hilock_status status, const ch
 
 hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms)
 {
-    hilock_status status;
     handle->asked_us = check_now_us();
-    status = hilock_acquire(handle->lock, wait_ms, on_result, handle);
-    handle->called_us = check_now_us();
-    return status;
+    return hilock_acquire(handle->lock, wait_ms, on_result, handle);
 }
 
 void handle_ask(struct handle *handle, uint32_t wait_ms) { accepted(handle, handle_try_ask(handle, wait_ms), "acquire"); }
 
-hilock_status handle_try_release(struct handle *handle)
-{
-    hilock_status status;
-    handle->asked_us = check_now_us();
-    status = hilock_release(handle->lock, on_result, handle);
-    handle->called_us = check_now_us();
-    return status;
-}
-
-void handle_release(struct handle *handle) { accepted(handle, handle_try_release(handle), "release"); }
-
-void handle_prolong(struct handle *handle, uint32_t lease_ms)
-{
-    handle->asked_us = check_now_us();
-    accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
-    handle->called_us = check_now_us();
-}
+void handle_release(struct handle *handle) { accepted(handle, hilock_release(handle->lock, on_result, handle), "release"); }
 
 struct wanted { const struct told *told; unsigned count; };
 
@@ -208,7 +185,7 @@ hilock_status handle_give(struct handle *handle)
 hilock_status handle_extend(struct handle *handle, uint32_t lease_ms)
 {
     unsigned before = handle->extended.count;
-    handle_prolong(handle, lease_ms);
+    accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
     handle_until(handle, &handle->extended, before + 1, "the answer to extend");
     return handle->extended.status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "server.h"
@@ -25,6 +26,25 @@ void redis_close(struct redis *redis)
         return;
     redisFree(redis->context);
     free(redis);
+}
+
+/* One for each server; a server that was started again, and a forked child, get a new one. Not of servers behind Sentinel, which kills connections. */
+struct redis *redis_at(const struct server *server)
+{
+    enum { SERVERS_MAX = 32 };
+    static struct { const struct server *server; pid_t pid, of; struct redis *redis; } looks[SERVERS_MAX];
+    unsigned i = 0;
+    while (i < SERVERS_MAX - 1 && looks[i].server && looks[i].server != server)
+        i++;
+    if (looks[i].server == server && looks[i].pid == server->pid && looks[i].of == getpid())
+        return looks[i].redis;
+    redis_close(looks[i].redis);
+    looks[i].redis = NULL;
+    looks[i].redis = redis_open(server);
+    looks[i].server = server;
+    looks[i].pid = server->pid;
+    looks[i].of = getpid();
+    return looks[i].redis;
 }
 
 static redisReply *ask(struct redis *redis, const char *format, va_list list)
@@ -144,11 +164,9 @@ int redis_has_command(struct redis *redis, const char *name)
 
 int redis_says(const struct server *server, const char *question, const char *words)
 {
-    struct redis *redis = redis_open(server);
-    redisReply *reply = redis_reply(redis, question);
+    redisReply *reply = redis_reply(redis_at(server), question);
     int is_so = reply->str && strstr(reply->str, words);
     freeReplyObject(reply);
-    redis_close(redis);
     return is_so;
 }
 
@@ -176,7 +194,5 @@ size_t redis_clients(struct redis *redis)
 }
 
 size_t redis_queues(struct redis *redis) { return redis_count(redis, "KEYS hilock:wait*"); }
-
-size_t redis_grants(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS hilock:grant:*"); }
 
 size_t redis_channels(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS redisson_lock__channel*"); }

@@ -15,6 +15,7 @@ struct redis {
 
 struct redis *redis_open(const struct server *server);
 void redis_close(struct redis *redis); /* NULL is allowed */
+struct redis *redis_at(const struct server *server); /* one that stays open, to look at this server; not to be closed */
 
 redisReply *redis_reply(struct redis *redis, const char *format, ...); /* any answer, never NULL; the caller calls freeReplyObject */
 void redis_do(struct redis *redis, const char *format, ...);           /* anything but an error */
@@ -25,12 +26,11 @@ size_t redis_count(struct redis *redis, const char *format, ...);      /* items 
 /* Calls of one command ("evalsha", "subscribe", "script|load") since the start or CONFIG RESETSTAT, by all clients; those in scripts too. */
 long long redis_calls(struct redis *redis, const char *command);
 long long redis_info(struct redis *redis, const char *section, const char *key);
-int redis_says(const struct server *server, const char *question, const char *words); /* asked over a connection of its own: in its answer */
+int redis_says(const struct server *server, const char *question, const char *words); /* in its answer */
 int redis_has_command(struct redis *redis, const char *name);
 size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
 size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */
-size_t redis_grants(struct redis *redis);       /* channels of grants that a client listens to */
 size_t redis_channels(struct redis *redis);     /* unlock channels that somebody listens to */
 
 #endif

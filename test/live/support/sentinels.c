@@ -74,11 +74,9 @@ static long long number_of(struct redis *redis, const char *what)
 
 static int port_at(const struct server *sentinel)
 {
-    struct redis *redis = redis_open(sentinel);
-    redisReply *reply = redis_reply(redis, "SENTINEL GET-MASTER-ADDR-BY-NAME mymaster");
+    redisReply *reply = redis_reply(redis_at(sentinel), "SENTINEL GET-MASTER-ADDR-BY-NAME mymaster");
     int port = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? atoi(reply->element[1]->str) : 0;
     freeReplyObject(reply);
-    redis_close(redis);
     return port;
 }
 
@@ -93,10 +91,8 @@ struct server *sentinels_master(struct sentinels *set)
 
 static int knows_all(const struct sentinels *set, const struct server *sentinel)
 {
-    struct redis *redis = redis_open(sentinel);
-    int is_so = number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 && number_of(redis, "num-other-sentinels") == SENTINELS - 1;
-    redis_close(redis);
-    return is_so && port_at(sentinel) == port_at(set->sentinels[0]);
+    struct redis *redis = redis_at(sentinel);
+    return number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 && number_of(redis, "num-other-sentinels") == SENTINELS - 1 && port_at(sentinel) == port_at(set->sentinels[0]);
 }
 
 static int is_settled(void *arg)
@@ -123,29 +119,15 @@ static int is_settled(void *arg)
 
 void sentinels_settle(struct sentinels *set) { check_until(is_settled, set, "the sentinels to know all"); }
 
-unsigned sentinels_switches(struct sentinels *set)
-{
-    struct redis *redis = redis_open(set->sentinels[0]);
-    long long epoch = number_of(redis, "config-epoch");
-    redis_close(redis);
-    return (unsigned)epoch;
-}
+unsigned sentinels_switches(struct sentinels *set) { return (unsigned)number_of(redis_at(set->sentinels[0]), "config-epoch"); }
 
 /* ---- failovers ---- */
 
-static void listen_at(struct redis **to, const struct server *sentinel)
-{
-    *to = redis_open(sentinel);
-    redis_do(*to, "SUBSCRIBE +switch-master");
-}
-
 static void strike(struct sentinels *set, enum server_fault fault)
 {
-    struct redis *redis = redis_open(set->sentinels[1]);
     server_break(sentinels_master(set), fault);
     if (fault == SERVER_FORCED)
-        redis_do(redis, "SENTINEL FAILOVER mymaster");
-    redis_close(redis);
+        redis_do(redis_at(set->sentinels[1]), "SENTINEL FAILOVER mymaster");
 }
 
 uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
@@ -154,7 +136,8 @@ uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
     struct pollfd fds[SENTINELS];
     uint64_t at_us;
     for (int i = 0; i < SENTINELS; i++) {
-        listen_at(&listeners[i], set->sentinels[i]);
+        listeners[i] = redis_open(set->sentinels[i]);
+        redis_do(listeners[i], "SUBSCRIBE +switch-master");
         fds[i] = (struct pollfd){.fd = listeners[i]->context->fd, .events = POLLIN};
     }
     strike(set, fault);

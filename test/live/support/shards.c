@@ -19,8 +19,7 @@ struct self { int is_master, has_slots; char master[41]; };
 static struct self self_of(const struct server *server)
 {
     struct self self = {0, 0, ""};
-    struct redis *redis = redis_open(server);
-    redisReply *reply = redis_reply(redis, "CLUSTER NODES");
+    redisReply *reply = redis_reply(redis_at(server), "CLUSTER NODES");
     char flags[64] = "", master[64] = "", line[512], slots[16] = "";
     const char *at = reply->str ? strstr(reply->str, "myself") : NULL;
     CHECK(at != NULL);
@@ -32,7 +31,6 @@ static struct self self_of(const struct server *server)
     self.has_slots = *slots && *slots != '[';
     snprintf(self.master, sizeof self.master, "%.40s", master);
     freeReplyObject(reply);
-    redis_close(redis);
     return self;
 }
 
@@ -87,25 +85,18 @@ static int all_know_all(void *arg)
 
 static void meet(struct shards *set)
 {
-    struct redis *redis;
     for (int i = 0; i < SHARDS_SERVERS; i++) {
-        redis = redis_open(set->servers[i]);
+        struct redis *redis = redis_at(set->servers[i]);
         snprintf(set->ids[i], sizeof set->ids[i], "%s", redis_text(redis, "CLUSTER MYID"));
         redis_do(redis, "CLUSTER SET-CONFIG-EPOCH %d", i + 1);
         if (i < SHARDS_MASTERS)
             redis_do(redis, "CLUSTER ADDSLOTSRANGE %d %d", i * SLOTS / SHARDS_MASTERS, (i + 1) * SLOTS / SHARDS_MASTERS - 1);
-        redis_close(redis);
     }
-    redis = redis_open(set->servers[0]);
     for (int i = 1; i < SHARDS_SERVERS; i++)
-        redis_do(redis, "CLUSTER MEET 127.0.0.1 %d %s", set->servers[i]->port, bus_port(set->servers[i]));
-    redis_close(redis);
+        redis_do(redis_at(set->servers[0]), "CLUSTER MEET 127.0.0.1 %d %s", set->servers[i]->port, bus_port(set->servers[i]));
     check_until(all_know_all, set, "the servers to know each other");
-    for (int i = SHARDS_MASTERS; i < SHARDS_SERVERS; i++) {
-        redis = redis_open(set->servers[i]);
-        redis_do(redis, "CLUSTER REPLICATE %s", set->ids[i - SHARDS_MASTERS]);
-        redis_close(redis);
-    }
+    for (int i = SHARDS_MASTERS; i < SHARDS_SERVERS; i++)
+        redis_do(redis_at(set->servers[i]), "CLUSTER REPLICATE %s", set->ids[i - SHARDS_MASTERS]);
 }
 
 static void start(struct shards *set, const char *const *more, const char *scheme)
@@ -132,39 +123,26 @@ void shards_end(struct shards *set)
 static int nobody_is_there(void *arg)
 {
     struct shards *set = arg;
-    int is_so = 1;
-    for (int i = 0; i < SHARDS_SERVERS; i++) {
-        struct redis *redis = redis_open(set->servers[i]);
-        is_so = is_so && redis_clients(redis) == 0;
-        redis_close(redis);
-    }
-    return is_so;
+    size_t clients = 0;
+    for (int i = 0; i < SHARDS_SERVERS; i++)
+        clients += redis_clients(redis_at(set->servers[i]));
+    return clients == 0;
 }
 
 void shards_check_clean(struct shards *set)
 {
     check_until(nobody_is_there, set, "the clients' connections to end");
-    for (int i = 0; i < SHARDS_SERVERS; i++) {
-        struct redis *redis = redis_open(set->servers[i]);
-        CHECK(!self_of(set->servers[i]).is_master || redis_lock_keys(redis) == 0);
-        redis_close(redis);
-    }
+    for (int i = 0; i < SHARDS_SERVERS; i++)
+        CHECK(!self_of(set->servers[i]).is_master || redis_lock_keys(redis_at(set->servers[i])) == 0);
 }
 
 /* ---- slots ---- */
 
-unsigned shards_slot(struct shards *set, const char *key)
-{
-    struct redis *redis = redis_open(set->servers[0]);
-    unsigned slot = (unsigned)redis_integer(redis, "CLUSTER KEYSLOT %s", key);
-    redis_close(redis);
-    return slot;
-}
+unsigned shards_slot(struct shards *set, const char *key) { return (unsigned)redis_integer(redis_at(set->servers[0]), "CLUSTER KEYSLOT %s", key); }
 
 unsigned shards_owner(struct shards *set, unsigned slot)
 {
-    struct redis *redis = redis_open(set->servers[0]);
-    redisReply *reply = redis_reply(redis, "CLUSTER SLOTS");
+    redisReply *reply = redis_reply(redis_at(set->servers[0]), "CLUSTER SLOTS");
     unsigned owner = SHARDS_SERVERS;
     for (size_t i = 0; i < reply->elements; i++) {
         redisReply *range = reply->element[i];
@@ -176,7 +154,6 @@ unsigned shards_owner(struct shards *set, unsigned slot)
     }
     CHECK(owner < SHARDS_SERVERS);
     freeReplyObject(reply);
-    redis_close(redis);
     return owner;
 }
 
@@ -196,38 +173,28 @@ static void move_keys(struct redis *from, unsigned slot, int port)
 void shards_begin_move(struct shards *set, unsigned slot, unsigned to)
 {
     unsigned from = shards_owner(set, slot);
-    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]);
     CHECK(from != to);
-    redis_do(target, "CLUSTER SETSLOT %u IMPORTING %s", slot, set->ids[from]);
-    redis_do(source, "CLUSTER SETSLOT %u MIGRATING %s", slot, set->ids[to]);
+    redis_do(redis_at(set->servers[to]), "CLUSTER SETSLOT %u IMPORTING %s", slot, set->ids[from]);
+    redis_do(redis_at(set->servers[from]), "CLUSTER SETSLOT %u MIGRATING %s", slot, set->ids[to]);
     check_pause_ms(REPLICATED_MS);
-    redis_close(source);
-    redis_close(target);
 }
 
 void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to)
 {
-    struct redis *source = redis_open(set->servers[from]);
-    redis_do(source, "MIGRATE 127.0.0.1 %d %s 0 5000", set->servers[to]->port, key);
-    redis_close(source);
+    redis_do(redis_at(set->servers[from]), "MIGRATE 127.0.0.1 %d %s 0 5000", set->servers[to]->port, key);
 }
 
 void shards_end_move(struct shards *set, unsigned slot, unsigned from, unsigned to)
 {
-    struct redis *source = redis_open(set->servers[from]), *target = redis_open(set->servers[to]), *other;
+    struct redis *source = redis_at(set->servers[from]), *target = redis_at(set->servers[to]);
     move_keys(source, slot, set->servers[to]->port);
     check_pause_ms(REPLICATED_MS);
     move_keys(source, slot, set->servers[to]->port);
     redis_do(target, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
     redis_do(source, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
-    redis_close(source);
-    redis_close(target);
     for (unsigned i = 0; i < SHARDS_SERVERS; i++)
-        if (i != from && i != to && self_of(set->servers[i]).is_master) {
-            other = redis_open(set->servers[i]);
-            redis_do(other, "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
-            redis_close(other);
-        }
+        if (i != from && i != to && self_of(set->servers[i]).is_master)
+            redis_do(redis_at(set->servers[i]), "CLUSTER SETSLOT %u NODE %s", slot, set->ids[to]);
 }
 
 void shards_migrate(struct shards *set, unsigned slot, unsigned to)
@@ -242,11 +209,10 @@ void shards_migrate(struct shards *set, unsigned slot, unsigned to)
 /* WAIT waits for what its own connection wrote. */
 void shards_until_copied(struct shards *set, const char *name)
 {
-    struct redis *redis = redis_open(set->servers[shards_owner(set, shards_slot(set, name))]);
+    struct redis *redis = redis_at(set->servers[shards_owner(set, shards_slot(set, name))]);
     redis_do(redis, "SET copied:{%s} 0", name);
     redis_do(redis, "DEL copied:{%s}", name);
     CHECK(redis_integer(redis, "WAIT 1 60000") >= 1);
-    redis_close(redis);
 }
 
 static unsigned replica_of(struct shards *set, unsigned master)
@@ -265,11 +231,8 @@ uint64_t shards_failover(struct shards *set, unsigned master, enum server_fault 
 {
     struct server *replica = set->servers[replica_of(set, master)];
     server_break(set->servers[master], fault);
-    if (fault == SERVER_FORCED) {
-        struct redis *redis = redis_open(replica);
-        redis_do(redis, "CLUSTER FAILOVER");
-        redis_close(redis);
-    }
+    if (fault == SERVER_FORCED)
+        redis_do(redis_at(replica), "CLUSTER FAILOVER");
     check_until(is_master, replica, "the replica to be master");
     return check_now_us();
 }
