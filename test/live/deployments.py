@@ -38,29 +38,15 @@ SECTIONS = {  # name: title, program, which of its tests (none: all)
 }
 
 
-def cli(port, *words):
-    return subprocess.run(['redis-cli', '-p', str(port), *words], stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
 @contextlib.contextmanager
 def masters():
     """The port of the first of three masters."""
-    server = os.environ.get('HILOCK_REDIS_SERVER', 'redis-server')
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        ports = [store.free_port() for _ in range(3)]
-        for i, port in enumerate(ports):
-            os.mkdir(os.path.join(folder, str(i)))
-            started = subprocess.Popen([server, '--port', str(port), '--cluster-enabled', 'yes', '--save', '', '--dir', os.path.join(folder, str(i))],
-                                       stdout=subprocess.DEVNULL)
-            stack.callback(started.wait)
-            stack.callback(started.kill)
-            while subprocess.run(['redis-cli', '-p', str(port), 'ping'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout != b'PONG\n':
-                if started.poll() is not None:
-                    sys.exit(f'{server} ended with {started.returncode}')
-        cli(ports[0], '--cluster', 'create', *(f'127.0.0.1:{port}' for port in ports), '--cluster-yes')
-        while not all('cluster_state:ok' in cli(port, 'cluster', 'info') for port in ports):
-            pass
-        yield ports[0]
+        servers = [stack.enter_context(store.Server('redis-server', folder, '--cluster-enabled', 'yes')) for _ in range(3)]
+        ports = [f'127.0.0.1:{server.port}' for server in servers]
+        subprocess.run(['redis-cli', '--cluster', 'create', *ports, '--cluster-yes'], stdout=subprocess.DEVNULL, check=True)
+        store.until(lambda: all('cluster_state:ok' in server.ask('CLUSTER', 'INFO') for server in servers), 'the cluster is whole')
+        yield servers[0].port
 
 
 def pairs(build):
@@ -79,7 +65,7 @@ def run(build, name, count):
     title, program, which = SECTIONS[name]
     if not program:
         return pairs(build)
-    env = dict(os.environ, FAILOVERS=count, MIGRATIONS=count)
+    env = dict(os.environ, FAILOVERS=count, MIGRATIONS=count, HOLD_MS='4')
     done = subprocess.run([os.path.join(build, 'test/live/test_live_' + program), *which], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     print(f'{title}:\n{done.stdout}', flush=True)

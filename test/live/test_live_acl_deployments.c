@@ -23,12 +23,6 @@ static void watch_give(const struct watch *watch, const struct rights *rights, c
     }
 }
 
-static void watch_kill_links(const struct watch *watch, const char *user)
-{
-    for (unsigned i = 0; i < watch->count; i++)
-        redis_do(redis_at(watch->servers[i]), "CLIENT KILL USER %s", user);
-}
-
 static void nothing_was_denied(const struct watch *watch)
 {
     for (unsigned i = 0; i < watch->count; i++)
@@ -125,27 +119,6 @@ static void each_right_at_the_sentinels_is_missed(struct behind *behind)
     }
 }
 
-/* Each server says it once, however often it is asked. */
-static void told_once(struct behind *behind, const char *right, const char *user, const char *words, unsigned times)
-{
-    int is_seeker = strcmp(user, "seeker") == 0;
-    struct client client;
-    struct handle stock;
-    watch_give(&behind->servers, &behind->shop, is_seeker ? NULL : right);
-    watch_give(&behind->sentinels, &behind->seeker, is_seeker ? right : NULL);
-    client_open_with(&client, as_seeker(behind));
-    client.watched = words;
-    handle_open(&stock, &client, "stock:42", NULL);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-        client_for_ms(&client, 500); /* until each was asked */
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-        watch_kill_links(is_seeker ? &behind->sentinels : &behind->servers, user);
-    }
-    assert_int_equal(client.watched_count, times);
-    client_end(&client);
-}
-
 static void behind_Sentinel(void **state)
 {
     static struct behind behind;
@@ -158,9 +131,6 @@ static void behind_Sentinel(void **state)
     rights_add(&behind.seeker, "+client|setname");
     all_can_be_done(&behind);
     each_right_at_the_sentinels_is_missed(&behind);
-    told_once(&behind, "+role", "shop", "ROLE refused", 1);
-    told_once(&behind, "+sentinel|master", "seeker", "SENTINEL MASTER refused", SENTINELS);
-    told_once(&behind, "+client|setname", "seeker", "CLIENT SETNAME refused", SENTINELS);
     sentinels_end(&behind.set);
 }
 

@@ -59,17 +59,6 @@ static void child_that_gives_back(void *arg)
     client_end(&trial->client); /* checks that the loop is empty */
 }
 
-static void child_that_frees_handles_first(void *arg)
-{
-    struct trial *trial = arg;
-    CHECK(event_reinit(trial->client.base) == 0);
-    handle_free(&trial->held);
-    handle_free(&trial->waiting);
-    hilock_client_abandon(trial->client.hilock);
-    trial->client.hilock = NULL;
-    client_close(&trial->client);
-}
-
 static void child_with_a_client_of_its_own(void *arg)
 {
     struct trial *trial = arg;
@@ -95,7 +84,6 @@ static void children_cost_their_parent_nothing(void **state)
     evalsha = redis_calls(trial.fixture->redis, "evalsha");
     child_join(child_start(child_that_exits, &trial));
     child_join(child_start(child_that_gives_back, &trial));
-    child_join(child_start(child_that_frees_handles_first, &trial));
     assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), evalsha);
     assert_int_equal(redis_integer(trial.fixture->redis, "HLEN held"), 2);
     child_join(child_start(child_with_a_client_of_its_own, &trial));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it. While a server is stopped belief ends in time, with a warning, and
- * what ended is released when it goes on. Twin, in a build with planted bugs: losses come later once R6_LOSS_IN_LINE is
- * planted. */
+/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it. Its twin, in a build with
+ * planted bugs: it is not so once R6_LOSS_IN_LINE is planted. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -130,39 +129,6 @@ static void with_the_bug_losses_come_later(void **state)
 }
 #else
 static void losses_are_told_before_all_else(void **state) { assert_int_equal(others_first(*state), 0); }
-
-/* ---- the server ---- */
-
-static int is_free(void *redis) { return redis_lock_keys(redis) == 0; }
-
-/* The key is kept from running out, so that nothing but the release of this very hold takes it away. When exactly belief
- * ends: unit/safety_held. */
-static void belief_ends_with_a_warning(void **state)
-{
-    enum { STOP_LEASE_MS = 3000 };
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    uint64_t before_us, left_us;
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->tcp_url, .command_timeout_ms = 500));
-    client_connect(&client);
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = STOP_LEASE_MS));
-    assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
-    redis_do(fixture->redis, "PERSIST stock:42");
-    server_suspend(fixture->server);
-    before_us = check_now_us();
-    left_us = (uint64_t)hilock_lock_remaining_ms(stock.lock) * 1000;
-    assert_true(client_stats(&client).renewals > 0 || before_us + left_us < stock.asked_us + STOP_LEASE_MS * 1000); /* since before the send */
-    handle_until(&stock, &stock.lost, 1, "the loss");
-    assert_true(stock.lost.reason == HILOCK_REASON_EXPIRED || stock.lost.reason == HILOCK_REASON_SUSPENDED); /* this process stood still, too */
-    assert_true(stock.lost.token == stock.acquired.token && hilock_lock_remaining_ms(stock.lock) == 0);
-    assert_true(stock.lost.at_us - stock.asked_us > STOP_LEASE_MS * 900); /* renewed or not */
-    assert_true(stock.lost.reason == HILOCK_REASON_SUSPENDED || (stock.renewal_failed.count == 1 && stock.renewal_failed.remaining_ms > 0));
-    server_resume(fixture->server);
-    client_until(&client, is_free, fixture->redis, "the release of what was lost");
-    assert_int_equal(handle_acquire(&stock, 10000), HILOCK_OK);
-    client_end(&client);
-}
 #endif
 
 int main(void)
@@ -172,7 +138,6 @@ int main(void)
         FIXTURE_TEST(with_the_bug_losses_come_later),
 #else
         FIXTURE_TEST(losses_are_told_before_all_else),
-        FIXTURE_TEST_WITH_PORT(belief_ends_with_a_warning),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

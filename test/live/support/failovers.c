@@ -19,8 +19,6 @@ struct failover { uint64_t struck_us, at_us; };
 
 struct by_fault { size_t overlaps, backward; uint64_t overlap_us; };
 
-static const char *const names[] = {"kill", "stop", "forced"};
-
 unsigned failovers_wanted(void)
 {
     unsigned count = check_count_wanted("FAILOVERS", 3);
@@ -42,13 +40,9 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
 static void measure_one(const struct failovers_of *of, const struct load *load, uint64_t at_us, unsigned i, struct load_spans spans[LOAD_KINDS])
 {
     uint64_t struck = of->is_spread ? LEDGER_ONE(i % LOAD_NAMES) : UINT64_MAX;
-    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
-        if (!(load_locks(kind) & struck))
-            continue;
-        load_add_span(&spans[kind], load, load_locks(kind) & struck, at_us);
-        print_message("failover %u (%s): the next grant of a %s %.1f ms after %s\n", i + 1, names[i % SERVER_FAULTS], load_kind_name(kind),
-                      (double)spans[kind].us[spans[kind].count - 1] / 1000, of->since);
-    }
+    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
+        if (load_locks(kind) & struck)
+            load_add_span(&spans[kind], load, load_locks(kind) & struck, at_us);
 }
 
 static void judge_overlaps(const struct load *load, const struct by_fault *by, unsigned count)

@@ -70,7 +70,7 @@ static void give(evutil_socket_t fd, short what, void *arg)
 static void on_acquired(struct handle *handle)
 {
     struct worker *worker = handle->user;
-    struct timeval hold = {0, LOAD_HOLD_MS * 1000};
+    struct timeval hold = {0, worker->load->hold_ms * 1000};
     uint64_t longest = atomic_load(counter(worker, LONGEST));
     if (handle->acquired.status != HILOCK_OK)
         check_fail("acquire ended %s after %u ms: %s", hilock_status_name(handle->acquired.status), handle->acquired.waited_ms, handle->acquired.detail);
@@ -148,6 +148,7 @@ static int all_are_ready(void *arg) { return atomic_load(word(arg, READY)) == LO
 
 void load_start(struct load *load, unsigned faults)
 {
+    load->hold_ms = check_count_wanted("HOLD_MS", 10);
     load->ledger = ledger_new(LOAD_NAMES, 200000 + 80000 * (size_t)faults);
     for (int i = 0; i < LOAD_PROCESSES; i++)
         load->pids[i] = child_start(work, load);

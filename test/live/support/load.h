@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* load - processes that repeatedly want the same few locks while a test disturbs the servers: every other lock is of kind FAIR. Every
  * wait must be served: an acquire that ends otherwise fails its process, for its wait is longer than any fault. Losses and unanswered
- * releases are counted, and belief is judged by the ledger, for each of the kinds. */
+ * releases are counted, and belief is judged by the ledger, for each of the kinds. Each holds for HOLD_MS of the environment, or 10: less costs more. */
 #ifndef LIVE_LOAD_H
 #define LIVE_LOAD_H
 
@@ -9,13 +9,14 @@
 
 #include "ledger.h"
 
-enum { LOAD_PROCESSES = 4, LOAD_NAMES = 8, LOAD_WAIT_MS = 90000, LOAD_HOLD_MS = 4 };
+enum { LOAD_PROCESSES = 4, LOAD_NAMES = 8, LOAD_WAIT_MS = 90000 };
 
 enum load_kind { LOAD_MUTEX, LOAD_FAIR, LOAD_KINDS };
 
 struct load {
     const char *url;   /* set by the test, as are: */
     unsigned replicas; /* that must confirm each grant */
+    unsigned hold_ms;  /* filled in here */
     struct ledger *ledger;
     pid_t pids[LOAD_PROCESSES];
 };
