@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, a loss, links that carry nothing, a close that leaves
+/* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing, a close that leaves
  * the loop empty. libevent is one of them here; all other live tests are played on it alone. */
 #include "loops.h"
 
@@ -87,20 +87,6 @@ static void wait_and_be_woken(void **state)
     client_end(&theirs);
 }
 
-static void loss(void **state)
-{
-    const struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-    redis_do(fixture->redis, "DEL stock:42");
-    handle_until(&stock, &stock.lost, 1, "the loss");
-    assert_int_equal(stock.lost.reason, HILOCK_REASON_TAKEN);
-    client_end(&client);
-}
-
 static int is_found_out(void *arg) { return ((const struct client *)arg)->disconnected > 0; }
 
 /* The server stands still: what is sent is never answered. Then all links end at once. */
@@ -186,7 +172,6 @@ int main(void)
         FIXTURE_TEST(acquire_and_release),
         FIXTURE_TEST_WITH_PORT(by_host_name),
         FIXTURE_TEST(wait_and_be_woken),
-        FIXTURE_TEST(loss),
         FIXTURE_TEST(links_that_carry_nothing),
         FIXTURE_TEST(close_with_all_under_way),
         FIXTURE_TEST(abandon),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every hold, and everybody learns it;
- * with its data kept, holds and waits go on as if nothing had been. One that answers, but cannot, is asked until the wait ends, and costs no hold.
- * And what its INFO says besides: that it may evict. */
+ * with its data kept, holds and waits go on as if nothing had been. One that answers, but cannot, is asked until the wait ends, and costs no hold. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -152,22 +151,6 @@ static void is_retried_until_it_can(void **state)
         wait_through(*state, &troubles[i]);
 }
 
-static void says_that_it_may_evict(void **state)
-{
-    struct fixture *fixture = *state;
-    for (unsigned has_limit = 0; has_limit < 2; has_limit++) {
-        struct client client;
-        redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
-        redis_do(fixture->redis, "CONFIG SET maxmemory %d", has_limit ? 1000000000 : 0);
-        client_open(&client, fixture->server->url);
-        client_connect(&client);
-        client_turn(&client);
-        assert_int_equal(client.other_events, has_limit);
-        assert_true(!has_limit || strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
-        client_end(&client);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,7 +158,6 @@ int main(void)
         FIXTURE_TEST(with_data_kept_all_goes_on),
         FIXTURE_TEST(while_it_loads),
         FIXTURE_TEST(is_retried_until_it_can),
-        FIXTURE_TEST(says_that_it_may_evict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What passes between one client and a real server: the bytes that are left there, names of any bytes, and scripts that it
- * forgets. What the store answers to each script: ../sim/lockstep. */
+/* What one client leaves at a real server, byte for byte, under a name of any bytes. What the store answers to each script: ../sim/lockstep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,42 +55,11 @@ static void names_are_any_bytes(void **state)
     client_end(&client);
 }
 
-/* A row of requests on the wire at once meets a server without scripts; only what was missed is loaded again. */
-static void forgets_its_scripts(void **state)
-{
-    enum { BURST = 100 };
-    static struct handle burst[BURST];
-    struct fixture *fixture = *state;
-    struct client client;
-    char name[16];
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    for (unsigned i = 0; i < BURST; i++) {
-        snprintf(name, sizeof name, "name%u", i);
-        handle_open(&burst[i], &client, name, NULL);
-    }
-    redis_do(fixture->redis, "SCRIPT FLUSH");
-    for (unsigned i = 0; i < BURST; i++)
-        handle_ask(&burst[i], HILOCK_TRY);
-    for (unsigned i = 0; i < BURST; i++) {
-        handle_until(&burst[i], &burst[i].acquired, 1, "the grant");
-        assert_int_equal(burst[i].acquired.status, HILOCK_OK);
-    }
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    redis_do(fixture->redis, "SCRIPT FLUSH");
-    assert_int_equal(handle_give(&burst[0]), HILOCK_OK);
-    assert_int_equal(redis_calls(fixture->redis, "script|load"), 1);
-    assert_int_equal(redis_lock_keys(fixture->redis), BURST - 1);
-    assert_int_equal(client.disconnected, 0);
-    client_end(&client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_left_as_redisson_would),
         FIXTURE_TEST(names_are_any_bytes),
-        FIXTURE_TEST(forgets_its_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static int is_accepted(const struct day *day, hilock_status status)
 
 static void open_handle(struct day *day, struct handle *handle, const char *name, hilock_kind kind)
 {
-    while (!is_accepted(day, handle_try_open(handle, &day->client, name, HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = LEASE_MS, .poll_min_ms = 1, .poll_jitter_ms = 1))))
+    while (!is_accepted(day, handle_try_open(handle, &day->client, name, HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = LEASE_MS))))
         CHECK(!handle->lock);
 }
 
@@ -112,19 +112,6 @@ static void hold_wait_and_reconnect(struct day *day)
     give(&day->second);
 }
 
-/* Waited for by polling, and given back over a new link. */
-static void poll(struct day *day)
-{
-    at_store("SET stock another PX 20000");
-    open_handle(day, &day->first, "stock", HILOCK_SIMPLE);
-    ask(day, &day->first);
-    client_until(&day->client, waits_or_has, &day->first, "WAITING");
-    at_store("DEL stock");
-    granted(&day->first);
-    at_store("CLIENT KILL SKIPME yes USER torture");
-    give(&day->first);
-}
-
 /* With what holds and what waits still there. */
 static void leave(struct day *day)
 {
@@ -150,7 +137,7 @@ static void before_the_connection(struct day *day)
 }
 
 static const struct torture tortures[] = {
-    {"hold, wait and reconnect", hold_wait_and_reconnect}, {"poll", poll}, {"leave", leave}, {"abandon", abandon},
+    {"hold, wait and reconnect", hold_wait_and_reconnect}, {"leave", leave}, {"abandon", abandon},
     {"before the connection", before_the_connection},
 };
 
