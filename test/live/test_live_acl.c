@@ -195,7 +195,7 @@ static void what_is_missing_is_named(void **state)
 
 static int was_warned(void *client) { return ((struct client *)client)->warnings > 0; }
 
-/* A lock can be had and given back, and had again; who waits does without messages, and it is said once for all waits. */
+/* A lock can be had and given back, and had again; waiters do without messages, and it is said once for all waits. */
 static void without_messages(void **state)
 {
     static const char *const without[] = {"-subscribe", "-publish"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind FAIR among processes that are killed and stopped: the others have it in their order of arrival all the same, and one that goes on again has
+/* Kind FAIR among processes that are killed and stopped: the others have it in their order of arrival still, and one that goes on again has
  * kept its place. What a death costs the next one, in exact time: unit/fair and safety_fair, the simulator's I18. */
 #include <stdatomic.h>
 

@@ -53,7 +53,7 @@ static void end_all(void)
 }
 
 /* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy machine sometimes gave the port of a
- * killed server to a stranger's connection. Servers listen there all the same, for both sides set SO_REUSEADDR. */
+ * killed server to a stranger's connection. Servers can still listen there, for both sides set SO_REUSEADDR. */
 int server_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
