@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rights of operate.md's block "acl", of each kind: all that can be done with a lock can be done with them, none of them is too many, what is
- * optional is said once, and what is missing is said in the server's words, until it is given. So is a login that is refused. */
+/* The rights of operate.md's block "acl", of each kind: all that can be done with a lock can be done with them, none
+ * of them is too many, what is optional is said once, and what is missing is said in the server's words, until it is
+ * given. So is a login that is refused. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +45,8 @@ static void only_optional_was_denied(struct fixture *fixture, const struct right
     }
 }
 
-/* With all rights nothing is refused, and each of the line is used; one that nothing needs is among them: that it is found shows that the check can. With
- * the line alone all can be done, too. */
+/* With all rights nothing is refused, and each of the line is used; one that nothing needs is among them: that it is
+ * found shows that the check can. With the line alone all can be done, too. */
 static void are_just_enough(struct fixture *fixture, const char *line, const hilock_kind *kinds, unsigned count)
 {
     struct rights needed = {.count = 0}, all = rights_of_shop(fixture->redis, line);
@@ -247,8 +248,8 @@ static void no_grant_is_left_without_an_expiry(void **state)
 
 static int was_repeated(void *redis) { return redis_calls(redis, "auth") >= 4; }
 
-/* A refused login runs nothing, though the default user may do everything here, and is repeated until it is good; then all runs as that user, in the
- * database that was asked for. */
+/* A refused login runs nothing, though the default user may do everything here, and is repeated until it is good;
+ * then all runs as that user, in the database that was asked for. */
 static void a_login_is_repeated_until_it_is_good(void **state)
 {
     static const char give[] = "ACL SETUSER locks reset on >%s ~* &* +@all";
@@ -266,7 +267,8 @@ static void a_login_is_repeated_until_it_is_good(void **state)
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_DENIED);
     assert_non_null(strstr(stock.acquired.detail, "WRONGPASS"));
     client_until(&client, was_repeated, fixture->redis, "more logins");
-    assert_int_equal(redis_calls(fixture->redis, "evalsha") + redis_calls(fixture->redis, "script|load") + redis_calls(fixture->redis, "subscribe"), 0);
+    assert_int_equal(redis_calls(fixture->redis, "evalsha") + redis_calls(fixture->redis, "subscribe"), 0);
+    assert_int_equal(redis_calls(fixture->redis, "script|load"), 0);
     redis_do(fixture->redis, give, "p@:secret?%");
     client_connect(&client);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind FAIR among processes that are killed and stopped: the others have it in their order of arrival still, and one that goes on again has
- * kept its place. What a death costs the next one, in exact time: unit/fair and safety_fair, the simulator's I18. */
+/* Kind FAIR among processes that are killed and stopped: the others have it in their order of arrival still, and one
+ * that goes on again has kept its place. What a death costs the next one, in exact time: unit/fair and safety_fair,
+ * the simulator's I18. */
 #include <stdatomic.h>
 
 #include "support/child.h"
@@ -100,7 +101,8 @@ static void has_its_turn(struct queue *queue, unsigned player, unsigned turn)
 
 static int are_two_in_the_queue(void *redis) { return redis_integer(redis, "ZCARD hilock:wait:{stock}") == 2; }
 
-/* A process that stands still looks alive: it is granted what the dead one left, which lapses. Then it finds that out, and asks again. */
+/* A process that stands still looks alive: it is granted what the dead one left, which lapses. Then it finds that
+ * out, and asks again. */
 static void the_holder_is_killed_and_the_head_stopped(void **state)
 {
     struct queue queue;

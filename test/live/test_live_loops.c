@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing, a close that leaves
- * the loop empty. libevent is one of them here; all other live tests are played on it alone. */
+/* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing,
+ * a close that leaves the loop empty. libevent is one of them here; all other live tests are played on it alone. */
 #include "loops.h"
 
 #include <stdio.h>
@@ -140,7 +140,8 @@ static void abandon_it(struct handle *handle)
     handle->client->hilock = NULL;
 }
 
-/* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. Then inside a callback. */
+/* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. Then
+ * inside a callback. */
 static void abandon(void **state)
 {
     const struct fixture *fixture = *state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants that replicas confirm before they are reported: real WAIT, and a replica that hangs. And, with the name of such a test as the argument, or
- * "failovers" for all, failovers under load: to one of the replicas that confirm a failover forgets no grant, and no two handles hold at once. Of two
- * replicas one is enough for that: the new master grants nothing before the other one follows it, and that then confirms nothing of the old one any
- * more. What only that one confirmed is LOST at the switch. */
+/* Grants that replicas confirm before they are reported: real WAIT, and a replica that hangs. And, with the name of
+ * such a test as the argument, or "failovers" for all, failovers under load: to one of the replicas that confirm a
+ * failover forgets no grant, and no two handles hold at once. Of two replicas one is enough for that: the new master
+ * grants nothing before the other one follows it, and that then confirms nothing of the old one any more. What only
+ * that one confirmed is LOST at the switch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ static int is_linked(void *replica) { return redis_says(replica, "INFO replicati
 
 static int is_free(void *arg) { return redis_lock_keys(arg) == 0; }
 
-/* A grant is at the replica when it is reported. Too few confirm, in time; a WAIT that blocks delays no other lock; and its grant is reported when the replica goes on. */
+/* A grant is at the replica when it is reported. Too few confirm, in time; a WAIT that blocks delays no other lock;
+ * and its grant is reported when the replica goes on. */
 static void the_only_replica_confirms_and_is_stopped(void **state)
 {
     static const char *const master_arguments[] = {"--repl-diskless-sync-delay", "0", NULL};
@@ -31,7 +33,8 @@ static void the_only_replica_confirms_and_is_stopped(void **state)
     check_until(is_linked, replica, "the replica's first synchronization");
     client_open(&client, master->tcp_url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 500));
-    handle_open(&stuck, &client, "stuck", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
+    handle_open(&stuck, &client, "stuck",
+                HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
     handle_open(&other, &client, "other", NULL);
     assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
     assert_int_equal(redis_integer(redis_at(replica), "EXISTS stock"), 1);

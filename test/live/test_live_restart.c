@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every hold, and everybody learns it;
- * with its data kept, holds and waits go on as if nothing had been. One that answers, but cannot, is asked until the wait ends, and costs no hold. */
+/* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every
+ * hold, and everybody learns it; with its data kept, holds and waits go on as if nothing had been. One that answers,
+ * but cannot, is asked until the wait ends, and costs no hold. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static void come_back(struct fixture *fixture)
 
 static int has_renewed(void *client) { return client_stats(client).renewals > 0; }
 
-/* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the token protects against that. */
+/* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the
+ * token protects against that. */
 static void is_restarted(struct fixture *fixture, int is_kept)
 {
     struct client holding, waiting;
@@ -90,7 +92,8 @@ static void ask_while_it_loads(void *arg)
 /* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
 static void while_it_loads(void **state)
 {
-    static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024", NULL};
+    static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes",
+                                         "1024", NULL};
     struct fixture *fixture = *state;
     struct load load = {fixture, ledger_new(1, 1)};
     pid_t child;
@@ -111,7 +114,8 @@ static void while_it_loads(void **state)
 
 /* ---- one that answers, but cannot ---- */
 
-/* How it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes through. */
+/* How it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes
+ * through. */
 struct trouble { const char *begin, *end, *words; int takes_releases; };
 
 static int has_failed(void *client) { return client_stats(client).commands >= 6; }

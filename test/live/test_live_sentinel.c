@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The master that Sentinel names: found, and followed through failovers. What becomes of holds there: unit/sentinel, the simulator. */
+/* The master that Sentinel names: found, and followed through failovers. What becomes of holds there: unit/sentinel,
+ * the simulator. */
 #include "support/check.h"
 #include "support/failovers.h"
 #include "support/sentinels.h"

@@ -6,7 +6,8 @@
 #include "check.h"
 #include "client.h"
 
-static void tell(struct handle *handle, struct told *told, const struct told *news, const char *holder, const char *detail)
+static void tell(struct handle *handle, struct told *told, const struct told *news, const char *holder,
+                 const char *detail)
 {
     unsigned count = told->count + 1;
     client_hears(handle->client, holder);
@@ -20,14 +21,16 @@ static void tell(struct handle *handle, struct told *told, const struct told *ne
 
 static void tell_result(struct handle *handle, struct told *told, const struct hilock_result *result)
 {
-    const struct told news = {.status = result->status, .token = result->fencing_token, .remaining_ms = result->remaining_ms, .waited_ms = result->waited_ms,
+    const struct told news = {.status = result->status, .token = result->fencing_token,
+                              .remaining_ms = result->remaining_ms, .waited_ms = result->waited_ms,
                               .attempts = result->attempts, .hold_count = result->hold_count, .votes = result->votes};
     tell(handle, told, &news, result->holder, result->detail);
 }
 
 static void tell_event(struct handle *handle, struct told *told, const struct hilock_event *event)
 {
-    const struct told news = {.token = event->fencing_token, .reason = event->reason, .remaining_ms = event->remaining_ms, .waited_ms = event->waited_ms};
+    const struct told news = {.token = event->fencing_token, .reason = event->reason,
+                              .remaining_ms = event->remaining_ms, .waited_ms = event->waited_ms};
     tell(handle, told, &news, event->holder, event->detail);
 }
 
@@ -145,7 +148,10 @@ hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms)
 
 void handle_ask(struct handle *handle, uint32_t wait_ms) { accepted(handle, handle_try_ask(handle, wait_ms), "acquire"); }
 
-void handle_release(struct handle *handle) { accepted(handle, hilock_release(handle->lock, on_result, handle), "release"); }
+void handle_release(struct handle *handle)
+{
+    accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
+}
 
 struct wanted { const struct told *told; unsigned count; };
 

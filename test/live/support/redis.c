@@ -28,7 +28,8 @@ void redis_close(struct redis *redis)
     free(redis);
 }
 
-/* One for each server; a server that was started again, and a forked child, get a new one. Not of servers behind Sentinel, which kills connections. */
+/* One for each server; a server that was started again, and a forked child, get a new one. Not of servers behind
+ * Sentinel, which kills connections. */
 struct redis *redis_at(const struct server *server)
 {
     enum { SERVERS_MAX = 32 };

@@ -52,15 +52,17 @@ static void end_all(void)
     }
 }
 
-/* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy machine sometimes gave the port of a
- * killed server to a stranger's connection. Servers can still listen there, for both sides set SO_REUSEADDR. */
+/* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy
+ * machine sometimes gave the port of a killed server to a stranger's connection. Servers can still listen there, for
+ * both sides set SO_REUSEADDR. */
 int server_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0);
-    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && getsockname(fd, (struct sockaddr *)&address, &length) == 0);
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+          getsockname(fd, (struct sockaddr *)&address, &length) == 0);
     return ntohs(address.sin_port);
 }
 

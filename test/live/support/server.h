@@ -37,7 +37,8 @@ void server_restart(struct server *server); /* after server_kill: same sockets. 
 void server_suspend(struct server *server); /* SIGSTOP; has stopped when it returns */
 void server_resume(struct server *server);  /* SIGCONT */
 
-enum server_fault { SERVER_KILL, SERVER_STOP, SERVER_FORCED, SERVER_FAULTS }; /* forced: another takes over by command, and this one is well */
+/* forced: another takes over by command, and this one is well */
+enum server_fault { SERVER_KILL, SERVER_STOP, SERVER_FORCED, SERVER_FAULTS };
 void server_break(struct server *server, enum server_fault fault); /* of one at a time */
 void server_mend(void);                                            /* what was broken goes on, or is started again */
 
