@@ -137,16 +137,8 @@ static void abandon(struct day *day)
     day->is_abandoned = 1;
 }
 
-static void before_the_connection(struct day *day)
-{
-    open_handle(day, &day->first, "stock", HILOCK_MUTEX);
-    ask(day, &day->first);
-    handle_free(&day->first);
-}
-
 static const struct torture tortures[] = {
     {"hold, wait and reconnect", hold_wait_and_reconnect}, {"leave", leave}, {"abandon", abandon},
-    {"before the connection", before_the_connection},
 };
 
 /* ---- each day, over and over ---- */

@@ -90,7 +90,8 @@ static void write_config(const struct server *server)
         check_fail("cannot write %s", path);
 }
 
-const char *server_program(void)
+/* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
+static const char *server_program(void)
 {
     const char *wanted = getenv("HILOCK_TEST_SERVER"), *found = getenv("HILOCK_REDIS_SERVER");
     return wanted && *wanted ? wanted : found && *found ? found : "redis-server";
