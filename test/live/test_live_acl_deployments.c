@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rights of operate.md's block "acl" where locks live at several servers: behind Sentinel with a user at the sentinels, a Cluster with
- * a slot that moves. All that can be done with a lock can be done with them, none of them is too many. */
+/* The rights of operate.md's block "acl" where locks live at several servers: behind Sentinel with a user at the
+ * sentinels, a Cluster with a slot that moves. All that can be done with a lock can be done with them, none of them
+ * is too many. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "support/sentinels.h"
 #include "support/shards.h"
 
-static const char queued[] = "MUTEX and FAIR", sentinel[] = "beside that, behind Sentinel", cluster[] = "beside that, in a Cluster";
+static const char queued[] = "MUTEX and FAIR";
+static const char sentinel[] = "beside that, behind Sentinel", cluster[] = "beside that, in a Cluster";
 
 /* The servers of a deployment. */
 struct watch { unsigned count; struct server *const *servers; };
@@ -157,9 +159,11 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
 
 static void a_Cluster(void **state)
 {
-    static const struct { hilock_kind kind; const char *word; } kinds[] = {{HILOCK_FAIR, queued}, {HILOCK_SIMPLE, "SIMPLE"}, {HILOCK_MUTEX, queued}};
+    static const struct { hilock_kind kind; const char *word; } kinds[] = {
+        {HILOCK_FAIR, queued}, {HILOCK_SIMPLE, "SIMPLE"}, {HILOCK_MUTEX, queued}};
     static struct shards set;
-    const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(.url = set.url, .username = "shop", .password = "secret");
+    const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(.url = set.url, .username = "shop",
+                                                                        .password = "secret");
     struct record *record = NULL;
     const struct watch watch = {SHARDS_SERVERS, set.servers};
     (void)state;

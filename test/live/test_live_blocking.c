@@ -101,11 +101,11 @@ static void refused(void **state)
     struct fixture *fixture = *state;
     struct hilock_blocking_result unsized = {.size = 0};
     struct { struct hilock_lock_options known; int unknown; } newer = {hilock_lock_options_default(), 1};
-    const struct { const char *name; const struct hilock_lock_options *options; const char *words; hilock_status status; } rows[] = {
-        {"stock", &newer.known, "", HILOCK_INVALID},
-        {"stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), "reentrant", HILOCK_INVALID},
-        {"stock", HILOCK_LOCK_OPTIONS(.lease_ms = 50), "lease_ms 50", HILOCK_INVALID},
-        {"a}b{c", NULL, "a}b{c", HILOCK_BAD_NAME},
+    const struct { const char *name; const struct hilock_lock_options *options; const char *words; } rows[] = {
+        {"stock", &newer.known, ""},
+        {"stock", HILOCK_LOCK_OPTIONS(.reentrant = 1), "reentrant"},
+        {"stock", HILOCK_LOCK_OPTIONS(.lease_ms = 50), "lease_ms 50"},
+        {"a}b{c", NULL, "a}b{c"},
     };
     struct hilock_error error = {""};
     hilock_blocking *client = NULL;
@@ -116,7 +116,8 @@ static void refused(void **state)
     newer.known.size = sizeof newer;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct hilock_blocking_result result = heard();
-        assert_int_equal(hilock_blocking_acquire(client, rows[i].name, rows[i].options, 0, &lock, &result), rows[i].status);
+        assert_int_equal(hilock_blocking_acquire(client, rows[i].name, rows[i].options, 0, &lock, &result),
+                         rows[i].options ? HILOCK_INVALID : HILOCK_BAD_NAME);
         assert_true(lock == NULL && strstr(result.detail, rows[i].words));
     }
     assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, 0, &lock, &unsized), HILOCK_INVALID);
@@ -127,7 +128,8 @@ static void refused(void **state)
     assert_int_equal(hilock_blocking_release(lock, &unsized), HILOCK_INVALID); /* and is still there */
     assert_int_equal(hilock_blocking_release(lock, NULL), HILOCK_OK);
     assert_int_equal(hilock_blocking_close(client, HILOCK_FOREVER - 1), HILOCK_INVALID);
-    assert_int_equal(hilock_blocking_release(NULL, NULL) + hilock_blocking_extend(NULL, 0, NULL) + hilock_blocking_close(NULL, 0), 3 * HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_release(NULL, NULL), HILOCK_INVALID);
+    assert_int_equal(hilock_blocking_extend(NULL, 0, NULL) + hilock_blocking_close(NULL, 0), 2 * HILOCK_INVALID);
     assert_int_equal(hilock_blocking_remaining_ms(NULL) + hilock_blocking_token(NULL), 0);
     hilock_blocking_free(NULL);
     hilock_blocking_free(client);

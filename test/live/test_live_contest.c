@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many processes want the same names, several in random orders or one as MUTEX or FAIR, while the connections die by which they are woken. No two ever
- * hold one, tokens rise, and none is kept out for ever. MULTI_SECONDS makes it longer (figures). */
+/* Many processes want the same names, several in random orders or one as MUTEX or FAIR, while the connections die by
+ * which they are woken. No two ever hold one, tokens rise, and none is kept out for ever. MULTI_SECONDS makes it
+ * longer (figures). */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "support/fixture.h"
 #include "support/ledger.h"
 
-enum { NAMES = 10, CLIENTS = 20, SECONDS = 3, KILLS = 20, SERVED = 0 /* a word of the ledger: clients that came to their end */ };
+enum { NAMES = 10, CLIENTS = 20, SECONDS = 3, KILLS = 20 };
+enum { SERVED }; /* a word of the ledger: clients that came to their end */
 
 struct contest {
     const struct server *server;
@@ -43,10 +45,12 @@ static void play_round(const struct contest *contest, struct client *client, uns
     if (count > 1)
         handle_open_all(&handle, client, names, NULL);
     else
-        handle_open(&handle, client, names[0], HILOCK_LOCK_OPTIONS(.kind = nrand48(random) % 2 ? HILOCK_FAIR : HILOCK_MUTEX, .lease_ms = 60000));
+        handle_open(&handle, client, names[0],
+                    HILOCK_LOCK_OPTIONS(.kind = nrand48(random) % 2 ? HILOCK_FAIR : HILOCK_MUTEX, .lease_ms = 60000));
     CHECK(handle_acquire(&handle, HILOCK_FOREVER) == HILOCK_OK);
     for (unsigned i = 0; i < count; i++)
-        grants[i] = ledger_begin(contest->ledger, order[i], count > 1 ? hilock_multi_token(handle.lock, i) : hilock_lock_token(handle.lock));
+        grants[i] = ledger_begin(contest->ledger, order[i],
+                                 count > 1 ? hilock_multi_token(handle.lock, i) : hilock_lock_token(handle.lock));
     for (unsigned i = 0; i < count; i++)
         ledger_end(contest->ledger, grants[i]);
     CHECK(handle_give(&handle) == HILOCK_OK);
@@ -87,8 +91,10 @@ static void all_are_served(void **state)
     for (unsigned i = 0; i < CLIENTS; i++)
         child_join(children[i]);
     verdict = ledger_judge(ledger);
-    printf("figure: %d clients over %d names in random orders for %u s: %zu names held, %zu overlaps, tokens backward %zu, clients served %d\n", CLIENTS, NAMES,
-           seconds, verdict.grants, verdict.overlaps + verdict.met, verdict.backward, (int)atomic_load(ledger_word(ledger, SERVED)));
+    printf("figure: %d clients over %d names in random orders for %u s: %zu names held, %zu overlaps, "
+           "tokens backward %zu, clients served %d\n",
+           CLIENTS, NAMES, seconds, verdict.grants, verdict.overlaps + verdict.met, verdict.backward,
+           (int)atomic_load(ledger_word(ledger, SERVED)));
     assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
     assert_int_equal(atomic_load(ledger_word(ledger, SERVED)), CLIENTS);
     ledger_free(ledger);
@@ -114,7 +120,8 @@ static void judge_sees_what_is_wrong(void **state)
     check_pause_ms(2);
     ledger_begin(ledger, 1, 21);
     verdict = ledger_judge(ledger);
-    assert_true(verdict.grants == 5 && verdict.overlaps == 1 && verdict.met >= 1 && verdict.backward == 1 && verdict.open == 1);
+    assert_true(verdict.grants == 5 && verdict.overlaps == 1 && verdict.met >= 1 && verdict.backward == 1 &&
+                verdict.open == 1);
     ledger_free(ledger);
 }
 

@@ -73,16 +73,12 @@ static void child_with_a_client_of_its_own(void *arg)
     client_end(&client);
 }
 
-/* Most children only exec or exit. */
-static void child_that_exits(void *arg) { (void)arg; }
-
 static void children_cost_their_parent_nothing(void **state)
 {
     struct trial trial;
     long long evalsha;
     begin(&trial, state);
     evalsha = redis_calls(trial.fixture->redis, "evalsha");
-    child_join(child_start(child_that_exits, &trial));
     child_join(child_start(child_that_gives_back, &trial));
     assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), evalsha);
     assert_int_equal(redis_integer(trial.fixture->redis, "HLEN held"), 2);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Votes of real servers: a minority that is dead or hangs costs nothing but its votes. And, with the argument "crashes", masters that crash without
- * persistence under a holder: with the restart guard nobody is let in while he believes, without it somebody is. Split votes: the simulator; all
- * else: unit/quorum.
+/* Votes of real servers: a minority that is dead or hangs costs nothing but its votes. And, with the argument
+ * "crashes", masters that crash without persistence under a holder: with the restart guard nobody is let in while he
+ * believes, without it somebody is. Split votes: the simulator; all else: unit/quorum.
  *
- * A holds by the votes of the first two of three, the third being down. The second crashes and comes back empty, the first goes away: the second
- * and the third are a majority that knows nothing of A, who does not renew. A asks again as soon as it is linked to them, and so learns of its
- * loss: without the guard it is a race, which is run until B has won one. QUORUM_CRASHES makes that longer (figures). */
+ * A holds by the votes of the first two of three, the third being down. The second crashes and comes back empty, the
+ * first goes away: the second and the third are a majority that knows nothing of A, who does not renew. A asks again
+ * as soon as it is linked to them, and so learns of its loss: without the guard it is a race, which is run until B
+ * has won one. QUORUM_CRASHES makes that longer (figures). */
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +92,9 @@ static void without_two_of_five(void **state)
         struct masters masters;
         struct client client;
         masters_start(&masters, MASTERS_MAX);
-        client_open_with(&client, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .restart_guard_ms = HILOCK_GUARD_OFF)); /* all have only just started */
+        /* all have only just started */
+        client_open_with(&client,
+                         HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .restart_guard_ms = HILOCK_GUARD_OFF));
         masters_await(&client, MASTERS_MAX);
         for (unsigned i = 0; i < 2; i++)
             if (is_dead)
@@ -117,7 +120,8 @@ static void with_the_rights_of_the_guide(void **state)
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42", .has_no_multi = 1};
     struct masters masters;
     struct rights shop;
-    struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF};
+    struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret",
+                                            .restart_guard_ms = HILOCK_GUARD_OFF};
     (void)state;
     masters_start(&masters, 3);
     shop = rights_of_shop(redis_at(masters.servers[0]), "MUTEX and FAIR");
@@ -180,8 +184,12 @@ static unsigned overlaps(uint32_t guard_ms, unsigned least_restarts, unsigned mo
     struct event_base *base = event_base_new();
     unsigned found = 0;
     masters_start(&three, 3);
-    client_open_on(&a, base, HILOCK_CLIENT_OPTIONS(.quorum_urls = three.urls, .lease_ms = LEASE_MS, .restart_guard_ms = guard_ms, .retry_max_ms = 50));
-    client_open_on(&b, base, HILOCK_CLIENT_OPTIONS(.quorum_urls = three.urls, .lease_ms = LEASE_MS, .restart_guard_ms = guard_ms, .retry_max_ms = 50));
+    client_open_on(&a, base,
+                   HILOCK_CLIENT_OPTIONS(.quorum_urls = three.urls, .lease_ms = LEASE_MS,
+                                         .restart_guard_ms = guard_ms, .retry_max_ms = 50));
+    client_open_on(&b, base,
+                   HILOCK_CLIENT_OPTIONS(.quorum_urls = three.urls, .lease_ms = LEASE_MS,
+                                         .restart_guard_ms = guard_ms, .retry_max_ms = 50));
     masters_await(&a, 3);
     masters_await(&b, 3);
     while (*restarts < least_restarts || (found == 0 && *restarts < most_restarts)) {
@@ -206,7 +214,8 @@ static void with_the_guard_nobody_is_let_in_too_early(void **state)
 
 static void without_it_somebody_is(void **state)
 {
-    unsigned restarts = 0, found = overlaps(HILOCK_GUARD_OFF, check_count_wanted("QUORUM_CRASHES", CRASHES), RACES_MAX, &restarts);
+    unsigned restarts = 0, found = overlaps(HILOCK_GUARD_OFF, check_count_wanted("QUORUM_CRASHES", CRASHES),
+                                            RACES_MAX, &restarts);
     (void)state;
     printf("figure: with the restart guard off: %u crash-restarts without persistence, %u overlaps\n", restarts, found);
     assert_true(found > 0);
@@ -214,7 +223,8 @@ static void without_it_somebody_is(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest votes[] = {cmocka_unit_test(without_two_of_five), cmocka_unit_test(with_the_rights_of_the_guide)};
+    const struct CMUnitTest votes[] = {cmocka_unit_test(without_two_of_five),
+                                       cmocka_unit_test(with_the_rights_of_the_guide)};
     const struct CMUnitTest crashes[] = {
         cmocka_unit_test(with_the_guard_nobody_is_let_in_too_early),
         cmocka_unit_test(without_it_somebody_is),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants that replicas confirm before they are reported: real WAIT, and a replica that hangs. And, with the name of such a test as the argument, or
- * "failovers" for all, failovers under load: to one of the replicas that confirm a failover forgets no grant, and no two handles hold at once. Of two
- * replicas one is enough for that: the new master grants nothing before the other one follows it, and that then confirms nothing of the old one any
- * more. What only that one confirmed is LOST at the switch. */
+/* Grants that replicas confirm before they are reported: real WAIT, and a replica that hangs. And, with the name of
+ * such a test as the argument, or "failovers" for all, failovers under load: to one of the replicas that confirm a
+ * failover forgets no grant, and no two handles hold at once. Of two replicas one is enough for that: the new master
+ * grants nothing before the other one follows it, and that then confirms nothing of the old one any more. What only
+ * that one confirmed is LOST at the switch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,70 +12,33 @@
 #include "support/sentinels.h"
 #include "support/shards.h"
 
-static struct server *master, *replica;
-static struct redis *look;
-
-static int is_linked(void *arg)
-{
-    (void)arg;
-    return redis_says(replica, "INFO replication", "master_link_status:up");
-}
-
-static int start(void **state)
-{
-    static const char *const master_arguments[] = {"--repl-diskless-sync-delay", "0", NULL};
-    static const char *arguments[] = {"--replicaof", NULL, NULL};
-    static char where[32];
-    (void)state;
-    master = server_start_with_port(master_arguments);
-    snprintf(where, sizeof where, "127.0.0.1 %d", master->port);
-    arguments[1] = where;
-    replica = server_start_with_port(arguments);
-    look = redis_open(master);
-    check_until(is_linked, NULL, "the replica's first synchronization");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    redis_close(look);
-    server_end(replica);
-    server_end(master);
-    return 0;
-}
-
-static void a_grant_is_at_the_replica(void **state)
-{
-    struct client client;
-    struct handle stock;
-    struct redis *redis = redis_open(replica);
-    (void)state;
-    client_open(&client, master->tcp_url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1));
-    redis_do(look, "CONFIG RESETSTAT");
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
-    assert_int_equal(redis_integer(redis, "EXISTS stock"), 1);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_int_equal(redis_calls(look, "wait"), 1);
-    redis_close(redis);
-    client_end(&client);
-    fixture_check_clean(look);
-}
+static int is_linked(void *replica) { return redis_says(replica, "INFO replication", "master_link_status:up"); }
 
 static int is_free(void *arg) { return redis_lock_keys(arg) == 0; }
 
-/* Too few confirm, in time; a WAIT that blocks delays no other lock; and its grant is reported when the replica goes on. */
-static void the_only_replica_is_stopped(void **state)
+/* A grant is at the replica when it is reported. Too few confirm, in time; a WAIT that blocks delays no other lock;
+ * and its grant is reported when the replica goes on. */
+static void the_only_replica_confirms_and_is_stopped(void **state)
 {
+    static const char *const master_arguments[] = {"--repl-diskless-sync-delay", "0", NULL};
+    char where[32];
+    const char *const arguments[] = {"--replicaof", where, NULL};
+    struct server *master = server_start_with_port(master_arguments), *replica;
+    struct redis *look = redis_at(master);
     struct client client;
     struct handle stock, stuck, other;
     (void)state;
+    snprintf(where, sizeof where, "127.0.0.1 %d", master->port);
+    replica = server_start_with_port(arguments);
+    check_until(is_linked, replica, "the replica's first synchronization");
     client_open(&client, master->tcp_url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 500));
-    handle_open(&stuck, &client, "stuck", HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
+    handle_open(&stuck, &client, "stuck",
+                HILOCK_LOCK_OPTIONS(.lease_ms = 600000, .replicas = 1, .replica_timeout_ms = 60000));
     handle_open(&other, &client, "other", NULL);
-    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK); /* the link stands */
+    assert_int_equal(handle_acquire(&stock, 60000), HILOCK_OK);
+    assert_int_equal(redis_integer(redis_at(replica), "EXISTS stock"), 1);
+    assert_int_equal(redis_calls(look, "wait"), 1);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     server_suspend(replica);
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_NOT_REPLICATED);
@@ -94,6 +58,8 @@ static void the_only_replica_is_stopped(void **state)
     assert_int_equal(stuck.acquired.status, HILOCK_OK);
     client_end(&client);
     fixture_check_clean(look);
+    server_end(replica);
+    server_end(master);
 }
 
 /* ---- failovers ---- */
@@ -137,17 +103,14 @@ static void in_a_cluster_the_only_one_confirms(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grant_is_at_the_replica),
-        cmocka_unit_test(the_only_replica_is_stopped),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_only_replica_confirms_and_is_stopped)};
     const struct CMUnitTest failovers[] = {
         cmocka_unit_test(behind_sentinel_one_of_two_confirms),
         cmocka_unit_test(behind_sentinel_both_confirm),
         cmocka_unit_test(in_a_cluster_the_only_one_confirms),
     };
     if (argc == 1)
-        return cmocka_run_group_tests(tests, start, end);
+        return cmocka_run_group_tests(tests, NULL, NULL);
     if (strcmp(argv[1], "failovers") != 0)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(failovers, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every hold, and everybody learns it;
- * with its data kept, holds and waits go on as if nothing had been. One that answers, but cannot, is asked until the wait ends, and costs no hold.
- * And what its INFO says besides: that it may evict. */
+/* A server that cannot serve for a while. One that dies and comes back on the same address empty has forgotten every
+ * hold, and everybody learns it; with its data kept, holds and waits go on as if nothing had been. One that answers,
+ * but cannot, is asked until the wait ends, and costs no hold. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@ static void come_back(struct fixture *fixture)
 
 static int has_renewed(void *client) { return client_stats(client).renewals > 0; }
 
-/* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the token protects against that. */
+/* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the
+ * token protects against that. */
 static void is_restarted(struct fixture *fixture, int is_kept)
 {
     struct client holding, waiting;
@@ -91,7 +92,8 @@ static void ask_while_it_loads(void *arg)
 /* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
 static void while_it_loads(void **state)
 {
-    static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024", NULL};
+    static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes",
+                                         "1024", NULL};
     struct fixture *fixture = *state;
     struct load load = {fixture, ledger_new(1, 1)};
     pid_t child;
@@ -112,8 +114,8 @@ static void while_it_loads(void **state)
 
 /* ---- one that answers, but cannot ---- */
 
-/* How it is brought about, the words in its refusal, and whether a release, which needs no memory, still goes through. */
-struct trouble { const char *begin, *end, *words; int takes_releases; };
+/* How it is brought about, and the words in its refusal. */
+struct trouble { const char *begin, *end, *words; };
 
 static int has_failed(void *client) { return client_stats(client).commands >= 6; }
 
@@ -132,8 +134,6 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
     handle_ask(&wanted, HILOCK_FOREVER);
     client_until(&client, has_failed, &client, "more requests");
     assert_int_equal(wanted.acquired.count, 1);
-    if (trouble->takes_releases)
-        assert_int_equal(handle_give(&held), HILOCK_OK);
     redis_do(fixture->redis, trouble->end);
     handle_until(&wanted, &wanted.acquired, 2, "the grant");
     assert_int_equal(wanted.acquired.status, HILOCK_OK);
@@ -144,28 +144,12 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
 static void is_retried_until_it_can(void **state)
 {
     static const struct trouble troubles[] = {
-        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY", 0},
-        {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM", 1},
-        {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS", 0},
+        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"},
+        {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"},
+        {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS"},
     };
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         wait_through(*state, &troubles[i]);
-}
-
-static void says_that_it_may_evict(void **state)
-{
-    struct fixture *fixture = *state;
-    for (unsigned has_limit = 0; has_limit < 2; has_limit++) {
-        struct client client;
-        redis_do(fixture->redis, "CONFIG SET maxmemory-policy volatile-ttl");
-        redis_do(fixture->redis, "CONFIG SET maxmemory %d", has_limit ? 1000000000 : 0);
-        client_open(&client, fixture->server->url);
-        client_connect(&client);
-        client_turn(&client);
-        assert_int_equal(client.other_events, has_limit);
-        assert_true(!has_limit || strstr(client.log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
-        client_end(&client);
-    }
 }
 
 int main(void)
@@ -175,7 +159,6 @@ int main(void)
         FIXTURE_TEST(with_data_kept_all_goes_on),
         FIXTURE_TEST(while_it_loads),
         FIXTURE_TEST(is_retried_until_it_can),
-        FIXTURE_TEST(says_that_it_may_evict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What passes between one client and a real server: the bytes that are left there, names of any bytes, and scripts that it
- * forgets. What the store answers to each script: ../sim/lockstep. */
+/* What one client leaves at a real server, byte for byte, under a name of any bytes. What the store answers to each
+ * script: ../sim/lockstep. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +15,20 @@ static void is_left_as_redisson_would(void **state)
     struct handle stock;
     redisReply *list;
     char holder[64], name[128];
-    client_open_with(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .token_ttl_ms = 400000, .label = "shop-7"));
+    client_open_with(&client,
+                     HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .token_ttl_ms = 400000, .label = "shop-7"));
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 90000));
     assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_OK);
     snprintf(holder, sizeof holder, "%s:1:shop-7", hilock_client_uuid(client.hilock));
     assert_int_equal(redis_integer(fixture->redis, "HLEN stock"), 2);
     assert_string_equal(redis_text(fixture->redis, "HGET stock mode"), "mutex");
-    assert_true(strtoull(redis_text(fixture->redis, "HGET stock %s", holder), NULL, 10) == hilock_lock_token(stock.lock));
-    assert_true(strtoull(redis_text(fixture->redis, "GET hilock:token:{stock}"), NULL, 10) >= hilock_lock_token(stock.lock));
+    assert_true(strtoull(redis_text(fixture->redis, "HGET stock %s", holder), NULL,
+                         10) == hilock_lock_token(stock.lock));
+    assert_true(strtoull(redis_text(fixture->redis, "GET hilock:token:{stock}"), NULL,
+                         10) >= hilock_lock_token(stock.lock));
     assert_in_range(redis_integer(fixture->redis, "PTTL hilock:token:{stock}"), 400001, 800000);
-    assert_in_range(redis_integer(fixture->redis, "PTTL stock"), hilock_lock_remaining_ms(stock.lock) + 1, 90000); /* belief ends first */
+    /* belief ends first */
+    assert_in_range(redis_integer(fixture->redis, "PTTL stock"), hilock_lock_remaining_ms(stock.lock) + 1, 90000);
     list = redis_reply(fixture->redis, "CLIENT LIST");
     snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
     assert_non_null(strstr(list->str, name));
@@ -37,7 +41,8 @@ static void names_are_any_bytes(void **state)
 {
     static char all[256], longest[HILOCK_NAME_MAX];
     static const struct { const char *bytes; size_t length; } names[] = {
-        {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"A", 1}, {"\0", 1}, {"\r\n", 2}, {"\xff\xfe", 2}, {"{a}\0", 4}, {"{a{b}", 5},
+        {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"A", 1}, {"\0", 1}, {"\r\n", 2}, {"\xff\xfe", 2}, {"{a}\0",
+            4}, {"{a{b}", 5},
         {all, sizeof all}, {longest, sizeof longest}};
     enum { COUNT = sizeof names / sizeof *names };
     struct fixture *fixture = *state;
@@ -48,41 +53,12 @@ static void names_are_any_bytes(void **state)
         all[i] = (char)i; /* has {|} in it, a tag */
     client_open(&client, fixture->server->url);
     for (size_t i = 0; i < COUNT; i++) {
-        handle_open(&handles[i], &client, names[i].bytes, HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .name_length = names[i].length));
+        handle_open(&handles[i], &client, names[i].bytes,
+                    HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .name_length = names[i].length));
         assert_int_equal(handle_acquire(&handles[i], HILOCK_TRY), HILOCK_OK);
         assert_int_equal(redis_integer(fixture->redis, "HLEN %b", names[i].bytes, names[i].length), 2);
         assert_int_equal(redis_lock_keys(fixture->redis), i + 1);
     }
-    client_end(&client);
-}
-
-/* A row of requests on the wire at once meets a server without scripts; only what was missed is loaded again. */
-static void forgets_its_scripts(void **state)
-{
-    enum { BURST = 100 };
-    static struct handle burst[BURST];
-    struct fixture *fixture = *state;
-    struct client client;
-    char name[16];
-    client_open(&client, fixture->server->url);
-    client_connect(&client);
-    for (unsigned i = 0; i < BURST; i++) {
-        snprintf(name, sizeof name, "name%u", i);
-        handle_open(&burst[i], &client, name, NULL);
-    }
-    redis_do(fixture->redis, "SCRIPT FLUSH");
-    for (unsigned i = 0; i < BURST; i++)
-        handle_ask(&burst[i], HILOCK_TRY);
-    for (unsigned i = 0; i < BURST; i++) {
-        handle_until(&burst[i], &burst[i].acquired, 1, "the grant");
-        assert_int_equal(burst[i].acquired.status, HILOCK_OK);
-    }
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    redis_do(fixture->redis, "SCRIPT FLUSH");
-    assert_int_equal(handle_give(&burst[0]), HILOCK_OK);
-    assert_int_equal(redis_calls(fixture->redis, "script|load"), 1);
-    assert_int_equal(redis_lock_keys(fixture->redis), BURST - 1);
-    assert_int_equal(client.disconnected, 0);
     client_end(&client);
 }
 
@@ -91,7 +67,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(is_left_as_redisson_would),
         FIXTURE_TEST(names_are_any_bytes),
-        FIXTURE_TEST(forgets_its_scripts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind SIMPLE beside others at a real server: plain SET .. NX keeps us out and is kept out; so does redis-py's Lock, in
- * contention. */
+/* Kind SIMPLE beside another program: redis-py's Lock keeps us out and is kept out, in contention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,34 +10,10 @@
 
 enum { ROUNDS = 30 };
 
-static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
-{
-    struct fixture *fixture = *state;
-    struct client client;
-    struct handle stock;
-    client_open(&client, fixture->server->url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000));
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    assert_string_equal(redis_text(fixture->redis, "SET stock other NX PX 60000"), "");
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    assert_string_equal(redis_text(fixture->redis, "SET stock other NX PX 60000"), "OK");
-    assert_int_equal(handle_acquire(&stock, HILOCK_TRY), HILOCK_TIMED_OUT);
-    assert_string_equal(stock.acquired.holder, "other");
-    handle_ask(&stock, HILOCK_FOREVER);
-    handle_until(&stock, &stock.waiting, 1, "WAITING");
-    redis_do(fixture->redis, "DEL stock"); /* no message: found by a poll */
-    handle_until(&stock, &stock.acquired, 3, "the grant");
-    assert_int_equal(stock.acquired.status, HILOCK_OK);
-    client_end(&client);
-}
-
-/* ---- redis-py ---- */
-
 /* Inside, a counter must read 1: two holders at once would see each other there. */
 static const char python[] = "import sys, time, redis\n"
                              "from redis.lock import Lock\n"
                              "r = redis.Redis(unix_socket_path=sys.argv[1])\n"
-                             "r.incr('ready')\n"
                              "for i in range(int(sys.argv[2])):\n"
                              "    with Lock(r, 'stock', timeout=60, sleep=0.002):\n"
                              "        if r.incr('inside') != 1: sys.exit(3)\n"
@@ -55,7 +30,7 @@ static const char *python_with_redis(void)
     return system("/usr/bin/python3 -c 'from redis.lock import Lock' >/dev/null 2>&1") == 0 ? "/usr/bin/python3" : NULL;
 }
 
-static int is_ready(void *arg) { return redis_integer(arg, "EXISTS ready") == 1; }
+static int has_asked_in_vain(void *redis) { return redis_calls(redis, "set") >= 3; } /* once we, and then twice the other */
 
 static int is_skipped;
 
@@ -73,15 +48,18 @@ static void contends_with_redis_py(void **state)
         is_skipped = 1;
         return;
     }
+    client_open(&client, fixture->server->url);
+    handle_open(&stock, &client, "stock",
+                HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000, .poll_min_ms = 1, .poll_jitter_ms = 2));
+    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     snprintf(rounds, sizeof rounds, "%d", ROUNDS);
     pid = fork();
     if (pid == 0) {
         execlp(program, program, "-c", python, fixture->server->socket, rounds, (char *)NULL);
         _exit(127);
     }
-    check_until(is_ready, fixture->redis, "redis-py");
-    client_open(&client, fixture->server->url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000, .poll_min_ms = 1, .poll_jitter_ms = 2));
+    client_until(&client, has_asked_in_vain, fixture->redis, "redis-py");
+    assert_int_equal(handle_give(&stock), HILOCK_OK);
     for (int i = 0; i < ROUNDS; i++) {
         assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
         assert_int_equal(redis_integer(fixture->redis, "INCR inside"), 1);
@@ -93,19 +71,15 @@ static void contends_with_redis_py(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(redis_integer(fixture->redis, "DEL through"), 1);
-    assert_true(redis_calls(fixture->redis, "set") > 2 * ROUNDS); /* some had to ask twice: there was contention */
-    redis_do(fixture->redis, "DEL ready inside");
+    redis_do(fixture->redis, "DEL inside");
     client_end(&client);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
-        FIXTURE_TEST(contends_with_redis_py),
-    };
+    const struct CMUnitTest tests[] = {FIXTURE_TEST(contends_with_redis_py)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (!failed && is_skipped)
-        puts("python3-redis is not installed: its Lock was not tried, all else holds");
+        puts("python3-redis is not installed: its Lock was not tried");
     return failed || !is_skipped ? failed : 77;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it. Its twin, in a build with
- * planted bugs: it is not so once R6_LOSS_IN_LINE is planted. */
+/* A process that was stopped for longer than its leases learns of every loss before anything else happens in it. Its
+ * twin, in a build with planted bugs: it is not so once R6_LOSS_IN_LINE is planted. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>

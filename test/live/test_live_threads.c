@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete through the store, and share
- * nothing. Main may open and ask before; afterwards it is refused, and breaks nothing. A validity may be read, kept and given back by any thread while
- * the loop's renews, ends and frees: never a moment too long, 0 as soon as its end can be known. Runs under ThreadSanitizer too (.ci/run threads). */
+/* A client belongs to the thread in which its loop first turns, one to each as in a threaded server: they compete
+ * through the store, and share nothing. Main may open and ask before; afterwards it is refused, and breaks nothing.
+ * A validity may be read, kept and given back by any thread while the loop's renews, ends and frees: never a moment
+ * too long, 0 as soon as its end can be known. Runs under ThreadSanitizer too (.ci/run threads). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -167,7 +168,8 @@ static void a_validity_follows_renewals_and_the_release(void **state)
     atomic_store(&stage.has_ended, 1);
     readers_stop(&stage);
     for (int i = 0; i < READERS; i++)
-        assert_true(stage.latest_us[i] <= over_us && stage.latest_us[i] > first_us + EXTENDS * 500000); /* it followed */
+        /* it followed */
+        assert_true(stage.latest_us[i] <= over_us && stage.latest_us[i] > first_us + EXTENDS * 500000);
     handle_until(&held, &held.released, 1, "the release");
     assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(hilock_validity_remaining_ms(stage.validity), 0); /* never a later hold's */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that runs out, at a real server: each day is played once for every allocation in it that may fail, those of hiredis, libevent and libc
- * included. A call that is refused says so and may be made again; one failure is healed, so every answer comes and a wait for ever is granted; nothing
- * crashes, hangs or leaks, and nothing is left at the server beyond its lease. Where only hilock allocates: unit/torture, the simulator's strain
- * `memory`. */
+/* Memory that runs out, at a real server: each day is played once for every allocation in it that may fail, those of
+ * hiredis, libevent and libc included. A call that is refused says so and may be made again; one failure is healed,
+ * so every answer comes and a wait for ever is granted; nothing crashes, hangs or leaks, and nothing is left at the
+ * server beyond its lease. Where only hilock allocates: unit/torture, the simulator's strain `memory`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "famine.h"
 #include "support/fixture.h"
 
-enum { LEASE_MS = 60000, QUEUE_MS = 90000, COMMAND_MS = 80 /* a lost acquire keeps its client from leaving for so long */ };
+enum { LEASE_MS = 60000, QUEUE_MS = 90000,
+      COMMAND_MS = 80 /* a lost acquire keeps its client from leaving for so long */ };
 
 struct day {
     struct client client;
@@ -30,13 +31,16 @@ static struct { const char *name; uint64_t at; } now; /* for readers of a failur
 static int is_accepted(const struct day *day, hilock_status status)
 {
     if (status != HILOCK_OK)
-        CHECK(status == HILOCK_NO_MEMORY && famine_has_struck() && strstr(hilock_client_refusal(day->client.hilock), "memory"));
+        CHECK(status == HILOCK_NO_MEMORY && famine_has_struck() &&
+              strstr(hilock_client_refusal(day->client.hilock), "memory"));
     return status == HILOCK_OK;
 }
 
 static void open_handle(struct day *day, struct handle *handle, const char *name, hilock_kind kind)
 {
-    while (!is_accepted(day, handle_try_open(handle, &day->client, name, HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = LEASE_MS, .poll_min_ms = 1, .poll_jitter_ms = 1))))
+    while (!is_accepted(day,
+                        handle_try_open(handle, &day->client, name,
+                                        HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = LEASE_MS))))
         CHECK(!handle->lock);
 }
 
@@ -52,12 +56,14 @@ static void granted(struct handle *handle)
     CHECK(handle->acquired.status == HILOCK_OK);
 }
 
-/* The call needs no memory. Its answer may be lost, and one that was asked for again cannot know; a machine that stands still for so long is as good
- * as a server that is silent. */
+/* The call needs no memory. Its answer may be lost, and one that was asked for again cannot know; a machine that
+ * stands still for so long is as good as a server that is silent. */
 static void give(struct handle *handle)
 {
     hilock_status status = handle_give(handle);
-    CHECK(status == HILOCK_OK || ((famine_has_struck() || handle->released.waited_ms >= COMMAND_MS) && (status == HILOCK_UNKNOWN || status == HILOCK_LOST)));
+    CHECK(status == HILOCK_OK ||
+          ((famine_has_struck() || handle->released.waited_ms >= COMMAND_MS) &&
+           (status == HILOCK_UNKNOWN || status == HILOCK_LOST)));
 }
 
 static int waits_or_has(void *arg)
@@ -81,8 +87,10 @@ static int nobody_is_there(void *redis) { return redis_clients(redis) == 0; }
 /* A hold whose release could not be sent is left to its lease; nothing lasts longer. */
 static void check_store(const struct day *day)
 {
-    static const char longest[] = "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
-                                  "local t = redis.call('PTTL', k) if t < 0 then return -1 end if t > n then n = t end end end return n";
+    static const char longest[] =
+        "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
+                                  "local t = redis.call('PTTL', k) if t < 0 then return -1 end "
+                                  "if t > n then n = t end end end return n";
     long long left_ms;
     check_until(nobody_is_there, fixture.redis, "the clients' connections to end");
     left_ms = redis_integer(fixture.redis, "EVAL %s 0", longest);
@@ -112,19 +120,6 @@ static void hold_wait_and_reconnect(struct day *day)
     give(&day->second);
 }
 
-/* Waited for by polling, and given back over a new link. */
-static void poll(struct day *day)
-{
-    at_store("SET stock another PX 20000");
-    open_handle(day, &day->first, "stock", HILOCK_SIMPLE);
-    ask(day, &day->first);
-    client_until(&day->client, waits_or_has, &day->first, "WAITING");
-    at_store("DEL stock");
-    granted(&day->first);
-    at_store("CLIENT KILL SKIPME yes USER torture");
-    give(&day->first);
-}
-
 /* With what holds and what waits still there. */
 static void leave(struct day *day)
 {
@@ -142,16 +137,8 @@ static void abandon(struct day *day)
     day->is_abandoned = 1;
 }
 
-static void before_the_connection(struct day *day)
-{
-    open_handle(day, &day->first, "stock", HILOCK_MUTEX);
-    ask(day, &day->first);
-    handle_free(&day->first);
-}
-
 static const struct torture tortures[] = {
-    {"hold, wait and reconnect", hold_wait_and_reconnect}, {"poll", poll}, {"leave", leave}, {"abandon", abandon},
-    {"before the connection", before_the_connection},
+    {"hold, wait and reconnect", hold_wait_and_reconnect}, {"leave", leave}, {"abandon", abandon},
 };
 
 /* ---- each day, over and over ---- */
@@ -183,7 +170,9 @@ static void open_client(struct day *day)
     struct hilock_error error = {"?"};
     char url[160];
     snprintf(url, sizeof url, "redis://torture:secret@localhost:%d", fixture.server->port);
-    while (client_try(&day->client, HILOCK_CLIENT_OPTIONS(.url = url, .allocator = &counting, .retry_max_ms = 2, .command_timeout_ms = COMMAND_MS), &error) != HILOCK_OK)
+    while (client_try(&day->client,
+                      HILOCK_CLIENT_OPTIONS(.url = url, .allocator = &counting, .retry_max_ms = 2,
+                                            .command_timeout_ms = COMMAND_MS), &error) != HILOCK_OK)
         CHECK(famine_has_struck() && strstr(error.text, "memory") && !day->client.hilock && !day->blocks);
 }
 

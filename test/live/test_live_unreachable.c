@@ -27,7 +27,8 @@ static void must_say(const struct handle *handle, const char *words)
 static void check_unreachable(struct client *client, const char *address, const char *why)
 {
     struct handle tried, awaited;
-    client_until(client, was_refused, client, "the first connection to fail"); /* else a try might end before on a busy machine, and not know why */
+    /* else a try might end before on a busy machine, and not know why */
+    client_until(client, was_refused, client, "the first connection to fail");
     handle_open(&tried, client, "tried", NULL);
     handle_open(&awaited, client, "awaited", NULL);
     assert_int_equal(handle_acquire(&tried, HILOCK_TRY), HILOCK_UNREACHABLE);

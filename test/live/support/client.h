@@ -33,7 +33,6 @@ struct client {
     char log[512];           /* the last of them; LIVE_VERBOSE in the environment shows lines of all levels */
     struct handle *handles;  /* that are open on it */
     int has_told_secret;     /* some text from hilock had the password in it */
-    int has_named_somebody;  /* a line, of any level, had a whole holder's uuid in it */
 };
 
 /* A copy of a callback's arguments. */

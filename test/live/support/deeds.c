@@ -89,7 +89,8 @@ static void end_by_force(struct play *play)
 {
     struct told told = {0};
     CHECK(handle_acquire(&play->first, HILOCK_FOREVER) == HILOCK_OK);
-    await_answer(&play->second, &told, hilock_force_release(play->second.lock, NULL, on_asked, &told), "the answer to force_release");
+    await_answer(&play->second, &told, hilock_force_release(play->second.lock, NULL, on_asked, &told),
+                 "the answer to force_release");
     handle_until(&play->first, &play->first.lost, 1, "the loss");
     CHECK(play->first.lost.reason == HILOCK_REASON_TAKEN);
 }

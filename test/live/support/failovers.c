@@ -47,7 +47,8 @@ static void measure_one(const struct failovers_of *of, const struct load *load, 
 
 static void judge_overlaps(const struct load *load, const struct by_fault *by, unsigned count)
 {
-    size_t allowed = load->replicas ? 0 : (count - (count + SERVER_FAULTS - 1) / SERVER_FAULTS) * LOAD_NAMES / LOAD_KINDS;
+    size_t kills = (count + SERVER_FAULTS - 1) / SERVER_FAULTS;
+    size_t allowed = load->replicas ? 0 : (count - kills) * LOAD_NAMES / LOAD_KINDS;
     assert_int_equal(by[SERVER_KILL].overlaps + by[SERVER_KILL].backward, 0);
     assert_in_range(by[SERVER_STOP].overlaps + by[SERVER_FORCED].overlaps, 0, allowed);
     assert_in_range(by[SERVER_STOP].backward + by[SERVER_FORCED].backward, 0, allowed);

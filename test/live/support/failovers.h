@@ -9,7 +9,8 @@
 struct failovers_of { /* a deployment */
     void *set;
     void (*settle)(void *set);
-    uint64_t (*strike)(void *set, unsigned lock, enum server_fault fault); /* at the server of this lock; when another took over */
+    /* at the server of this lock; when another took over */
+    uint64_t (*strike)(void *set, unsigned lock, enum server_fault fault);
     const char *url, *since;                                                  /* since: what time to the next grant counts from */
     unsigned (*switches)(void *set);                                          /* how many there were so far, ours or not; NULL: not known */
     int is_spread;                                                            /* other servers go on meanwhile: grants of that lock count */

@@ -6,21 +6,32 @@
 #include "check.h"
 #include "client.h"
 
+static void tell(struct handle *handle, struct told *told, const struct told *news, const char *holder,
+                 const char *detail)
+{
+    unsigned count = told->count + 1;
+    client_hears(handle->client, holder);
+    client_hears(handle->client, detail);
+    *told = *news;
+    told->count = count;
+    told->at_us = check_now_us();
+    snprintf(told->holder, sizeof told->holder, "%s", holder);
+    snprintf(told->detail, sizeof told->detail, "%s", detail);
+}
+
 static void tell_result(struct handle *handle, struct told *told, const struct hilock_result *result)
 {
-    client_hears(handle->client, result->holder);
-    client_hears(handle->client, result->detail);
-    told->count++;
-    told->at_us = check_now_us();
-    told->status = result->status;
-    told->token = result->fencing_token;
-    told->remaining_ms = result->remaining_ms;
-    told->waited_ms = result->waited_ms;
-    told->attempts = result->attempts;
-    told->hold_count = result->hold_count;
-    told->votes = result->votes;
-    snprintf(told->holder, sizeof told->holder, "%s", result->holder);
-    snprintf(told->detail, sizeof told->detail, "%s", result->detail);
+    const struct told news = {.status = result->status, .token = result->fencing_token,
+                              .remaining_ms = result->remaining_ms, .waited_ms = result->waited_ms,
+                              .attempts = result->attempts, .hold_count = result->hold_count, .votes = result->votes};
+    tell(handle, told, &news, result->holder, result->detail);
+}
+
+static void tell_event(struct handle *handle, struct told *told, const struct hilock_event *event)
+{
+    const struct told news = {.token = event->fencing_token, .reason = event->reason,
+                              .remaining_ms = event->remaining_ms, .waited_ms = event->waited_ms};
+    tell(handle, told, &news, event->holder, event->detail);
 }
 
 static void run(handle_hook *hook, struct handle *handle)
@@ -47,20 +58,6 @@ static void on_result(const struct hilock_result *result, void *user)
     case HILOCK_OP_PEEK:
     case HILOCK_OP_FORCE_RELEASE: break;
     }
-}
-
-static void tell_event(struct handle *handle, struct told *told, const struct hilock_event *event)
-{
-    client_hears(handle->client, event->holder);
-    client_hears(handle->client, event->detail);
-    told->count++;
-    told->at_us = check_now_us();
-    told->token = event->fencing_token;
-    told->reason = event->reason;
-    told->remaining_ms = event->remaining_ms;
-    told->waited_ms = event->waited_ms;
-    snprintf(told->holder, sizeof told->holder, "%s", event->holder);
-    snprintf(told->detail, sizeof told->detail, "%s", event->detail);
 }
 
 static void on_lost(const struct hilock_event *event, void *user)
@@ -151,7 +148,10 @@ hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms)
 
 void handle_ask(struct handle *handle, uint32_t wait_ms) { accepted(handle, handle_try_ask(handle, wait_ms), "acquire"); }
 
-void handle_release(struct handle *handle) { accepted(handle, hilock_release(handle->lock, on_result, handle), "release"); }
+void handle_release(struct handle *handle)
+{
+    accepted(handle, hilock_release(handle->lock, on_result, handle), "release");
+}
 
 struct wanted { const struct told *told; unsigned count; };
 

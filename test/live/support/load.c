@@ -25,7 +25,7 @@ struct worker {
     unsigned lock;
     size_t grant;
     struct event *timer;
-    int is_counted, is_over;
+    int is_counted;
 };
 
 static _Atomic uint64_t *word(const struct load *load, unsigned index) { return ledger_word(load->ledger, index); }
@@ -51,10 +51,12 @@ uint64_t load_locks(enum load_kind kind)
 
 /* ---- the processes ---- */
 
+static unsigned over; /* handles of this process that have had their last round */
+
 static void go_on(struct worker *worker)
 {
     if (atomic_load(word(worker->load, STOP)))
-        worker->is_over = 1;
+        over++;
     else
         handle_ask(&worker->handle, LOAD_WAIT_MS);
 }
@@ -104,14 +106,7 @@ static void on_lost(struct handle *handle)
 
 static const hilock_kind kinds[LOAD_KINDS] = {HILOCK_MUTEX, HILOCK_FAIR};
 
-static int all_are_over(void *arg)
-{
-    const struct worker *workers = arg;
-    for (unsigned i = 0; i < HANDLES; i++)
-        if (!workers[i].is_over)
-            return 0;
-    return 1;
-}
+static int all_are_over(void *arg) { return (void)arg, over == HANDLES; }
 
 static void work(void *arg)
 {
@@ -136,7 +131,7 @@ static void work(void *arg)
     }
     while (!atomic_load(word(load, STOP))) /* the test may take its time */
         client_for_ms(&client, 1000);
-    client_until(&client, all_are_over, workers, "the last rounds");
+    client_until(&client, all_are_over, NULL, "the last rounds");
     for (unsigned i = 0; i < HANDLES; i++) {
         handle_free(&workers[i].handle);
         event_free(workers[i].timer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* load - processes that repeatedly want the same few locks while a test disturbs the servers: every other lock is of kind FAIR. Every
- * wait must be served: an acquire that ends otherwise fails its process, for its wait is longer than any fault. Losses and unanswered
- * releases are counted, and belief is judged by the ledger, for each of the kinds. Each holds for HOLD_MS of the environment, or 10: less costs more. */
+/* load - processes that repeatedly want the same few locks while a test disturbs the servers: every other lock is of
+ * kind FAIR. Every wait must be served: an acquire that ends otherwise fails its process, for its wait is longer
+ * than any fault. Losses and unanswered releases are counted, and belief is judged by the ledger, for each of the
+ * kinds. Each holds for HOLD_MS of the environment, or 10: less costs more. */
 #ifndef LIVE_LOAD_H
 #define LIVE_LOAD_H
 

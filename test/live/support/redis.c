@@ -28,7 +28,8 @@ void redis_close(struct redis *redis)
     free(redis);
 }
 
-/* One for each server; a server that was started again, and a forked child, get a new one. Not of servers behind Sentinel, which kills connections. */
+/* One for each server; a server that was started again, and a forked child, get a new one. Not of servers behind
+ * Sentinel, which kills connections. */
 struct redis *redis_at(const struct server *server)
 {
     enum { SERVERS_MAX = 32 };
@@ -55,6 +56,14 @@ static redisReply *ask(struct redis *redis, const char *format, va_list list)
     return reply;
 }
 
+#define ASK(reply)                             \
+    do {                                       \
+        va_list list;                          \
+        va_start(list, format);                \
+        (reply) = ask(redis, format, list);    \
+        va_end(list);                          \
+    } while (0)
+
 static redisReply *expect(redisReply *reply, int type, const char *format)
 {
     if (reply->type != type)
@@ -65,20 +74,14 @@ static redisReply *expect(redisReply *reply, int type, const char *format)
 redisReply *redis_reply(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
-    va_list list;
-    va_start(list, format);
-    reply = ask(redis, format, list);
-    va_end(list);
+    ASK(reply);
     return reply;
 }
 
 void redis_do(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
-    va_list list;
-    va_start(list, format);
-    reply = ask(redis, format, list);
-    va_end(list);
+    ASK(reply);
     if (reply->type == REDIS_REPLY_ERROR)
         check_fail("\"%s\": %s", format, reply->str);
     freeReplyObject(reply);
@@ -88,11 +91,8 @@ long long redis_integer(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
     long long number;
-    va_list list;
-    va_start(list, format);
-    reply = expect(ask(redis, format, list), REDIS_REPLY_INTEGER, format);
-    va_end(list);
-    number = reply->integer;
+    ASK(reply);
+    number = expect(reply, REDIS_REPLY_INTEGER, format)->integer;
     freeReplyObject(reply);
     return number;
 }
@@ -100,10 +100,7 @@ long long redis_integer(struct redis *redis, const char *format, ...)
 const char *redis_text(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
-    va_list list;
-    va_start(list, format);
-    reply = ask(redis, format, list);
-    va_end(list);
+    ASK(reply);
     if (reply->type != REDIS_REPLY_NIL && reply->type != REDIS_REPLY_STATUS)
         expect(reply, REDIS_REPLY_STRING, format);
     snprintf(redis->text, sizeof redis->text, "%s", reply->str ? reply->str : "");
@@ -115,11 +112,8 @@ size_t redis_count(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
     size_t count;
-    va_list list;
-    va_start(list, format);
-    reply = expect(ask(redis, format, list), REDIS_REPLY_ARRAY, format);
-    va_end(list);
-    count = reply->elements;
+    ASK(reply);
+    count = expect(reply, REDIS_REPLY_ARRAY, format)->elements;
     freeReplyObject(reply);
     return count;
 }

@@ -137,8 +137,11 @@ struct line { char *words[WORDS_MAX]; unsigned count; };
 static struct line line_of(char *text)
 {
     struct line line = {.count = 0};
-    for (char *rest = NULL, *word = strtok_r(text, " \"", &rest); word && line.count < WORDS_MAX; word = strtok_r(NULL, " \"", &rest))
+    char *rest = NULL, *word = strtok_r(text, " \"", &rest);
+    while (word && line.count < WORDS_MAX) {
         line.words[line.count++] = word;
+        word = strtok_r(NULL, " \"", &rest);
+    }
     return line;
 }
 
@@ -151,9 +154,13 @@ static int is_command(const struct line *line, const char *wanted)
     return strcasecmp(name, wanted) == 0;
 }
 
-static int is_about_channels(const struct line *line) { return strcasestr(line->words[0], "publish") || strcasestr(line->words[0], "subscribe"); }
+static int is_about_channels(const struct line *line)
+{
+    return strcasestr(line->words[0], "publish") || strcasestr(line->words[0], "subscribe");
+}
 
-/* A right to a command is used by that command, one to keys or channels by one that names such a key or channel. A script's text names none. */
+/* A right to a command is used by that command, one to keys or channels by one that names such a key or channel. A
+ * script's text names none. */
 static int uses(const struct line *line, const char *right)
 {
     if (*right == '+')

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rights - what the guide (operate.md) says that a server's user needs (its block "acl", HILOCK_RIGHTS), given to a user, and held against what clients
- * really send.
+/* rights - what the guide (operate.md) says that a server's user needs (its block "acl", HILOCK_RIGHTS), given to a
+ * user, and held against what clients really send.
  *
- * MONITOR shows each command that a server runs, those inside of scripts too; ACL LOG has what was denied, also where a script or a client bore it in
- * silence. */
+ * MONITOR shows each command that a server runs, those inside of scripts too; ACL LOG has what was denied, also
+ * where a script or a client bore it in silence. */
 #ifndef LIVE_RIGHTS_H
 #define LIVE_RIGHTS_H
 

@@ -92,7 +92,8 @@ struct server *sentinels_master(struct sentinels *set)
 static int knows_all(const struct sentinels *set, const struct server *sentinel)
 {
     struct redis *redis = redis_at(sentinel);
-    return number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 && number_of(redis, "num-other-sentinels") == SENTINELS - 1 && port_at(sentinel) == port_at(set->sentinels[0]);
+    return number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 &&
+           number_of(redis, "num-other-sentinels") == SENTINELS - 1 && port_at(sentinel) == port_at(set->sentinels[0]);
 }
 
 static int is_settled(void *arg)
@@ -119,7 +120,10 @@ static int is_settled(void *arg)
 
 void sentinels_settle(struct sentinels *set) { check_until(is_settled, set, "the sentinels to know all"); }
 
-unsigned sentinels_switches(struct sentinels *set) { return (unsigned)number_of(redis_at(set->sentinels[0]), "config-epoch"); }
+unsigned sentinels_switches(struct sentinels *set)
+{
+    return (unsigned)number_of(redis_at(set->sentinels[0]), "config-epoch");
+}
 
 /* ---- failovers ---- */
 

@@ -52,15 +52,17 @@ static void end_all(void)
     }
 }
 
-/* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy machine sometimes gave the port of a
- * killed server to a stranger's connection. Servers listen there all the same, for both sides set SO_REUSEADDR. */
+/* The socket stays bound, and so the port is given to nobody else, while no server runs too: without it a busy
+ * machine sometimes gave the port of a killed server to a stranger's connection. Servers can still listen there, for
+ * both sides set SO_REUSEADDR. */
 int server_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0);
-    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && getsockname(fd, (struct sockaddr *)&address, &length) == 0);
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+          getsockname(fd, (struct sockaddr *)&address, &length) == 0);
     return ntohs(address.sin_port);
 }
 
@@ -88,7 +90,8 @@ static void write_config(const struct server *server)
         check_fail("cannot write %s", path);
 }
 
-const char *server_program(void)
+/* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
+static const char *server_program(void)
 {
     const char *wanted = getenv("HILOCK_TEST_SERVER"), *found = getenv("HILOCK_REDIS_SERVER");
     return wanted && *wanted ? wanted : found && *found ? found : "redis-server";

@@ -29,15 +29,14 @@ void server_end(struct server *server); /* any state; NULL is allowed. Kills it 
 /* Both lists in one, each ended by NULL; the second may be NULL. Kept until the test's end. */
 const char *const *server_arguments(const char *const *first, const char *const *more);
 
-/* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
-const char *server_program(void);
 int server_port(void); /* one of the loopback that is this process's until it ends */
 void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */
 void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */
 void server_suspend(struct server *server); /* SIGSTOP; has stopped when it returns */
 void server_resume(struct server *server);  /* SIGCONT */
 
-enum server_fault { SERVER_KILL, SERVER_STOP, SERVER_FORCED, SERVER_FAULTS }; /* forced: another takes over by command, and this one is well */
+/* forced: another takes over by command, and this one is well */
+enum server_fault { SERVER_KILL, SERVER_STOP, SERVER_FORCED, SERVER_FAULTS };
 void server_break(struct server *server, enum server_fault fault); /* of one at a time */
 void server_mend(void);                                            /* what was broken goes on, or is started again */
 

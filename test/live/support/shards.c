@@ -93,7 +93,8 @@ static void meet(struct shards *set)
             redis_do(redis, "CLUSTER ADDSLOTSRANGE %d %d", i * SLOTS / SHARDS_MASTERS, (i + 1) * SLOTS / SHARDS_MASTERS - 1);
     }
     for (int i = 1; i < SHARDS_SERVERS; i++)
-        redis_do(redis_at(set->servers[0]), "CLUSTER MEET 127.0.0.1 %d %s", set->servers[i]->port, bus_port(set->servers[i]));
+        redis_do(redis_at(set->servers[0]), "CLUSTER MEET 127.0.0.1 %d %s", set->servers[i]->port,
+                 bus_port(set->servers[i]));
     check_until(all_know_all, set, "the servers to know each other");
     for (int i = SHARDS_MASTERS; i < SHARDS_SERVERS; i++)
         redis_do(redis_at(set->servers[i]), "CLUSTER REPLICATE %s", set->ids[i - SHARDS_MASTERS]);
@@ -138,7 +139,10 @@ void shards_check_clean(struct shards *set)
 
 /* ---- slots ---- */
 
-unsigned shards_slot(struct shards *set, const char *key) { return (unsigned)redis_integer(redis_at(set->servers[0]), "CLUSTER KEYSLOT %s", key); }
+unsigned shards_slot(struct shards *set, const char *key)
+{
+    return (unsigned)redis_integer(redis_at(set->servers[0]), "CLUSTER KEYSLOT %s", key);
+}
 
 unsigned shards_owner(struct shards *set, unsigned slot)
 {

@@ -24,7 +24,8 @@ void shards_check_clean(struct shards *set); /* no client is connected, and noth
 unsigned shards_slot(struct shards *set, const char *key);
 unsigned shards_owner(struct shards *set, unsigned slot); /* index of its master */
 
-uint64_t shards_failover(struct shards *set, unsigned master, enum server_fault fault); /* until its replica is master: then */
+/* until its replica is master: then */
+uint64_t shards_failover(struct shards *set, unsigned master, enum server_fault fault);
 void shards_migrate(struct shards *set, unsigned slot, unsigned to); /* as redis-cli does it, key by key: begin, end */
 void shards_begin_move(struct shards *set, unsigned slot, unsigned to); /* keys may go over from here on */
 void shards_move_key(struct shards *set, const char *key, unsigned from, unsigned to);
