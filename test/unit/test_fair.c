@@ -80,6 +80,24 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     handle_free(a);
 }
 
+/* A MUTEX behind a sibling of kind FAIR has a place of its own, which lapses unless it asks. */
+A_PLAY(a_place_behind_a_sibling_of_another_kind_is_kept)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
+    struct handle *a = held(p, "a", "stock", NULL), *b = waits(p, "b"), *c = asking(p, "c", "stock", NULL), *d;
+    fixture_hush(s);
+    release_quietly(a); /* takes c along, behind b */
+    TELLS_IN(s, 1, "c:WAITING b:OK");
+    d = waits(fixture_connect(s, NULL), "d");
+    run_ms(s, 60000);
+    fixture_hush(s);
+    release_quietly(b);
+    TELLS_IN(s, 1, "c:OK");
+    release_quietly(c);
+    TELLS_IN(s, 1, "d:OK");
+    release_quietly(d);
+}
+
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
 A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
