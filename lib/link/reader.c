@@ -9,7 +9,7 @@ static const char *objection(const struct hl_reader *reader, const redisReadTask
     if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
         return "the server's answer is of a type that protocol version 2 does not have";
     /* an error says why the server closes */
-    if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR)
+    if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
         return "the server sent a reply that no command asked for";
     if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
         return "the server's answer has too many items";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reader - what a server may say.
  * hiredis makes the objects of a reply through a table of functions. Ours comes first and refuses excess (R9): an
- * unasked reply (hiredis' async contexts assert that there is none), other types than those of protocol version 2, and
- * more items, levels or bytes than any reply that we ask for. To hiredis a refusal looks like a lack of memory: the
+ * unasked reply, other types than those of protocol version 2, and more items, levels or bytes than any reply that we ask for. To hiredis a refusal looks like a lack of memory: the
  * context ends by itself and in order. A good reply becomes a struct hl_reply that points into hiredis' own, so a reply
  * without items needs no memory. Of a list inside a list only the first few items are kept; the others cost no memory
  * and are not needed: the slots of a fragmented cluster name their servers 16 384 times, each with replicas, ids and
@@ -24,8 +23,8 @@ enum {
 struct hl_reader {
     redisReader *parser;                     /* hiredis' own, inside the context */
     const redisReplyObjectFunctions *makers; /* hiredis' own, which ours call */
-    const redisCallbackList *asked;          /* empty: nothing was asked, so any reply is refused; NULL: replies may
-                                                come at any time */
+    size_t asked;                            /* replies to come; without any, one that is no error is refused, */
+    int is_stream;                           /* unless they may come at any time */
     const char *refusal;                     /* why a reply was refused; NULL: none was */
     size_t items, bytes, named;              /* of the reply being read; named: items, skipped ones included */
     const struct hl_memory *memory;
