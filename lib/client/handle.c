@@ -31,6 +31,8 @@ static struct hl_look look(const struct hilock_lock *lock)
     return lock->ops->look(lock, core_of(lock) ? hl_now_us(&core_of(lock)->host) : 0);
 }
 
+static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->look(lock, 0).state; }
+
 static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
 {
     return hl_client_refuse(client_of(lock), status, "handle of \"%s\" %s",
@@ -76,7 +78,7 @@ void hilock_lock_drop(hilock_lock *lock)
 
 static hilock_status check_use(const struct hilock_lock *lock)
 {
-    const struct hl_look now = look(lock);
+    const struct hl_look now = lock->ops->look(lock, 0);
     if (now.state == HILOCK_STATE_IDLE)
         return HILOCK_OK;
     if (!lock->terms->is_reentrant)
@@ -117,7 +119,7 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
         status = hl_client_admit_new(client, "acquires");
     if (status == HILOCK_OK)
         status = check_use(lock);
-    return status != HILOCK_OK || look(lock).state == HILOCK_STATE_HELD ? status : check_room(client, lock);
+    return status != HILOCK_OK || state_of(lock) == HILOCK_STATE_HELD ? status : check_room(client, lock);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
@@ -145,7 +147,7 @@ static hilock_status refuse_unheld(const struct hilock_lock *lock)
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
     if (status == HILOCK_OK)
         lock->ops->release(core_of(lock), lock, on_result, user);
@@ -172,7 +174,7 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
         status = check_callback(lock, on_result, "an extend");
     if (status == HILOCK_OK)
         status = check_lease(client_of(lock), lease_ms);
-    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
     if (status != HILOCK_OK)
         return status;
@@ -241,7 +243,7 @@ uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
     return may_read(lock) && core_of(lock) ? hl_lease_span_ms(look(lock).left_us) : 0;
 }
 
-uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? look(lock).token : 0; }
+uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock, 0).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
@@ -250,7 +252,7 @@ uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 
 hilock_state hilock_lock_state(const hilock_lock *lock)
 {
-    return may_read(lock) ? look(lock).state : HILOCK_STATE_IDLE;
+    return may_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE;
 }
 
 const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? lock->name->bytes : ""; }

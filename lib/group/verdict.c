@@ -59,7 +59,7 @@ static hilock_status status_of(const struct hl_group *group, unsigned i)
         return member->lock->hold ? HILOCK_OK : member->refusal;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
-    return hl_node_guard_left_us(node, hl_now_us(&core->host)) ? HILOCK_UNWRITABLE : member->refusal;
+    return hl_node_is_guarded(node) ? HILOCK_UNWRITABLE : member->refusal;
 }
 
 static unsigned count(const struct hl_group *group, int (*is)(hilock_status status))

@@ -8,7 +8,8 @@
 
 static void add_state(const struct hilock_lock *lock, struct hilock_result *result)
 {
-    const struct hl_look look = lock->ops->look(lock, hl_now_us(&lock->terms->cell->core->host));
+    int is_held = lock->ops->look(lock, 0).state == HILOCK_STATE_HELD;
+    const struct hl_look look = lock->ops->look(lock, is_held ? hl_now_us(&lock->terms->cell->core->host) : 0);
     result->state = look.state;
     result->remaining_ms = hl_lease_span_ms(look.left_us);
     result->fencing_token = look.token;

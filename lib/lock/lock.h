@@ -29,7 +29,7 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
     /* OK, NOT_HELD, NO_MEMORY */
     hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
-    struct hl_look (*look)(const struct hilock_lock *lock, uint64_t now_us); /* now_us 0: the client is gone */
+    struct hl_look (*look)(const struct hilock_lock *lock, uint64_t now_us); /* now_us 0: all but left_us */
     /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
     hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,

@@ -48,12 +48,13 @@ int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_response *said
 
 void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
     hold->kept = KEPT_OURS;
     hold->queued = QUEUED_NO;
     hold->token = said->token;
     hold->deadline_us =
-        hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
+        hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? hl_now_us(&hl_hold_core(hold)->host)
+                                                                : hold->request.sent_us, lease_us);
 }
 
 void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked)
