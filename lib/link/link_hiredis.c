@@ -162,7 +162,7 @@ static void read_replies(struct hl_link *link)
         if (!is_good || !reply)
             break;
         is_good = take(link, reply);
-        freeReplyObject(reply);
+        hl_reader_free(reply);
     }
     if (!is_good)
         end_context(link);

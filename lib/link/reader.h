@@ -30,6 +30,7 @@ struct hl_reader {
     const struct hl_memory *memory;
     struct hl_reply *scratch;
     size_t scratch_items;
+    redisReply integer;                      /* the latest reply that was a number: most are, and it needs no memory */
 };
 
 void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct hl_memory *memory);
@@ -37,6 +38,7 @@ void hl_reader_done(struct hl_reader *reader); /* the parser may be gone already
 
 /* The reply that the parser has made last, as a view into it; flat is used for the topmost. NULL: no memory. */
 const struct hl_reply *hl_reader_view(struct hl_reader *reader, const redisReply *reply, struct hl_reply *flat);
+void hl_reader_free(void *reply); /* what the parser has made */
 int hl_reader_is_full(const struct hl_reader *reader); /* the bytes of an unfinished reply are more than any reply
                                                           may have */
 
