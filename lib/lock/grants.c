@@ -208,24 +208,24 @@ static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
     return grants;
 }
 
-static void use(struct hl_grants *grants, uint64_t now_us)
+static void use(struct hl_grants *grants)
 {
-    grants->used_us = now_us;
+    grants->used_us = grants->core->host.entered_us; /* the loop's latest call: a minute need not be exact */
     TAILQ_REMOVE(&grants->core->grants, grants, by_use);
     TAILQ_INSERT_TAIL(&grants->core->grants, grants, by_use);
 }
 
 /* A few of those unused for longest. */
-static void sweep(struct hl_core *core, uint64_t now_us)
+static void sweep(struct hl_core *core)
 {
     for (unsigned i = 0; i < SWEPT_MAX; i++) {
         struct hl_grants *oldest = TAILQ_FIRST(&core->grants);
-        if (oldest->used_us + UNUSED_US > now_us)
+        if (oldest->used_us + UNUSED_US > core->host.entered_us)
             return;
         if (LIST_EMPTY(&oldest->gates))
             drop(oldest);
         else
-            use(oldest, now_us);
+            use(oldest);
     }
 }
 
@@ -237,9 +237,8 @@ static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *n
     if (!grants)
         grants = grants_new(core, slot);
     if (grants) {
-        uint64_t now_us = hl_now_us(&core->host);
-        use(grants, now_us);
-        sweep(core, now_us);
+        use(grants);
+        sweep(core);
     }
     return grants;
 }
