@@ -26,12 +26,9 @@ static hilock_status admit(const struct hilock_lock *lock)
 
 static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
 
-static struct hl_look look(const struct hilock_lock *lock)
-{
-    return lock->ops->look(lock, core_of(lock) ? hl_now_us(&core_of(lock)->host) : 0);
-}
+static struct hl_look look(const struct hilock_lock *lock) { return lock->ops->look(lock); }
 
-static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->look(lock, 0).state; }
+static hilock_state state_of(const struct hilock_lock *lock) { return look(lock).state; }
 
 static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
 {
@@ -78,7 +75,7 @@ void hilock_lock_drop(hilock_lock *lock)
 
 static hilock_status check_use(const struct hilock_lock *lock)
 {
-    const struct hl_look now = lock->ops->look(lock, 0);
+    const struct hl_look now = look(lock);
     if (now.state == HILOCK_STATE_IDLE)
         return HILOCK_OK;
     if (!lock->terms->is_reentrant)
@@ -240,10 +237,14 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
 
 uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
 {
-    return may_read(lock) && core_of(lock) ? hl_lease_span_ms(look(lock).left_us) : 0;
+    struct hl_look now;
+    if (!may_read(lock) || !core_of(lock))
+        return 0;
+    now = look(lock);
+    return hl_lock_remaining_ms(lock, &now);
 }
 
-uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock, 0).token : 0; }
+uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? look(lock).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
@@ -274,7 +275,7 @@ static struct hilock_lock_info describe(const struct hilock_lock *lock)
                                      .kind = lock->terms->kind->kind,
                                      .user = lock->user,
                                      .state = now.state,
-                                     .remaining_ms = hl_lease_span_ms(now.left_us),
+                                     .remaining_ms = core ? hl_lock_remaining_ms(lock, &now) : 0,
                                      .age_ms = hl_lease_span_ms(age_us),
                                      .hold_count = now.count,
                                      .fencing_token = now.token};

@@ -16,6 +16,6 @@ unsigned hl_members_held(const struct hl_group *group); /* how many are held now
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
 unsigned hl_members_attempts(const struct hl_group *group); /* of acquires without an answer */
-struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us); /* of the group's handle */
+struct hl_look hl_members_look(const struct hilock_lock *lock); /* of the group's handle */
 
 #endif

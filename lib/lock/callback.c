@@ -8,10 +8,9 @@
 
 static void add_state(const struct hilock_lock *lock, struct hilock_result *result)
 {
-    int is_held = lock->ops->look(lock, 0).state == HILOCK_STATE_HELD;
-    const struct hl_look look = lock->ops->look(lock, is_held ? hl_now_us(&lock->terms->cell->core->host) : 0);
+    const struct hl_look look = lock->ops->look(lock);
     result->state = look.state;
-    result->remaining_ms = hl_lease_span_ms(look.left_us);
+    result->remaining_ms = hl_lock_remaining_ms(lock, &look);
     result->fencing_token = look.token;
     result->hold_count = result->hold_count ? result->hold_count : look.count;
 }
