@@ -10,8 +10,8 @@
  *
  * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are
  * there: by itself while it connects, or by redisAsyncFree. We call that only when no handler of hiredis is on the
- * stack: 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end of
- * the turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
+ * stack: 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end
+ * of the turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
 #include <errno.h>
 #include <sys/socket.h>
 

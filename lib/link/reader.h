@@ -2,10 +2,10 @@
 /* reader - what a server may say.
  * hiredis makes the objects of a reply through a table of functions. Ours comes first and refuses excess (R9): an
  * unasked reply, other types than those of protocol version 2, and more items, levels or bytes than any reply that we
- * ask for. To hiredis a refusal looks like a lack of memory: it reads no further. A good reply becomes a struct hl_reply
- * that points into hiredis' own, so a reply without items needs no memory. Of a list inside a list only the first few
- * items are kept; the others cost no memory and are not needed: the slots of a fragmented cluster name their servers
- * 16 384 times, each with replicas, ids and host names. */
+ * ask for. To hiredis a refusal looks like a lack of memory: it reads no further. A good reply becomes a struct
+ * hl_reply that points into hiredis' own, so a reply without items needs no memory. Of a list inside a list only the
+ * first few items are kept; the others cost no memory and are not needed: the slots of a fragmented cluster name their
+ * servers 16 384 times, each with replicas, ids and host names. */
 #ifndef HL_LINK_READER_H
 #define HL_LINK_READER_H
 
