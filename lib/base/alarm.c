@@ -43,15 +43,23 @@ static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
     hl_timer_start(alarms->host, alarms->timer, at_us > now_us ? at_us - now_us : 0);
 }
 
-void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
+static uint64_t soonest_us(const struct hl_alarms *alarms, uint64_t now_us)
 {
-    uint64_t now_us = hl_now_us(alarms->host),
-             soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
-    const struct hl_alarm_due due = {at_us < soonest_us ? soonest_us : at_us, alarm};
+    return alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
+}
+
+/* The clock is read only for an alarm that may be in the past, or that moves the timer: the timer is due before all
+ * others. */
+uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
+{
+    int may_be_due = at_us < alarms->wakes_us || alarms->passing_us;
+    uint64_t now_us = may_be_due ? hl_now_us(alarms->host) : 0, soonest = may_be_due ? soonest_us(alarms, now_us) : 0;
+    const struct hl_alarm_due due = {at_us < soonest ? soonest : at_us, alarm};
     HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
     settle(alarms, alarm->place == STOPPED ? alarms->set++ : alarm->place - FIRST, due);
     if (due.at_us < alarms->wakes_us && !alarms->passing_us)
         wake_at(alarms, due.at_us, now_us);
+    return due.at_us;
 }
 
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)

@@ -34,8 +34,8 @@ void hl_alarms_done(struct hl_alarms *alarms); /* legal on a zeroed set; all ala
 
 int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm); /* stopped. 0; -1: no memory */
 void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm);  /* legal on one that has not begun */
-/* replaces what was set; a time in the past: on the next turn */
-void hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us);
+/* replaces what was set; a time in the past: on the next turn. Returns the time that is set */
+uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us);
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm);
 static inline int hl_alarm_has_begun(const struct hl_alarm *alarm) { return alarm->place != 0; }
 

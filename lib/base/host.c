@@ -75,7 +75,10 @@ static void flush_all(struct hl_host *host)
 
 void hl_host_enter(struct hl_host *host)
 {
-    if (host->depth++ == 0 && host->on_enter)
+    if (host->depth++ > 0)
+        return;
+    host->entered_us = hl_now_us(host);
+    if (host->on_enter)
         host->on_enter(host->arg);
 }
 

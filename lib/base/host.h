@@ -35,6 +35,7 @@ struct hl_host {
     void *wake_timer;
     int is_woken, is_armed;    /* asked for: the wake timer runs */
     uint64_t stall_us;         /* a timer later than this shows that the loop stood still; 0: never */
+    uint64_t entered_us;       /* when the loop's present call began: what it brings was there by then */
     uint64_t turned_us;        /* when the loop's last call ended */
     uint64_t stalled_until_us; /* end of the latest stall that was reported */
     TAILQ_HEAD(, hl_flush) flushes;

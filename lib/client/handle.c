@@ -25,10 +25,9 @@ static hilock_status admit(const struct hilock_lock *lock)
 
 static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
 
-static struct hl_look look(const struct hilock_lock *lock)
-{
-    return lock->ops->look(lock, core_of(lock) ? hl_now_us(&core_of(lock)->host) : 0);
-}
+static struct hl_look look(const struct hilock_lock *lock) { return lock->ops->look(lock); }
+
+static hilock_state state_of(const struct hilock_lock *lock) { return look(lock).state; }
 
 static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
 {
@@ -116,7 +115,7 @@ static hilock_status check_acquire(struct hilock_client *client, const struct hi
         status = hl_client_admit_new(client, "acquires");
     if (status == HILOCK_OK)
         status = check_use(lock);
-    return status != HILOCK_OK || look(lock).state == HILOCK_STATE_HELD ? status : check_room(client, lock);
+    return status != HILOCK_OK || state_of(lock) == HILOCK_STATE_HELD ? status : check_room(client, lock);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
@@ -144,7 +143,7 @@ static hilock_status refuse_unheld(const struct hilock_lock *lock)
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
     if (status == HILOCK_OK)
         lock->ops->release(core_of(lock), lock, on_result, user);
@@ -171,7 +170,7 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
         status = check_callback(lock, on_result, "an extend");
     if (status == HILOCK_OK)
         status = check_lease(client_of(lock), lease_ms);
-    if (status == HILOCK_OK && look(lock).state != HILOCK_STATE_HELD)
+    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
     if (status != HILOCK_OK)
         return status;
@@ -237,7 +236,11 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
 
 uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
 {
-    return may_read(lock) && core_of(lock) ? hl_lease_span_ms(look(lock).left_us) : 0;
+    struct hl_look now;
+    if (!may_read(lock) || !core_of(lock))
+        return 0;
+    now = look(lock);
+    return hl_lock_remaining_ms(lock, &now);
 }
 
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? look(lock).token : 0; }
@@ -249,7 +252,7 @@ uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 
 hilock_state hilock_lock_state(const hilock_lock *lock)
 {
-    return may_read(lock) ? look(lock).state : HILOCK_STATE_IDLE;
+    return may_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE;
 }
 
 const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? lock->name->bytes : ""; }
@@ -271,7 +274,7 @@ static struct hilock_lock_info describe(const struct hilock_lock *lock)
                                      .kind = lock->terms->kind->kind,
                                      .user = lock->user,
                                      .state = now.state,
-                                     .remaining_ms = hl_lease_span_ms(now.left_us),
+                                     .remaining_ms = core ? hl_lock_remaining_ms(lock, &now) : 0,
                                      .age_ms = hl_lease_span_ms(age_us),
                                      .hold_count = now.count,
                                      .fencing_token = now.token};

@@ -176,7 +176,7 @@ struct risk { unsigned holds; uint64_t left_us, now_us; };
 static void count_risk(const struct hilock_lock *lock, void *arg)
 {
     struct risk *risk = arg;
-    uint64_t left_us = lock->ops->look(lock, risk->now_us).left_us;
+    uint64_t left_us = hl_left_us(lock->ops->look(lock).ends_us, risk->now_us);
     risk->holds += left_us > 0;
     if (left_us && left_us < risk->left_us)
         risk->left_us = left_us;

@@ -18,7 +18,7 @@ static uint64_t later(uint64_t one, uint64_t other) { return one > other ? one :
 static void age(const struct hilock_lock *lock, void *arg)
 {
     struct ages *ages = arg;
-    const struct hl_look look = lock->ops->look(lock, ages->now_us);
+    const struct hl_look look = lock->ops->look(lock);
     if (look.state == HILOCK_STATE_WAITING)
         ages->wait_us = later(ages->wait_us, ages->now_us - look.since_us);
     else if (look.state == HILOCK_STATE_HELD)

@@ -275,7 +275,7 @@ static uint64_t token(const struct hilock_lock *lock, size_t index)
     const struct hl_group *group = lock->group;
     for (unsigned i = 0; group->state == GROUP_HELD && !group->ways->is_voted && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
-            return hl_plain_ops.look(group->members[i].lock, 0).token;
+            return hl_plain_ops.look(group->members[i].lock).token;
     return 0;
 }
 

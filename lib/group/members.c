@@ -75,7 +75,7 @@ uint64_t hl_members_end_us(const struct hl_group *group)
     return best_us;
 }
 
-struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us)
+struct hl_look hl_members_look(const struct hilock_lock *lock)
 {
     const struct hl_group *group = lock->group;
     struct hl_look look = {.state = HILOCK_STATE_IDLE, .since_us = group->begun_us};
@@ -84,7 +84,7 @@ struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us)
     if (group->state != GROUP_HELD)
         return look;
     return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
-                            .left_us = hl_left_us(hl_members_end_us(group), now_us), .count = 1 + group->desk.count,
+                            .ends_us = hl_members_end_us(group), .count = 1 + group->desk.count,
                             .tenure = group->tenure};
 }
 

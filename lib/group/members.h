@@ -20,6 +20,6 @@ hilock_status hl_members_validity(struct hl_core *core, struct hilock_lock *lock
 void hl_members_end_validity(struct hl_group *group); /* other threads see no hold from here on */
 void hl_member_join(struct hl_member *member); /* HELD: this member is held, too */
 void hl_members_over(struct hl_group *group); /* no longer held; the caller gives its members back */
-struct hl_look hl_members_look(const struct hilock_lock *lock, uint64_t now_us); /* of the group's handle */
+struct hl_look hl_members_look(const struct hilock_lock *lock); /* of the group's handle */
 
 #endif

@@ -60,7 +60,7 @@ static hilock_status status_of(const struct hl_group *group, unsigned i)
         return status;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
-    return hl_node_guard_left_us(node, hl_group_now_us(group)) ? HILOCK_UNWRITABLE : status;
+    return hl_node_is_guarded(node) ? HILOCK_UNWRITABLE : status;
 }
 
 /* Words of another status are none. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_hiredis - the library's own links: each a redisAsyncContext, whose event hooks use the loop's watches.
  *
- * hiredis connects, formats, parses and queues the pending commands. It never writes: its buffer leaves at the host's
- * next leave in one send (hiredis' own write would raise SIGPIPE), and the descriptor is watched for writing only after
- * a short send. A stream (subscriptions) bypasses hiredis' queues of callbacks, which lose their place at the first
- * error reply. With TLS the handshake comes between the connect and on_up, hiredis writes (through OpenSSL, in one go),
- * and each event continues both directions, as each may have waited for the other.
+ * hiredis connects and parses. Its queues of callbacks are not used: each command would have a block of memory of its
+ * own there, and they lose their place at the first error reply to a subscription; a link only counts the answers that
+ * are still to come. hiredis never writes: commands are encoded into its buffer, which leaves at the host's next leave
+ * in one send (hiredis' own write would raise SIGPIPE), and the descriptor is watched for writing only after a short
+ * send. With TLS the handshake comes between the connect and on_up, hiredis writes (through OpenSSL, in one go), and
+ * each event continues both directions, as each may have waited for the other.
  *
  * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are
- * there: by itself inside hiredis' handlers, or by redisAsyncFree. We call that only when no handler is on the stack:
- * 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end of the
- * turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
+ * there: by itself while it connects, or by redisAsyncFree. We call that only when no handler of hiredis is on the
+ * stack: 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end
+ * of the turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -63,20 +64,14 @@ static void want(struct hl_link *link, unsigned interest)
 
 /* ---- the end ---- */
 
-/* A server's own words (an error reply to nothing, such as "max number of clients reached") come from outside. */
 static void note_error(struct hl_link *link, const redisContext *context)
 {
     const char *text = context->errstr[0] ? context->errstr : "the connection ended";
-    const struct hl_quoted quote = hl_host_quote(link->host, text, strlen(text));
     if (!link->why.bytes[0] && link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
         link->tls->ops->explain(link->ssl, &link->why);
     if (link->why.bytes[0])
         return;
-    if (link->reader.refusal)
-        text = link->reader.refusal;
-    else if (context->err == REDIS_ERR_OTHER)
-        text = quote.bytes;
-    hl_text_set(&link->why, "%s", text);
+    hl_text_set(&link->why, "%s", link->reader.refusal ? link->reader.refusal : text);
 }
 
 static void on_cleanup(void *arg)
@@ -144,16 +139,20 @@ static void deliver(struct hl_link *link, const redisReply *reply)
     fail_later(link, "out of memory for the server's answer");
 }
 
-/* No reply: the context ends, and on_down reports it for all. */
-static void on_answer(redisAsyncContext *context, void *reply, void *arg)
+/* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
+ * outside. The reader lets no other reply to nothing in. Returns whether to go on. */
+static int take(struct hl_link *link, const redisReply *reply)
 {
-    struct hl_link *link = arg;
-    (void)context;
-    if (reply && !link->is_closed && !link->is_deaf)
-        deliver(link, reply);
+    if (!link->reader.is_stream && !link->reader.asked) {
+        hl_text_set(&link->why, "%s", hl_host_quote(link->host, reply->str, reply->len).bytes);
+        return 0;
+    }
+    link->reader.asked -= !link->reader.is_stream;
+    deliver(link, reply);
+    return 1;
 }
 
-static void read_stream(struct hl_link *link)
+static void read_replies(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
     void *reply = NULL;
@@ -162,8 +161,8 @@ static void read_stream(struct hl_link *link)
         is_good = redisGetReplyFromReader(context, &reply) == REDIS_OK;
         if (!is_good || !reply)
             break;
-        deliver(link, reply);
-        freeReplyObject(reply);
+        is_good = take(link, reply);
+        hl_reader_free(reply);
     }
     if (!is_good)
         end_context(link);
@@ -171,14 +170,10 @@ static void read_stream(struct hl_link *link)
 
 static void read_once(struct hl_link *link)
 {
-    int is_stream = link->is_stream; /* may change inside a reply: from the next read on */
     if (link->ssl)
         link->tls->ops->prepare();
-    link->reader.asked = is_stream ? NULL : &link->context->replies;
-    if (is_stream)
-        read_stream(link);
-    else
-        redisAsyncHandleRead(link->context);
+    link->reader.is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    read_replies(link);
     if (link->context && hl_reader_is_full(&link->reader)) {
         link->reader.refusal = "the server's answer is too long";
         end_context(link);
@@ -278,46 +273,27 @@ static void on_flush(struct hl_flush *flush)
         write_some(link);
 }
 
-static void on_add_write(void *arg)
-{
-    struct hl_link *link = arg;
-    hl_host_flush_later(link->host, &link->flush);
-}
-
-/* 0.14.1 does not report when memory runs out between its queue of callbacks and its buffer; the two would stay out of
- * step. */
-static int append(struct hl_link *link, const char *bytes, size_t length)
-{
-    redisAsyncContext *context = link->context;
-    const redisCallback *last = context->replies.tail;
-    if (link->is_stream) {
-        hl_host_flush_later(link->host, &link->flush);
-        return redisAppendFormattedCommand(&context->c, bytes, length) == REDIS_OK ? 0 : -1;
-    }
-    if (redisAsyncFormattedCommand(context, on_answer, link, bytes, length) != REDIS_OK)
-        return -1;
-    return context->c.err || context->replies.tail == last ? -1 : 0;
-}
-
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    struct hl_encoded command;
-    int result;
+    sds to;
     if (link->is_down)
         return -1;
     if (!link->context || link->is_failing)
         return 0;
     HL_REQUIRE(link->is_up); /* a session sends after on_up only */
-    if (hl_encode(&command, argc, argv, lengths) != 0)
+    to = sdsMakeRoomFor(link->context->c.obuf, hl_encode_room(argc, lengths));
+    if (!to)
         return -1;
-    result = append(link, command.bytes, command.length);
-    hl_encode_wipe(&command);
-    return result;
+    link->context->c.obuf = to;
+    sdsIncrLen(to, (int)hl_encode(to + sdslen(to), argc, argv, lengths));
+    link->reader.asked += !link->is_stream;
+    hl_host_flush_later(link->host, &link->flush);
+    return 0;
 }
 
 static void make_stream(struct hl_link *link)
 {
-    HL_REQUIRE(!link->context || !link->context->replies.head); /* after the last answer of its greeting */
+    HL_REQUIRE(!link->context || !link->reader.asked); /* after the last answer of its greeting */
     link->is_stream = 1;
 }
 
@@ -416,7 +392,6 @@ static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
     struct hilock_loop *loop = &link->host->loop;
     link->context = context;
     context->ev.data = link;
-    context->ev.addWrite = on_add_write;
     context->ev.cleanup = on_cleanup;
     hl_tune_socket(&context->c, is_tcp);
     hl_reader_init(&link->reader, context->c.reader, &link->host->memory);

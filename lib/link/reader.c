@@ -3,13 +3,14 @@
 #include "link/reader.h"
 
 enum { SCRATCH_KEPT = 16 }; /* items; more is given back with the next reply */
+enum { OUR_INTEGER = 0 };   /* a type that hiredis does not have: the object is the reader's own */
 
 static const char *objection(const struct hl_reader *reader, const redisReadTask *task)
 {
     if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
         return "the server's answer is of a type that protocol version 2 does not have";
     /* an error says why the server closes */
-    if (!task->parent && reader->asked && !reader->asked->head && task->type != REDIS_REPLY_ERROR)
+    if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
         return "the server sent a reply that no command asked for";
     if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
         return "the server's answer has too many items";
@@ -66,7 +67,11 @@ static void *make_integer(const redisReadTask *task, long long value)
 {
     void *other;
     const redisReplyObjectFunctions *makers = makers_for(task, 0, 0, 0, &other);
-    return makers ? makers->createInteger(task, value) : other;
+    struct hl_reader *reader = task->privdata;
+    if (!makers || is_inner(task))
+        return makers ? makers->createInteger(task, value) : other;
+    reader->integer = (redisReply){.type = OUR_INTEGER, .integer = value};
+    return &reader->integer;
 }
 
 static void *make_nil(const redisReadTask *task)
@@ -122,6 +127,12 @@ static void *make_bool(const redisReadTask *task, int value)
 }
 #endif
 
+void hl_reader_free(void *reply)
+{
+    if (((const redisReply *)reply)->type != OUR_INTEGER)
+        freeReplyObject(reply);
+}
+
 void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct hl_memory *memory)
 {
     static const redisReplyObjectFunctions guarded = {
@@ -133,7 +144,7 @@ void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct 
         .createDouble = make_double,
         .createBool = make_bool,
 #endif
-        .freeObject = freeReplyObject,
+        .freeObject = hl_reader_free,
     };
     *reader = (struct hl_reader){.parser = parser, .makers = parser->fn, .memory = memory};
     parser->fn = (redisReplyObjectFunctions *)&guarded; /* hiredis lacks the const, and only reads */
@@ -151,7 +162,7 @@ static void view(struct hl_reply *to, const redisReply *from, struct hl_reply **
 {
     static const enum hl_reply_type types[] = {
         [REDIS_REPLY_STRING] = HL_REPLY_STRING, [REDIS_REPLY_ARRAY] = HL_REPLY_ARRAY,
-        [REDIS_REPLY_INTEGER] = HL_REPLY_INTEGER, [REDIS_REPLY_NIL] = HL_REPLY_NIL,
+        [REDIS_REPLY_INTEGER] = HL_REPLY_INTEGER, [OUR_INTEGER] = HL_REPLY_INTEGER, [REDIS_REPLY_NIL] = HL_REPLY_NIL,
         [REDIS_REPLY_STATUS] = HL_REPLY_STATUS, [REDIS_REPLY_ERROR] = HL_REPLY_ERROR}; /* objection lets no other in */
     struct hl_reply *items = *unused;
     *to = (struct hl_reply){.type = types[from->type], .integer = from->integer, .bytes = from->str,

@@ -37,12 +37,13 @@ static void confirm(struct hl_hold *hold)
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, now_us = hl_now_us(&hl_hold_core(hold)->host);
+    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, from_us = hold->request.sent_us;
+    if (HL_PLANTED(R1_DEADLINE_FROM_REPLY))
+        from_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;
     hold->queued = QUEUED_NO;
     hold->token = said->token;
-    hold->deadline_us =
-        hl_lease_deadline_us(HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : hold->request.sent_us, lease_us);
+    hold->deadline_us = hl_lease_deadline_us(from_us, lease_us);
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
         confirm(hold);
     else

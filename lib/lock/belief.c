@@ -83,11 +83,12 @@ static void sweep(struct hl_hold *hold, void *arg)
 
 /* Runs before every delivery, and searches only if a hold may have expired: earliest_us is never later than the first
  * end (hold_max is at least a lease). */
-void hl_belief_sweep(struct hl_core *core)
+uint64_t hl_belief_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
     if (now_us < core->earliest_us || HL_PLANTED(R6_NO_SWEEP))
-        return;
+        return now_us;
     core->earliest_us = UINT64_MAX;
     hl_hold_each_held(core, sweep, &now_us);
+    return now_us;
 }

@@ -16,6 +16,6 @@ void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason); /* HELD: lo
                                                                         is notified */
 int hl_belief_has_ended(struct hl_hold *hold); /* HELD: checks now. 1: it is lost; a report is pending, or its owner was
                                                   notified */
-void hl_belief_sweep(struct hl_core *core);    /* finds every hold that has expired */
+uint64_t hl_belief_sweep(struct hl_core *core); /* finds every hold that has expired; returns the time */
 
 #endif

@@ -8,9 +8,9 @@
 
 static void add_state(const struct hilock_lock *lock, struct hilock_result *result)
 {
-    const struct hl_look look = lock->ops->look(lock, hl_now_us(&lock->terms->cell->core->host));
+    const struct hl_look look = lock->ops->look(lock);
     result->state = look.state;
-    result->remaining_ms = hl_lease_span_ms(look.left_us);
+    result->remaining_ms = hl_lock_remaining_ms(lock, &look);
     result->fencing_token = look.token;
     result->hold_count = result->hold_count ? result->hold_count : look.count;
 }

@@ -244,14 +244,18 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
+/* Gone by our own release, or its lease ended. */
+static int is_doubtful(const struct hl_hold *hold)
+{
+    return hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us;
+}
+
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
 {
     static const char unheard[] =
         "released, but the message to those who wait was refused (has the user a right to the channel?)";
     struct hl_core *core = hl_hold_core(hold);
-    /* gone by our own release, or its lease ended */
-    int is_doubtful = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
-    int was_ours = said->result == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
+    int was_ours = said->result == HL_YES || (is_doubtful(hold) && hold->since_us < hold->deadline_us);
     int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
     hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
     core->owner->acknowledged(hold);

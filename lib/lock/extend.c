@@ -82,10 +82,10 @@ int hl_extend_was_asked(const struct hl_hold *hold)
 void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms)
 {
     struct hl_side *side = hold->side;
-    uint64_t lease_us = (uint64_t)lease_ms * 1000,
-        reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
+    uint64_t lease_us = (uint64_t)lease_ms * 1000, reach_us;
     if (!side || !side->asked_ms)
         return;
+    reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
     if (reach_us > side->reach_us)
         side->reach_us = reach_us;
     for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))

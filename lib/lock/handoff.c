@@ -68,9 +68,10 @@ static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 /* Only the first in line: a handle that does not fit is not passed over. */
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&core->host);
-    struct hl_acquire *next = may_go_on(hold, now_us) ? hl_gate_next(hold->name) : NULL;
-    return next && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us) ? next : NULL;
+    struct hl_acquire *next = hl_gate_next(hold->name);
+    uint64_t now_us = next ? hl_now_us(&core->host) : 0;
+    return next && may_go_on(hold, now_us) && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us)
+           ? next : NULL;
 }
 
 /* The next one drops its own unused hold. */

@@ -50,12 +50,9 @@ void hl_hold_free(struct hl_hold *hold)
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host);
-    hold->due_us = at_us == UINT64_MAX ? 0 : at_us < now_us ? now_us : at_us;
     if (at_us == UINT64_MAX)
         hl_alarm_stop(&core->hold_alarms, &hold->alarm);
-    else
-        hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
+    hold->due_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node)

@@ -2,6 +2,7 @@
 /* lock - see lock.h. */
 #include "lock/lock.h"
 
+#include "lock/lease.h"
 #include "lock/name.h"
 
 void hl_lock_unref(struct hilock_lock *lock)
@@ -23,6 +24,11 @@ void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hiloc
 {
     const struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->ops->look(lock, 0).state != HILOCK_STATE_IDLE)
+        if (lock->ops->look(lock).state != HILOCK_STATE_IDLE)
             visit(lock, arg);
+}
+
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look)
+{
+    return look->ends_us ? hl_lease_span_ms(hl_left_us(look->ends_us, hl_now_us(&lock->terms->cell->core->host))) : 0;
 }

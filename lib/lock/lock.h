@@ -11,7 +11,7 @@
 struct hl_look { /* the state of a handle now */
     hilock_state state;
     uint64_t since_us; /* when the wait, or the hold, began */
-    uint64_t left_us;  /* HELD: 0 if the report of a loss is pending */
+    uint64_t ends_us;  /* HELD: when belief ends; 0: the report of a loss is pending, or not HELD */
     uint64_t token;
     uint64_t tenure;   /* HELD: different for each turn of the handle */
     uint32_t count;    /* how many releases it needs */
@@ -29,7 +29,7 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
     /* OK, NOT_HELD, NO_MEMORY */
     hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
-    struct hl_look (*look)(const struct hilock_lock *lock, uint64_t now_us); /* now_us 0: the client is gone */
+    struct hl_look (*look)(const struct hilock_lock *lock);
     /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
     hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
@@ -43,5 +43,7 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 void hl_lock_unref(struct hilock_lock *lock);
 /* those that wait or hold */
 void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
+/* What is left of that look now; its client is there. */
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look);
 
 #endif

@@ -85,11 +85,9 @@ void hl_message_of_release(const struct hl_hold *hold, hilock_status status, str
         hl_text_set(text,
                     "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have "
                     "overlapped", hl_name_quoted(name).bytes);
-    else if (status == HILOCK_UNKNOWN)
+    else
         hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out",
                     hl_name_quoted(name).bytes);
-    else
-        hl_text_set(text, "%s", hilock_status_text(status));
 }
 
 void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)

@@ -19,6 +19,7 @@ void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, con
 void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 /* an extend's time is over */
 void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, unsigned asked, struct hl_text *text);
+/* LOST or UNKNOWN */
 void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text);
 /* the answer to the release of a hold that was handed on */
 void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text);

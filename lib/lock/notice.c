@@ -8,7 +8,7 @@
 
 enum { BATCH = 1000, BATCH_US = 2000 };
 
-void hl_notices_init(struct hl_notices *notices, void (*look)(struct hl_core *core))
+void hl_notices_init(struct hl_notices *notices, uint64_t (*look)(struct hl_core *core))
 {
     TAILQ_INIT(&notices->losses);
     TAILQ_INIT(&notices->news);
@@ -78,19 +78,16 @@ static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
 static void drain(struct hl_core *core, int is_for_losses)
 {
     struct hl_notices *notices = &core->notices;
-    uint64_t ends_us = hl_now_us(&core->host) + BATCH_US;
+    uint64_t ends_us = notices->look(core) + BATCH_US;
     struct hl_notice *notice;
-    notices->look(core);
     if (!hl_notices_are_due(core))
         return;
     move(core, &notices->marker, NOTICE_NEWS);
     for (int reported = 0; !core->is_gone && reported < BATCH &&
          (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
         notice->ops->report(core, notice);
-        if (!core->is_gone)
-            notices->look(core);
         /* too slow, but expired holds are reported now: the loop may do other work before our next turn */
-        if (hl_now_us(&core->host) > ends_us && TAILQ_EMPTY(&notices->losses))
+        if (!core->is_gone && notices->look(core) > ends_us && TAILQ_EMPTY(&notices->losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);

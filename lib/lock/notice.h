@@ -38,12 +38,12 @@ TAILQ_HEAD(hl_notice_list, hl_notice);
 struct hl_notices {
     struct hl_notice_list losses, news;
     struct hl_notice marker;
-    void (*look)(struct hl_core *core); /* before each report: finds holds that have expired */
+    uint64_t (*look)(struct hl_core *core); /* before each report: finds holds that have expired. Returns the time */
     int is_delivering;
     int is_behind;                      /* a batch was reported, and the rest waits for the next turn */
 };
 
-void hl_notices_init(struct hl_notices *notices, void (*look)(struct hl_core *core));
+void hl_notices_init(struct hl_notices *notices, uint64_t (*look)(struct hl_core *core));
 void hl_notices_deliver(struct hl_core *core); /* core->is_gone may be true after it */
 int hl_notices_are_due(const struct hl_core *core);
 void hl_notices_forget(struct hl_core *core); /* the client is abandoned */

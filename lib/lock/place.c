@@ -130,7 +130,6 @@ static void keep_age(const struct hl_queue_place *place)
 /* A heartbeat that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
 void hl_place_say(struct hl_hold *hold, struct hl_params *params)
 {
-    struct hl_core *core = hl_hold_core(hold);
     struct hl_queue_place *place = hold->state == HOLD_ASKING ? hold->lock->acquire->place : NULL;
     hl_asking_counts(hold);
     params->channel = "";
@@ -144,7 +143,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     if (place->node != hl_node_parent(hold->request.node) && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = hl_node_parent(hold->request.node);
-    place->sent_us[place->number % HL_FAIR_SENDS] = hl_now_us(&core->host);
+    place->sent_us[place->number % HL_FAIR_SENDS] = hold->request.sent_us;
     params->number = place->number;
     params->ticket = ticket_of(place);
     params->is_try = place->acquire->is_try;
@@ -301,7 +300,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
         hold->state != HOLD_ASKING)
         return;
-    deadline_us = is_to_be_confirmed(place) || hl_node_guard_left_us(node, hl_now_us(node->host)) ? 0
+    deadline_us = is_to_be_confirmed(place) || hl_node_is_guarded(node) ? 0
         : deadline_of(place, node, push);
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (!deadline_us || !is_enough(place, deadline_us)) {

@@ -66,7 +66,7 @@ static hilock_status validity(struct hl_core *core, struct hilock_lock *lock, st
     return *ret ? HILOCK_OK : HILOCK_NO_MEMORY;
 }
 
-static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
+static struct hl_look look(const struct hilock_lock *lock)
 {
     struct hl_look look = {.state = lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD
                                : HILOCK_STATE_IDLE};
@@ -75,7 +75,7 @@ static struct hl_look look(const struct hilock_lock *lock, uint64_t now_us)
     if (look.state != HILOCK_STATE_HELD)
         return look;
     look.since_us = lock->hold->since_us;
-    look.left_us = hl_hold_left_us(lock->hold, now_us);
+    look.ends_us = lock->hold->state == HOLD_HELD ? hl_hold_ends_us(lock->hold) : 0;
     look.count = hl_hold_entries(lock->hold);
     look.token = hl_hold_token(lock->hold);
     look.tenure = (lock->hold->id << 8) + lock->hold->turn;

@@ -41,7 +41,7 @@ void hl_recent_add(const struct hl_hold *hold)
     released = &core->recent->ring[core->recent->next];
     core->recent->next = (core->recent->next + 1) % RECENT_MAX;
     forget(core, released);
-    *released = (struct released){hold->name, hold->terms, hold->id, hl_now_us(&core->host)};
+    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us};
     hold->name->refs++;
     hold->terms->refs++;
 }

@@ -26,8 +26,8 @@ void hl_reentry_init(struct hl_desk *desk)
 /* The hold that it entered is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
-    const struct hl_look look = entry->call.lock->ops->look(entry->call.lock, hl_now_us(&core->host));
-    return look.state == HILOCK_STATE_HELD && look.left_us && look.tenure == entry->tenure;
+    const struct hl_look look = entry->call.lock->ops->look(entry->call.lock);
+    return look.state == HILOCK_STATE_HELD && look.ends_us > hl_now_us(&core->host) && look.tenure == entry->tenure;
 }
 
 /* One count less. NULL: only the hold's own is left. */
@@ -114,7 +114,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, s
         hl_callback_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
-    entry->tenure = leave->tenure = lock->ops->look(lock, entry->call.begun_us).tenure;
+    entry->tenure = leave->tenure = lock->ops->look(lock).tenure;
     entry->desk = desk;
     TAILQ_INSERT_TAIL(&desk->entering, entry, entry);
     TAILQ_INSERT_TAIL(&desk->leaves, leave, entry);

@@ -155,9 +155,11 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     void *user = hold->user;
     struct hl_text detail;
     struct hilock_result result =
-        {.status = status, .operation = HILOCK_OP_RELEASE, .detail = detail.bytes, .attempts = 1,
+        {.status = status, .operation = HILOCK_OP_RELEASE, .attempts = 1,
+         .detail = status == HILOCK_OK ? hilock_status_text(status) : detail.bytes,
          .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
-    hl_message_of_release(hold, status, &detail);
+    if (status != HILOCK_OK)
+        hl_message_of_release(hold, status, &detail);
     lock->refs++;
     hl_ending_settle(hold);
     if (on_result)

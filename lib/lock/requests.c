@@ -33,7 +33,8 @@ static struct hl_params wants_of(const struct hl_hold *hold)
         (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW);
     return (struct hl_params){
         .lease_ms = lease_of(hold) / (halves ? 2 : 1),
-        .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_node_not_after_ms(node, hl_now_us(&core->host)),
+        .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
+                            ? 0 : hl_node_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
         .is_second = hold->way >= WAY_SECOND,
@@ -76,17 +77,16 @@ static void say_end(const struct hl_hold *hold, struct hl_params *params)
 static void say_next(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host);
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
     int was_haunted;
-    if (!next || params->is_second || hl_node_guard_left_us(hold->request.node, now_us))
+    if (!next || params->is_second || hl_node_is_guarded(hold->request.node))
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
     next->queued = QUEUED_MAYBE;
     next->request.node = hold->request.node;
-    next->request.sent_us = now_us;
+    next->request.sent_us = hold->request.sent_us;
     more = wants_of(next);
     core->owner->asks(next, &more);
     was_haunted = next->is_haunted;

@@ -301,7 +301,7 @@ void hl_watchdog_keep(struct hl_hold *hold)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     hold->state = HOLD_HELD;
-    hold->since_us = hold->granted_us = hl_now_us(&core->host);
+    hold->since_us = hold->granted_us = core->host.entered_us; /* the grant was there by then */
     hold->turn = 0;
     hold->is_owed = 0;
     hold->name->hold = hold;

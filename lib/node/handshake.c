@@ -29,8 +29,8 @@ static void on_info_unreadable(struct hl_node *node, const struct hl_reply *repl
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
 {
-    enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, node->active_us,
-                                                               node->earlier_us);
+    uint64_t now_us = hl_now_us(node->host);
+    enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, now_us, node->earlier_us);
     struct hl_text what;
     if (news == HL_SERVER_INFO_UNREADABLE)
         on_info_unreadable(node, reply);
@@ -39,7 +39,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
-                (unsigned)((node->active_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
+                (unsigned)((now_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
     hl_node_report(node, HL_STORE_RESTARTED, what.bytes);
 }
 

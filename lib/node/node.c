@@ -75,12 +75,15 @@ static int send_asking(struct hl_node *node, struct hl_request *request)
     return hl_session_send(&node->session, &command);
 }
 
-/* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). */
+/* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). The request may say it
+ * (not_after). */
 static int send_request(struct hl_node *node, struct hl_request *request, int with_script)
 {
     struct hl_command command;
-    request->ops->encode(request, &command);
     request->sent_us = hl_now_us(node->host);
+    request->ops->encode(request, &command);
+    if (request->ops->about)
+        hl_node_parent(node)->used_us = node->used_us = request->sent_us;
     if (!command.script)
         request->reloads = HL_RELOADS_MAX; /* nothing to load, even if the server says so */
     else if (with_script && hl_reload_send(node, request, command.script) != 0)
@@ -134,8 +137,7 @@ static void answer_guarded(struct hl_node *node)
 static int is_barred(const struct hl_node *node, const struct hl_request *request)
 {
     return is_for_replicas(node, request) ||
-           ((request->how & HL_REQUEST_GRANT) && hl_node_guard_left_us(node, hl_now_us(node->host)) &&
-            !HL_PLANTED(GUARD_IGNORED));
+           ((request->how & HL_REQUEST_GRANT) && hl_node_is_guarded(node) && !HL_PLANTED(GUARD_IGNORED));
 }
 
 static struct hl_request *next_to_send(struct hl_node *node)
@@ -234,7 +236,7 @@ static void up(struct hl_node *node)
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_node *node = arg;
-    node->active_us = hl_now_us(node->host);
+    node->active_us = node->host->entered_us;
     node->is_silent = 0;
     if (hl_handshake_is_over(&node->handshake))
         on_answer(node, reply);
@@ -411,8 +413,6 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
     hl_node_enqueue(link, request, queue_of(how));
-    if (request->ops->about)
-        node->used_us = link->used_us = hl_now_us(node->host);
     if (node->options.is_lazy)
         hl_node_start(node);
     pump(link);

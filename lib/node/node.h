@@ -65,7 +65,7 @@ struct hl_node {
     struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
     struct hl_handshake handshake;     /* the handshake is not answered yet */
-    uint64_t active_us;            /* latest answer */
+    uint64_t active_us;            /* latest answer: when the call from the loop that brought it began */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
                                          none */
@@ -83,7 +83,7 @@ struct hl_node {
     unsigned natives;              /* as the present connection answered */
     int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
-    uint64_t used_us;              /* the latest submit */
+    uint64_t used_us;              /* the latest send of a request about a lock */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
     int is_up, is_silent;
     int is_refused;                /* its login was refused, since it was up */
@@ -128,6 +128,7 @@ uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* learns from a LATE answer */
 /* The restart guard: how long until it may ask for a grant; 0: it may now. For a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
+int hl_node_is_guarded(const struct hl_node *node); /* now */
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
 void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */

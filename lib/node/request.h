@@ -26,7 +26,7 @@ struct hl_about { /* the key: the route finds the node of a request, or of a nam
 struct hl_request_ops {
     void (*about)(const struct hl_request *request, struct hl_about *ret); /* NULL: only for the node that it was given
                                                                               to */
-    /* just before it is sent; again when a script had to be loaded */
+    /* just before it is sent, at sent_us; again when a script had to be loaded */
     void (*encode)(struct hl_request *request, struct hl_command *command);
     /* Exactly once for each submit, from the loop, unless withdrawn or the node ends. The request may be submitted
      * again inside. */

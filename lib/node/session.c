@@ -358,9 +358,10 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
 
 void hl_session_watch(struct hl_session *session, uint64_t due_us)
 {
-    uint64_t now_us = hl_now_us(session->host);
+    uint64_t now_us;
     if (session->state != SESSION_OPEN || (session->due_us && session->due_us <= due_us))
         return;
+    now_us = hl_now_us(session->host);
     session->due_us = due_us;
     hl_timer_start(session->host, session->timer, due_us > now_us ? due_us - now_us : 0);
 }

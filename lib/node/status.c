@@ -38,6 +38,11 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
     return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
 }
 
+int hl_node_is_guarded(const struct hl_node *node)
+{
+    return node->options.restart_guard_ms && hl_node_guard_left_us(node, hl_now_us(node->host));
+}
+
 /* A sentinel matters to all holds. */
 uint64_t hl_node_left_us(void *arg)
 {

@@ -2,7 +2,6 @@
 /* queued - see queued.h; the scripts' heads have their arguments and answers. */
 #include "wire/queued.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,10 +48,11 @@ static void add_number(struct hl_command *command, const char *before, uint64_t 
 static void add_not_after(struct hl_command *command, uint64_t not_after_ms)
 {
     static const uint64_t never_us = 9999999999999999;
-    char digits[17];
+    char digits[HL_DECIMAL_MAX];
     uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
-    snprintf(digits, sizeof digits, "%016" PRIu64, us);
-    add_text(command, digits);
+    size_t length = hl_command_decimal(digits, us);
+    add_text(command, &"0000000000000000"[length]);
+    memcpy(hl_command_room(command, length), digits, length);
 }
 
 static void add_ticket(struct hl_command *command, const char *before, uint64_t ticket)

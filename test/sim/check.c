@@ -18,7 +18,7 @@ static uint64_t true_left_us(const struct sim_actor *actor)
 {
     const struct sim_process *process = actor->process;
     uint64_t now_us = sim_process_now_us(process);
-    return world_clock_span_us(&process->loop.clock, actor->lock->ops->look(actor->lock, now_us).left_us);
+    return world_clock_span_us(&process->loop.clock, hl_left_us(actor->lock->ops->look(actor->lock).ends_us, now_us));
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */

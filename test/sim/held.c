@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* held - what an actor does with a hold besides writing under it: it extends, enters again, and keeps a validity. Only in some seeds, and
  * by a stream of chance of its own: the others run as if this were not there. */
+#include "lock/lease.h"
 #include "lock/lock.h"
 #include "lock/validity.h"
 #include "sim.h"
@@ -147,7 +148,7 @@ void sim_check_validity(struct sim_actor *actor)
         return;
     left_us = hl_validity_left_us(actor->validity);
     if (actor->lock && sim_inside_id(actor) == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
-        should_us = actor->lock->ops->look(actor->lock, sim_process_now_us(actor->process)).left_us;
+        should_us = hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process));
     if (left_us != should_us)
         sim_violate(&sim_of(actor)->world, "I2", "p%u.%u: a validity says %llu us, the handle %llu", actor->process->index, actor->index,
                     (unsigned long long)left_us, (unsigned long long)should_us);

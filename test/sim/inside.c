@@ -3,6 +3,7 @@
  * that is made of several has one for each member, in the order in which its user gave the names. */
 #include "group/group.h"
 #include "lock/hold.h"
+#include "lock/lease.h"
 #include "sim.h"
 
 static const struct hl_group *group_of(const struct sim_actor *actor) { return actor->lock->group; }
@@ -57,9 +58,9 @@ static int is_held(const struct sim_actor *actor)
 
 uint64_t sim_inside_deadline_us(const struct sim_actor *actor) { return is_held(actor) ? sim_inside_end_us(actor) : 0; }
 
-uint64_t sim_inside_left_us(const struct sim_actor *actor) { return actor->lock->ops->look(actor->lock, sim_process_now_us(actor->process)).left_us; }
+uint64_t sim_inside_left_us(const struct sim_actor *actor) { return hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process)); }
 
-uint64_t sim_inside_since_us(const struct sim_actor *actor) { return actor->lock->ops->look(actor->lock, 0).since_us; }
+uint64_t sim_inside_since_us(const struct sim_actor *actor) { return actor->lock->ops->look(actor->lock).since_us; }
 
 /* Of a quorum: the vote of the first master that was asked is. */
 int sim_inside_is_handed_on(const struct sim_actor *actor)
