@@ -9,7 +9,6 @@
 #include "lock/watchdog.h"
 #include "node/wait_link.h"
 #include "wire/scripts.h"
-#include "wire/simple.h"
 
 static int are_one_server(const struct hl_url *a, const struct hl_url *b)
 {
@@ -165,8 +164,6 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
-        .ask_natives = hl_simple_ask_natives,
-        .natives_told = hl_simple_natives,
         .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,

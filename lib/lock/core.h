@@ -138,8 +138,7 @@ struct hl_hold {
     uint64_t id;
     uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
-    uint64_t haunted_until_us;   /* until then a native renewal without an answer may still set the lease to less than
-                                    an extend got. ENDING: a haunted id is released once more then */
+    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {                      /* by its state */
         uint64_t resume_us;      /* IDLE, ASKING, RETURNING: when its acquire goes on; UINT64_MAX is never */

@@ -347,7 +347,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
     }
     said = hl_proof_said(hold, answer->reply);
     is_half_said = note_way(hold, &said);
-    if (hl_proof_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
+    if (said.result == HL_AGAIN) {
         release_all(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);

@@ -13,8 +13,6 @@ int hl_proof_is_cleared_by(const struct hl_hold *hold, const struct hl_response 
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_proof_not_ours(struct hl_hold *hold);
-/* 1: a native command of the server is refused for good (a missing right): from here on a script does the same. */
-int hl_proof_forgoes_native(struct hl_hold *hold, const struct hl_response *said);
 void hl_proof_grant(struct hl_hold *hold, const struct hl_response *said); /* the store said yes to its acquire */
 void hl_proof_told(struct hl_hold *hold, struct hl_acquire_result asked); /* ASKING: reports it to the owner */
 

@@ -62,15 +62,6 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
                             ": messages go over plain channels, which Redisson does not hear");
 }
 
-/* A refusal is an answer too. */
-static void on_natives(struct hl_node *node, const struct hl_reply *reply)
-{
-    node->natives = node->options.natives_told(reply);
-    node->are_natives_refused = hl_missing_is_right(reply);
-    if (!node->are_natives_refused)
-        hl_missing_report(node, HL_MISSING_NATIVES, NULL);
-}
-
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
 {
     if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
@@ -80,23 +71,22 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
 
 /* ---- the steps, in their order ---- */
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_SERVER, STEP_MEMORY, STEP_NATIVES, STEP_TIME, STEPS };
+enum { STEP_ROLE, STEP_SHARDED, STEP_SERVER, STEP_MEMORY, STEP_TIME, STEPS };
 
 static const struct step {
-    const char *words[4]; /* ended by NULL; none: the owner's question */
+    const char *words[4]; /* ended by NULL */
     void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
 } steps[STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
     [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
-    [STEP_NATIVES] = {{NULL}, on_natives},
     [STEP_TIME] = {{"TIME"}, on_time},
 };
 
 static unsigned steps_of(const struct hl_node *node)
 {
-    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_NATIVES | 1u << STEP_TIME;
+    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_TIME;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
     if (!node->parent)
@@ -109,10 +99,7 @@ static unsigned steps_of(const struct hl_node *node)
 static int send_step(struct hl_node *node, const char *const *words)
 {
     struct hl_command command;
-    if (*words)
-        hl_command_begin(&command, *words++);
-    else
-        node->options.ask_natives(&command);
+    hl_command_begin(&command, *words++);
     while (*words)
         hl_command_add_word(&command, *words++);
     return hl_session_send(&node->session, &command);

@@ -30,14 +30,6 @@ int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char
     return 1;
 }
 
-void hl_missing_natives_wanted(struct hl_node *node)
-{
-    node = hl_node_parent(node);
-    if (node->are_natives_refused)
-        hl_missing_report(node, HL_MISSING_NATIVES,
-                      "COMMAND INFO refused: releases and renewals of SIMPLE locks cost the server a script each");
-}
-
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length)
 {
     struct hl_text what;

@@ -249,7 +249,6 @@ static void on_open(void *arg)
 {
     struct hl_node *node = arg;
     node->server_us = node->round_trip_us = 0;
-    node->natives = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);

@@ -28,9 +28,6 @@ struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
-    void (*ask_natives)(struct hl_command *command); /* asks on every connect for the native commands of this server */
-    unsigned (*natives_told)(const struct hl_reply *reply); /* also called with a refusal: bits that the asker defines,
-                                                               0: nothing */
     const struct hl_wait_link_ops *wait_link; /* NULL: no request of it wants HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* How long until the first hold ends that this node must renew (node NULL: any node); UINT64_MAX: there is none.
@@ -80,8 +77,6 @@ struct hl_node {
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
     struct hl_request counts;      /* counts.c */
-    unsigned natives;              /* as the present connection answered */
-    int are_natives_refused;       /* the question was refused */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */

@@ -12,14 +12,12 @@
 #include "support/shards.h"
 
 /* DBSIZE is needed for nothing: that it is found shows that the check can. */
-static struct rights with_optional(const struct server *server, const char *kind, const char *besides)
+static struct rights with_optional(const char *kind, const char *besides)
 {
-    struct redis *redis = redis_open(server);
-    struct rights rights = rights_of_shop(redis, kind);
+    struct rights rights = rights_of_shop(kind);
     if (besides)
         rights_read(&rights, besides, "shop");
     rights_add(&rights, "+dbsize");
-    redis_close(redis);
     return rights;
 }
 
@@ -106,7 +104,7 @@ static void a_quorum(void **state)
         struct rights all;
         struct watch watch;
         masters_start(&masters, 3);
-        all = with_optional(masters.servers[0], kinds[i].word, NULL);
+        all = with_optional(kinds[i].word, NULL);
         watch_begin(&watch, masters.servers, masters.count, &all, NULL);
         open_both(&deeds, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF));
         masters_await(&deeds.ours, 3);
@@ -140,7 +138,7 @@ static const struct hilock_client_options *as_seeker(struct sentinels *set)
 static void servers_behind_Sentinel(struct sentinels *set)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42"};
-    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), words = {.count = 0}, seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), words = {.count = 0}, seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&words, sentinel, "shop");
     rights_read(&seeker, sentinel, "seeker");
@@ -174,7 +172,7 @@ static int is_denied(void *arg)
 /* A sentinel has no MONITOR: it is asked what it denied. */
 static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 {
-    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
     struct watch servers, sentinels;
     rights_read(&seeker, sentinel, "seeker");
     watch_begin(&servers, set->servers, SENTINEL_SERVERS, &all, NULL);
@@ -200,7 +198,7 @@ static void each_right_at_the_sentinels_is_missed(struct sentinels *set)
 /* Each server says it once, however often it is asked. */
 static void told_once(struct sentinels *set, const char *right, const char *user, const char *words, unsigned times)
 {
-    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", sentinel), seeker = {.count = 0};
+    struct rights all = with_optional("MUTEX and FAIR", sentinel), seeker = {.count = 0};
     int is_seeker = strcmp(user, "seeker") == 0;
     struct watch servers, sentinels;
     struct client client;
@@ -269,7 +267,7 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
 static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
 {
     struct deeds deeds = {.kind = kind, .name = "stock:{4}2"};
-    struct rights all = with_optional(set->servers[0], word, cluster), words = {.count = 0};
+    struct rights all = with_optional(word, cluster), words = {.count = 0};
     const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret");
     struct watch watch;
     rights_read(&words, cluster, "shop");
@@ -293,7 +291,7 @@ static void of_a_kind(struct shards *set, hilock_kind kind, const char *word)
 static void without(struct shards *set, const char *right, const char *words)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:{4}2"};
-    struct rights all = with_optional(set->servers[0], "MUTEX and FAIR", cluster);
+    struct rights all = with_optional("MUTEX and FAIR", cluster);
     struct watch watch;
     watch_begin(&watch, set->servers, SHARDS_SERVERS, &all, right);
     open_both(&deeds, HILOCK_CLIENT_OPTIONS(.url = set->url, .username = "shop", .password = "secret"));

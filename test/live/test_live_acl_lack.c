@@ -51,7 +51,7 @@ static const struct lack lacks[] = {
 /* As operate.md has them for a MUTEX, with those that are optional; then what is to be taken away. */
 static void let_in(struct fixture *fixture, const char *but)
 {
-    struct rights rights = rights_of_shop(fixture->redis, "MUTEX and FAIR");
+    struct rights rights = rights_of_shop("MUTEX and FAIR");
     char command[128];
     rights_give(&rights, fixture->redis, NULL);
     snprintf(command, sizeof command, "ACL SETUSER shop %s", but);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind SIMPLE beside others at a real server: plain SET .. NX keeps us out and is kept out; so does redis-py's Lock, in
- * contention. Native commands are used where the server has them. */
+ * contention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,46 +34,6 @@ static void keeps_out_and_is_kept_out_by_SET_NX(void **state)
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     assert_int_equal(redis_calls(fixture->redis, "subscribe"), 0);
-    handle_free(&stock);
-    client_close(&client);
-}
-
-/* ---- what the server has of its own ---- */
-
-static const char *compare_and_delete(struct redis *redis)
-{
-    static const char *const names[] = {"delifeq", "delex"};
-    for (int i = 0; i < 2; i++)
-        if (redis_has_command(redis, names[i]))
-            return names[i];
-    return NULL;
-}
-
-static int is_renewed(void *arg) { return client_stats(arg).renewals > 0; }
-
-/* Scripts where the server has none, and for what was extended: SET would shorten that. */
-static void native_commands_are_used_where_they_are(void **state)
-{
-    struct fixture *fixture = *state;
-    const char *native = compare_and_delete(fixture->redis);
-    struct client client;
-    struct handle stock;
-    client_open(&client, fixture->server->url);
-    handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    client_until(&client, is_renewed, &client, "a renewal");
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
-    print_message("compare and delete: %s\n", native ? native : "by script");
-    assert_int_equal(redis_calls(fixture->redis, "evalsha") > 0, !native);
-    assert_true(redis_calls(fixture->redis, "set") >= (native ? 2 : 1));
-    assert_true(!native || redis_calls(fixture->redis, native) == 1);
-    redis_do(fixture->redis, "CONFIG RESETSTAT");
-    assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(handle_extend(&stock, 60000), HILOCK_OK);
-    assert_true(redis_integer(fixture->redis, "PTTL stock") > 3000);
-    assert_true(redis_calls(fixture->redis, "evalsha") > 0);
-    assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
 }
@@ -149,7 +109,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(keeps_out_and_is_kept_out_by_SET_NX),
-        FIXTURE_TEST(native_commands_are_used_where_they_are),
         FIXTURE_TEST(contends_with_redis_py),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
