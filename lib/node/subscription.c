@@ -20,7 +20,7 @@ struct hl_channel {
     TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
-    struct hl_listeners listeners; /* empty: it is not wanted */
+    TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
     uint64_t sent_us, leaves_us;
     enum channel_state state;
     uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
@@ -36,7 +36,20 @@ static void watch(struct hl_subscription *subscription, uint64_t due_us)
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
-    hl_listeners_notify(&channel->listeners, &channel->subscription->next, event, message);
+    struct hl_listener **next = &channel->subscription->next, *listener;
+    for (*next = TAILQ_FIRST(&channel->listeners); (listener = *next) != NULL;) {
+        *next = TAILQ_NEXT(listener, entry);
+        listener->hear(listener->arg, event, message);
+    }
+}
+
+static void remove_listener(struct hl_listener *listener)
+{
+    struct hl_subscription *subscription = listener->channel->subscription;
+    if (subscription->next == listener)
+        subscription->next = TAILQ_NEXT(listener, entry);
+    TAILQ_REMOVE(&listener->channel->listeners, listener, entry);
+    hl_memory_free(&subscription->host->memory, listener);
 }
 
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
@@ -55,10 +68,10 @@ static void forget(struct hl_channel *channel)
     stop_linger(channel);
     hl_table_remove(&subscription->channels, &channel->entry);
     while (is_wanted(channel))
-        hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next,
-                            TAILQ_FIRST(&channel->listeners));
+        remove_listener(TAILQ_FIRST(&channel->listeners));
     hl_memory_free(&subscription->host->memory, channel);
 }
+
 static int is_sharded(const struct hl_channel *c) { return c->subscription->is_sharded && c != c->subscription->beat; }
 
 static const char *word_of(const struct hl_channel *channel)
@@ -392,7 +405,11 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
 
 static int is_restful(const struct hl_channel *channel)
 {
-    return is_own(channel) || (is_wanted(channel) && hl_listeners_may_rest(&channel->listeners));
+    const struct hl_listener *listener;
+    TAILQ_FOREACH(listener, &channel->listeners, entry)
+        if (!listener->may_rest)
+            return 0;
+    return is_own(channel) || is_wanted(channel);
 }
 
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
@@ -432,13 +449,13 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
     struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
-    const struct hl_listener one = {.channel = channel, .hear = hear, .arg = arg};
-    struct hl_memory *memory = &subscription->host->memory;
-    struct hl_listener *listener = channel ? hl_listeners_add(&channel->listeners, memory, &one) : NULL;
+    struct hl_listener *listener = channel ? hl_memory_new(&subscription->host->memory, sizeof *listener) : NULL;
     if (!listener && channel && !entry)
         forget(channel);
     if (!listener)
         return NULL;
+    *listener = (struct hl_listener){.channel = channel, .hear = hear, .arg = arg};
+    TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
     hl_subscription_start(subscription);
     stop_linger(channel);
     if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) &&
@@ -453,16 +470,15 @@ void hl_listener_let_rest(struct hl_listener *listener) { listener->may_rest = 1
 void hl_listener_close(struct hl_listener *listener)
 {
     struct hl_channel *channel = listener ? listener->channel : NULL;
-    struct hl_subscription *subscription = channel ? channel->subscription : NULL;
     if (!listener)
         return;
-    hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next, listener);
+    remove_listener(listener);
     if (is_wanted(channel))
         return;
     channel->is_lingering = 1;
-    channel->leaves_us = hl_now_us(subscription->host) + LINGER_US;
-    TAILQ_INSERT_TAIL(&subscription->lingering, channel, linger);
-    watch(subscription, channel->leaves_us);
+    channel->leaves_us = hl_now_us(channel->subscription->host) + LINGER_US;
+    TAILQ_INSERT_TAIL(&channel->subscription->lingering, channel, linger);
+    watch(channel->subscription, channel->leaves_us);
 }
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }

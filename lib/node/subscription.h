@@ -12,14 +12,31 @@
  * answered twice when the slot has just left. So a fence follows it: an UNSUBSCRIBE that has one answer in any state.
  * All answers before the fence's are to SUNSUBSCRIBE.
  *
+ * Listeners of a channel are called in the order in which they came. One may close itself or another meanwhile.
  * Invariants: a channel has at most one command under way; ON is reported only for a confirmation by the present link;
  * a message is a hint and never the truth (R7): its text is not read here. */
 #ifndef HL_NODE_SUBSCRIPTION_H
 #define HL_NODE_SUBSCRIPTION_H
 
 #include "base/table.h"
-#include "node/listeners.h"
 #include "node/session.h"
+
+enum hl_channel_event {
+    HL_CHANNEL_ON,      /* confirmed: messages from here on arrive */
+    HL_CHANNEL_MESSAGE,
+    HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
+    HL_CHANNEL_REFUSED  /* refused (no right): no messages, the listener must poll */
+};
+
+typedef void hl_channel_fn(void *arg, enum hl_channel_event event, const struct hl_reply *message);
+
+struct hl_listener {
+    TAILQ_ENTRY(hl_listener) entry;
+    struct hl_channel *channel;
+    hl_channel_fn *hear;
+    void *arg;
+    int may_rest; /* does not keep the link */
+};
 
 struct hl_subscription {
     struct hl_host *host;
