@@ -9,7 +9,7 @@
 #include "lock/gate_inside.h"
 #include "lock/hold.h"
 #include "lock/terms.h"
-#include "node/counts.h"
+#include "node/missing.h"
 
 enum { PACE_US = 20, UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
 
@@ -142,7 +142,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     switch (event) {
     case HL_CHANNEL_ON:
         grants->is_refused = 0;
-        hl_counts_wanted(grants->node);
+        hl_missing_counts_wanted(grants->node);
         if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
             wake_all(grants);
         break;

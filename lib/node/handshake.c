@@ -62,6 +62,12 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
                             ": messages go over plain channels, which Redisson does not hear");
 }
 
+static void on_counts(struct hl_node *node, const struct hl_reply *reply)
+{
+    node->are_counts_refused = reply->type == HL_REPLY_ERROR;
+    hl_missing_counts(node);
+}
+
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
 {
     if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
@@ -71,7 +77,7 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
 
 /* ---- the steps, in their order ---- */
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_SERVER, STEP_MEMORY, STEP_TIME, STEPS };
+enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_TIME, STEPS };
 
 static const struct step {
     const char *words[4]; /* ended by NULL */
@@ -79,6 +85,7 @@ static const struct step {
 } steps[STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
     [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
+    [STEP_COUNTS] = {{"PUBSUB", "NUMSUB"}, on_counts},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
     [STEP_TIME] = {{"TIME"}, on_time},
@@ -90,9 +97,7 @@ static unsigned steps_of(const struct hl_node *node)
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
     if (!node->parent)
-        wanted |= 1u << STEP_MEMORY;
-    if (!node->parent && node->options.asks_sharded)
-        wanted |= 1u << STEP_SHARDED;
+        wanted |= 1u << STEP_MEMORY | 1u << (node->options.asks_sharded ? STEP_SHARDED : STEP_COUNTS);
     return wanted;
 }
 

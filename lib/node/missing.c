@@ -37,3 +37,18 @@ void hl_missing_queue(struct hl_node *node, const char *quote, size_t length)
     hl_missing_report(node, HL_MISSING_QUEUE, what.bytes);
     node->has_no_queue = 1;
 }
+
+void hl_missing_counts(struct hl_node *node)
+{
+    if (!node->are_counts_refused)
+        hl_missing_report(node, HL_MISSING_COUNTS, NULL);
+    else if (node->wants_counts)
+        hl_missing_report(node, HL_MISSING_COUNTS,
+                          "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s");
+}
+
+void hl_missing_counts_wanted(struct hl_node *node)
+{
+    node->wants_counts = 1;
+    hl_missing_counts(node);
+}

@@ -2,7 +2,8 @@
 /* missing - optional rights of a server's user. The loss that a missing right means is reported once, not on every
  * connect: again only if the user had the right in between, or the node is another server.
  *
- * PUBSUB NUMSUB matters to those programs only whose scripts count listeners (counts.h). */
+ * PUBSUB NUMSUB matters to those programs only whose scripts count listeners. They ask by pcall, and do not report a
+ * refusal: so the handshake asks for it, too. */
 #ifndef HL_NODE_MISSING_H
 #define HL_NODE_MISSING_H
 
@@ -32,5 +33,7 @@ int hl_missing_is_right(const struct hl_reply *reply); /* it is an error about a
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
+void hl_missing_counts_wanted(struct hl_node *node); /* a lock here has scripts that count */
+void hl_missing_counts(struct hl_node *node);        /* the handshake asked */
 
 #endif

@@ -14,11 +14,12 @@
 
 #include "node/handshake.h"
 #include "node/missing.h"
-#include "node/reload.h"
 #include "node/request.h"
 #include "node/server_info.h"
 #include "node/session.h"
 #include "node/subscription.h"
+
+enum { HL_SCRIPTS_MAX = 16 };
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
@@ -71,12 +72,13 @@ struct hl_node {
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_reload reload;
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of forgotten scripts, by their place in the options */
+    struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* counts.c */
+    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (missing.h) */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest submit */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
