@@ -425,7 +425,6 @@ static void start(struct hl_route *route)
 static void free_memory(struct cluster *cluster)
 {
     hl_host_flush_never(cluster->route.host, &cluster->given);
-    hl_topology_done(&cluster->topology);
     hl_members_done(&cluster->members);
     hl_timer_free(cluster->route.host, cluster->refresh_timer);
     hl_timer_free(cluster->route.host, cluster->park_timer);

@@ -15,8 +15,6 @@
 
 #define ID(tail) "07c37dfeb235213a872192d90877d0cd55635b" tail
 
-static struct hl_memory memory;
-
 static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, size_t length)
 {
     static struct hl_reply reply;
@@ -25,25 +23,21 @@ static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, s
 }
 
 /* Read from a block that ends where the text does. */
-static int read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t length)
+static void read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t length)
 {
     char *copy = malloc(length ? length : 1);
-    int is_read;
     assert_non_null(copy);
     memcpy(copy, text, length);
-    is_read = hl_epochs_read(ret_epochs, &memory, said(HL_REPLY_STRING, copy, length));
+    hl_epochs_read(ret_epochs, said(HL_REPLY_STRING, copy, length));
     free(copy);
-    return is_read;
 }
 
 static void reads(const char *text, unsigned count, const char *id, uint64_t dated)
 {
     struct hl_epochs epochs;
-    assert_int_equal(read_bytes(&epochs, text, strlen(text)), count > 0);
+    read_bytes(&epochs, text, strlen(text));
     assert_int_equal(epochs.count, count);
     assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), dated);
-    hl_epochs_forget(&epochs, &memory);
-    assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), 0);
 }
 
 static void test_what_servers_write(void **state)
@@ -90,8 +84,8 @@ static void test_another_type_tells_none(void **state)
     struct hl_epochs epochs;
     (void)state;
     for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
-        assert_int_equal(hl_epochs_read(&epochs, &memory, said(type, line, sizeof line - 1)), type == HL_REPLY_STRING);
-        hl_epochs_forget(&epochs, &memory);
+        hl_epochs_read(&epochs, said(type, line, sizeof line - 1));
+        assert_int_equal(epochs.count, type == HL_REPLY_STRING);
     }
 }
 
@@ -106,39 +100,13 @@ static void test_more_masters_than_any_cluster_has(void **state)
     assert_non_null(text);
     for (unsigned i = 0; i < LINES; i++)
         length += (size_t)snprintf(text + length, LINE, "%040x a master - 0 0 %u connected %u\n", i, i, i);
-    assert_int_equal(read_bytes(&epochs, text, length), 1);
+    read_bytes(&epochs, text, length);
     assert_int_equal(epochs.count, HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX - 1);
     assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX);
     assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), 0);
-    hl_epochs_forget(&epochs, &memory);
     free(text);
-}
-
-static void *allocate_none(size_t bytes, void *ctx)
-{
-    (void)bytes, (void)ctx;
-    return NULL;
-}
-
-static void *grow_none(void *block, size_t bytes, void *ctx)
-{
-    (void)block, (void)bytes, (void)ctx;
-    return NULL;
-}
-
-static void release_none(void *block, void *ctx) { (void)block, (void)ctx; }
-
-static void test_no_memory_is_said(void **state)
-{
-    static const char line[] = ID("91") " a master - 0 0 1 connected";
-    struct hl_epochs epochs = {.count = 1};
-    struct hl_memory none;
-    (void)state;
-    hl_memory_init(&none, &(struct hilock_allocator){allocate_none, grow_none, release_none, NULL});
-    assert_int_equal(hl_epochs_read(&epochs, &none, said(HL_REPLY_STRING, line, sizeof line - 1)), -1);
-    assert_int_equal(epochs.count, 0);
 }
 
 /* Pieces of lines in any order: nothing is read that is not there (a sanitizer looks), and nothing twice. */
@@ -153,7 +121,6 @@ static void test_chance(void **state)
         struct hl_epochs epochs;
         char text[2048];
         size_t length = 0, lines = 1;
-        int is_read;
         for (uint64_t more = hl_random_below(&random, 40); more; more--) {
             const char *piece = pieces[hl_random_below(&random, sizeof pieces / sizeof *pieces)];
             memcpy(text + length, piece, strlen(piece));
@@ -161,18 +128,9 @@ static void test_chance(void **state)
             lines += strchr(piece, '\n') != NULL;
         }
         length -= length ? hl_random_below(&random, length < 4 ? length : 4) : 0;
-        is_read = read_bytes(&epochs, text, length);
-        assert_int_equal(is_read, epochs.count > 0);
+        read_bytes(&epochs, text, length);
         assert_true(epochs.count <= lines);
-        hl_epochs_forget(&epochs, &memory);
     }
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    hl_memory_init(&memory, NULL);
-    return 0;
 }
 
 int main(void)
@@ -182,8 +140,7 @@ int main(void)
         cmocka_unit_test(test_what_no_server_writes),
         cmocka_unit_test(test_another_type_tells_none),
         cmocka_unit_test(test_more_masters_than_any_cluster_has),
-        cmocka_unit_test(test_no_memory_is_said),
         cmocka_unit_test(test_chance),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
