@@ -53,8 +53,7 @@ struct hl_subscription {
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
-    struct hl_channel *beat, *fence; /* of channels that do not exist: UNSUBSCRIBE of one is the keep-alive, of the
-                                        other the fence */
+    struct hl_channel *beat; /* it does not exist: UNSUBSCRIBE of it is the keep-alive, and the fence */
 };
 
 /* options outlives it. 0; -1: no memory */
