@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handshake - see handshake.h. */
+/* handshake - the questions to a node right after the login, before any request: SCRIPT LOAD of every script (the
+ * server may evict scripts made by EVAL, not loaded ones); where it matters, its ROLE and whether it has sharded
+ * channels, or may count listeners; INFO of the server and of its memory; and TIME at the end, because a sample of its
+ * clock is best when fresh. A third link asks only what matters there, and reports no news of the server. All questions
+ * leave together.
+ * Invariant: the server may refuse any of them, which is reported; only a ROLE other than master ends the link. */
 #include "base/plant.h"
 #include "base/quote.h"
 #include "node/node.h"

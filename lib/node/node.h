@@ -12,7 +12,6 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
-#include "node/handshake.h"
 #include "node/missing.h"
 #include "node/request.h"
 #include "node/server_info.h"
@@ -41,6 +40,10 @@ struct hl_node_options {
     uint8_t is_lazy;           /* started by the first request */
     uint8_t is_sentinel; /* a Sentinel: it knows where locks are and keeps none. No handshake, and no events when
                                   it comes and goes */
+};
+
+struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
+    unsigned scripts, steps;
 };
 
 struct hl_node_events {
@@ -95,6 +98,14 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 /* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
+void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
+/* 1: this was the last answer, and the session goes on */
+int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply);
+static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
+{
+    return !handshake->scripts && !handshake->steps;
+}
+
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */
