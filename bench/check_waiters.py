@@ -4,7 +4,7 @@
 waiters as a walk over them would make it grow: a hundred times; of kind FAIR also that of the scripts. Caches alone make it grow a little.
 
 The bars of bytes are promises, not measures: a waiter has 320 at most, with its share of what its name costs (of ten for a name each bears a tenth) and
-an alarm if it has a limit. It is 200 to 300 today; what adds a struct to each waiter is found, and a few bytes of another libevent or hiredis are
+an alarm if it has a limit. It is 200 to 315 today; what adds a struct to each waiter is found, and a few bytes of another libevent or hiredis are
 not. Of FAIR each waiter has a request and a place of its own, and twice the bar; today it is 500 to 590, by how many have heard their place."""
 import json
 import subprocess

@@ -20,13 +20,7 @@ static const struct sim_reply *get(const struct sim_call *call)
     return sim_argument_key(call, 1, SIM_STRING, &key, &error) ? value_of(call, key) : error;
 }
 
-static int has_value(const struct sim_call *call, const struct sim_key *key, int i)
-{
-    const struct sim_bytes *value = key ? key->items[0].value : NULL;
-    return value && value->length == call->lengths[i] && memcmp(value->at, call->argv[i], value->length) == 0;
-}
-
-struct set { int nx, xx, get, keeps_ttl, unit_ms, ttl, ifeq; }; /* ttl, ifeq: the argument's place; 0: none */
+struct set { int nx, xx, get, keeps_ttl, unit_ms, ttl; }; /* ttl: the argument's place; 0: none */
 
 static int read_unit(const struct sim_call *call, int i, int *ret_unit_ms)
 {
@@ -45,8 +39,6 @@ static int read_options(const struct sim_call *call, struct set *ret_set)
             set.xx = 1;
         else if (sim_argument_is(call, i, "GET"))
             set.get = 1;
-        else if (sim_argument_is(call, i, "IFEQ") && call->store->newer && i + 1 < call->argc)
-            set.ifeq = ++i;
         else if (sim_argument_is(call, i, "KEEPTTL") && !set.ttl)
             set.keeps_ttl = 1;
         else if (read_unit(call, i, &unit_ms) && !set.keeps_ttl && (!set.ttl || set.unit_ms == unit_ms) &&
@@ -105,10 +97,6 @@ static const struct sim_reply *set(const struct sim_call *call)
     key = sim_key_find(&call->store->keys, call->argv[1], call->lengths[1]);
     if (set.get && key && key->type != SIM_STRING && lie != SIM_LIE_SET_GET_ANY_TYPE)
         return &sim_wrong_type;
-    if (set.ifeq && key && key->type != SIM_STRING)
-        return &sim_wrong_type;
-    if (set.ifeq && !has_value(call, key, set.ifeq))
-        return &sim_nil;
     if (set.get)
         reply = key && key->type != SIM_STRING ? &sim_nil : value_of(call, key);
     if ((set.nx && key) || (set.xx && !key))
@@ -156,28 +144,6 @@ static const struct sim_reply *decrby(const struct sim_call *call)
     return step == INT64_MIN ? sim_reply_error(&call->store->replies, "ERR decrement would overflow")
                              : add(call, -step);
 }
-
-/* DELIFEQ key value, DELEX key IFEQ value */
-static const struct sim_reply *delete_if(const struct sim_call *call)
-{
-    const struct sim_reply *error;
-    struct sim_key *key;
-    int value = call->argc - 1;
-    if (value == 3 && !sim_argument_is(call, 2, "IFEQ"))
-        return &sim_syntax_error;
-    if (!sim_argument_key(call, 1, SIM_STRING, &key, &error))
-        return error;
-    if (!has_value(call, key, value))
-        return &sim_zero;
-    sim_key_delete(&call->store->keys, key);
-    return &sim_one;
-}
-
-const struct sim_command sim_commands_newer[] = {
-    {"delifeq", 3, SIM_WRITES | SIM_KEY, delete_if},
-    {"delex", 4, SIM_WRITES | SIM_KEY, delete_if},
-    {0},
-};
 
 const struct sim_command sim_commands_string[] = {
     {"get", 2, SIM_KEY, get},

@@ -30,7 +30,6 @@ struct sim_store {
     int is_replica, is_sentinel;
     struct sim_sentinel_knows sentinel;
     struct sim_map *map; /* NULL: in no cluster */
-    const struct sim_command *newer; /* the one of sim_commands_newer that it knows; NULL: none */
     const struct sim_command *index[SIM_COMMANDS_ROOM]; /* by hash of the name, linear probing */
     uint64_t calls[SIM_COMMANDS_ROOM];                  /* of each, in scripts too */
 };
@@ -67,7 +66,6 @@ extern const struct sim_command sim_commands_keys[], sim_commands_string[], sim_
     sim_commands_list[], sim_commands_server[], sim_commands_operator[], sim_commands_pubsub[], sim_commands_script[],
     sim_commands_peers[], sim_commands_map[];
 /* each ended by a name of NULL */
-extern const struct sim_command sim_commands_newer[]; /* of these a store knows one at most: sim_store_learn */
 
 const struct sim_command *sim_command_find(const struct sim_store *store, const char *name, size_t length);
 int sim_command_fits(const struct sim_command *command, int argc);

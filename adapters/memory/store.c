@@ -29,13 +29,6 @@ static void index_commands(struct sim_store *store, const struct sim_command *co
     }
 }
 
-void sim_store_learn(struct sim_store *store, const char *name)
-{
-    store->newer = sim_commands_newer;
-    while (strcmp(store->newer->name, name) != 0)
-        store->newer++;
-}
-
 static int is_called(const struct sim_command *command, const char *name, size_t length)
 {
     return strlen(command->name) == length && strncasecmp(command->name, name, length) == 0;
@@ -46,7 +39,7 @@ const struct sim_command *sim_command_find(const struct sim_store *store, const 
     for (unsigned place = place_of(name, length); store->index[place]; place = (place + 1) % SIM_COMMANDS_ROOM)
         if (is_called(store->index[place], name, length))
             return store->index[place];
-    return store->newer && is_called(store->newer, name, length) ? store->newer : NULL;
+    return NULL;
 }
 
 const struct sim_reply *sim_command_run(const struct sim_call *call, const struct sim_command *command)
@@ -55,7 +48,7 @@ const struct sim_reply *sim_command_run(const struct sim_call *call, const struc
     unsigned place = place_of(command->name, strlen(command->name));
     while (store->index[place] && store->index[place] != command)
         place = (place + 1) % SIM_COMMANDS_ROOM;
-    store->calls[place]++; /* a command of a newer server has no place: it is counted in one that is never read */
+    store->calls[place]++;
     return command->run(call);
 }
 

@@ -59,8 +59,6 @@ void sim_store_set_user(struct sim_store *store, const char *name, const char *p
 void sim_store_set_policy(struct sim_store *store, const char *policy); /* maxmemory-policy, of a store with a limit;
                                                                            not copied */
 void sim_store_mute(struct sim_store *store);                            /* to publish is denied, also to scripts */
-void sim_store_learn(struct sim_store *store, const char *command);      /* "delifeq" or "delex", as newer servers
-                                                                            have, and SET .. IFEQ */
 
 enum sim_refusal {
     SIM_REFUSE_NOTHING,

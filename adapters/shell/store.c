@@ -101,8 +101,8 @@ int store_join(struct store *store, const char *host, int port, int is_sentinel)
 static int join_socket(struct store *store)
 {
     const struct timeval patience = {STORE_PATIENCE_S, 0};
-    snprintf(store->place, sizeof store->place, "%s", store->url.path);
-    store->context = redisConnectUnixWithTimeout(store->url.path, patience);
+    snprintf(store->place, sizeof store->place, "%s", store->url.hosts[0].host);
+    store->context = redisConnectUnixWithTimeout(store->url.hosts[0].host, patience);
     return greet(store, 0);
 }
 

@@ -243,6 +243,7 @@ static void take_tail(struct reading *reading, const char *tail)
 static void take_unix(struct reading *reading, const char *from)
 {
     const char *path = from + strcspn(from, "/?#"), *end = path + strcspn(path, "?#");
+    char *text;
     if (path > from && path[-1] != '@')
         refuse(reading, from,
                "an absolute path must follow, as unix:///run/redis.sock, before it at most user:password@ (with "
@@ -251,10 +252,9 @@ static void take_unix(struct reading *reading, const char *from)
         refuse(reading, path, "an absolute path must follow, as unix:///run/redis.sock");
     if (path > from)
         take_userinfo(reading, from, path - 1);
-    reading->url->path = take_text(reading, path, end);
-    if (strlen(reading->url->path) > PATH_MAX_BYTES)
-        refuse(reading, path, "path of %zu bytes: a unix socket's has at most %d", strlen(reading->url->path),
-               (int)PATH_MAX_BYTES);
+    reading->url->hosts[reading->url->hosts_count++].host = text = take_text(reading, path, end);
+    if (strlen(text) > PATH_MAX_BYTES)
+        refuse(reading, path, "path of %zu bytes: a unix socket's has at most %d", strlen(text), (int)PATH_MAX_BYTES);
     if (*end == '#')
         refuse(reading, end, "# in a path is written %%23");
     else if (*end && strncmp(end + 1, "db=", 3) != 0)

@@ -20,17 +20,17 @@ enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX, HL_URL_SENTINEL, HL_URL_CLUSTER 
 enum { HL_URL_HOSTS_MAX = 16 };
 
 struct hl_url_host {
-    char *host; /* a name, or an address without brackets (fe80::1%eth0 with its zone) */
-    int port;
+    char *host; /* a name, or an address without brackets (fe80::1%eth0 with its zone). UNIX: the path: absolute, short
+                   enough for a socket's address */
+    int port;   /* 0: of a path */
 };
 
 struct hl_url {
     enum hl_url_scheme scheme;
     int is_tls;
     char *user, *password; /* NULL: none, or empty */
-    struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS: one, UNIX: none */
+    struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS, UNIX: one */
     unsigned hosts_count;
-    char *path;            /* UNIX: absolute, short enough for a socket's address */
     char *master;          /* SENTINEL: what they call it; NULL: not given */
     int db;
     char *block;    /* all strings in one block, so that it can be wiped */

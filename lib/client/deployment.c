@@ -9,15 +9,12 @@
 #include "lock/watchdog.h"
 #include "node/wait_link.h"
 #include "wire/scripts.h"
-#include "wire/simple.h"
 
 static int are_one_server(const struct hl_url *a, const struct hl_url *b)
 {
-    if (a->scheme != b->scheme)
-        return 0;
-    if (a->scheme == HL_URL_UNIX)
-        return strcmp(a->path, b->path) == 0;
-    return strcasecmp(a->hosts[0].host, b->hosts[0].host) == 0 && a->hosts[0].port == b->hosts[0].port;
+    const struct hl_url_host *one = &a->hosts[0], *other = &b->hosts[0];
+    return a->scheme == b->scheme && one->port == other->port &&
+           (a->scheme == HL_URL_UNIX ? strcmp(one->host, other->host) : strcasecmp(one->host, other->host)) == 0;
 }
 
 /* Votes count only if they are independent. */
@@ -115,48 +112,37 @@ void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
         hl_url_done(&urls->of[--urls->count], memory);
 }
 
-/* needed 0: the majority. */
-static struct hl_route *quorum_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed,
-                                   const struct hl_node_options *node, const struct hl_route_events *events)
-{
-    struct hl_quorum_options quorum = {.count = urls->count, .needed = needed ? needed : urls->count / 2 + 1};
-    if (HL_PLANTED(QUORUM_OF_HALF))
-        quorum.needed = urls->count / 2;
-    for (unsigned i = 0; i < urls->count; i++) {
-        const struct hl_url *url = &urls->of[i];
-        quorum.places[i] = hl_address_of(url->path ? url->path : url->hosts[0].host, url->hosts[0].port);
-        quorum.logins[i] = &client->logins[i];
-        quorum.are_tls[i] = url->is_tls != 0;
-    }
-    return hl_quorum_new(&client->core.host, &quorum, node, events, client);
-}
-
-static struct hl_route *route_new(struct hilock_client *client, const struct hl_urls *urls, unsigned needed,
-                                  const struct hl_node_options *node, const struct hl_route_events *events)
-{
-    const struct hl_url *url = &urls->of[0];
-    struct hl_host *host = &client->core.host;
-    struct hl_sentinel_options sentinel = {
-        .count = url->hosts_count, .master = url->master ? url->master : "mymaster", .login = &client->sentinel_login};
-    for (unsigned i = 0; i < url->hosts_count; i++)
-        sentinel.places[i] = hl_address_of(url->hosts[i].host, url->hosts[i].port);
-    switch (url->scheme) {
-    case HL_URL_REDIS:
-    case HL_URL_UNIX: return quorum_new(client, urls, needed, node, events);
-    case HL_URL_SENTINEL: return hl_sentinel_new(host, &sentinel, node, events, client);
-    case HL_URL_CLUSTER: return hl_cluster_new(host, sentinel.places, sentinel.count, node, events, client);
-    }
-    return NULL;
-}
-
 static uint64_t left_us(void *client, const struct hl_node *node)
 {
     return hl_watchdog_left_us(&((struct hilock_client *)client)->core, node);
 }
 
+static struct hl_places places_of(const struct hilock_client *client, const struct hl_urls *urls, unsigned needed)
+{
+    struct hl_places places = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
+                               .needed = needed ? needed : urls->count / 2 + 1};
+    if (HL_PLANTED(QUORUM_OF_HALF))
+        places.needed = urls->count / 2;
+    for (unsigned i = 0; i < urls->count; i++) {
+        const struct hl_url *url = &urls->of[i];
+        for (unsigned j = 0; j < url->hosts_count; j++) {
+            places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
+            places.logins[places.count] =
+                url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
+            places.are_tls[places.count++] = url->is_tls != 0;
+        }
+    }
+    return places;
+}
+
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
                                    const struct hilock_client_options *options, const struct hl_route_events *events)
 {
+    static hl_route_new_fn *const makers[] = {[HL_URL_REDIS] = hl_quorum_new,
+                                              [HL_URL_UNIX] = hl_quorum_new,
+                                              [HL_URL_SENTINEL] = hl_sentinel_new,
+                                              [HL_URL_CLUSTER] = hl_cluster_new};
+    const struct hl_places places = places_of(client, urls, options->quorum_needed);
     const struct hl_node_options node = {
         .session = {.links = client->links,
                     .login = &client->logins[0],
@@ -165,8 +151,6 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = client->tls_server_name},
         .scripts = hl_scripts,
-        .ask_natives = hl_simple_ask_natives,
-        .natives_told = hl_simple_natives,
         .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
@@ -175,5 +159,5 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .left_arg = client,
         .restart_guard_ms = client->restart_guard_ms,
     };
-    return route_new(client, urls, options->quorum_needed, &node, events);
+    return makers[urls->of[0].scheme](&client->core.host, &places, &node, events, client);
 }

@@ -10,7 +10,6 @@
 #define HL_LOCK_CORE_H
 
 #include "base/alarm.h"
-#include "base/id_table.h"
 #include "base/table.h"
 #include "lock/cell.h"
 #include "lock/notice.h"
@@ -139,8 +138,7 @@ struct hl_hold {
     uint64_t id;
     uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
-    uint64_t haunted_until_us;   /* until then a native renewal without an answer may still set the lease to less than
-                                    an extend got. ENDING: a haunted id is released once more then */
+    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
     union {                      /* by its state */
         uint64_t granted_us;     /* HELD: the grant at the store */
@@ -273,7 +271,7 @@ struct hl_core {
     const struct hl_owner_ops *owner;
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
-    struct hl_id_table places;               /* by id (place.c) */
+    struct hl_table places;                  /* by id (place.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; the last used is last */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release

@@ -316,7 +316,7 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
     }
     said = hl_hold_read(hold, answer->reply);
     is_half_said = note_way(hold, &said);
-    if (hl_hold_forgoes_native(hold, &said) || said.result == HL_AGAIN) {
+    if (said.result == HL_AGAIN) {
         hl_ending_retry(hold); /* nothing, if the wait has ended meanwhile */
         if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
             go_on(hold);

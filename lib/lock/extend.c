@@ -72,13 +72,6 @@ void hl_extend_round(struct hl_hold *hold)
     hold->side->asked_ms = longest_ms;
 }
 
-/* Less than the lock's own lease counts as well: the store may keep the hold for longer than the request asks. */
-int hl_extend_was_asked(const struct hl_hold *hold)
-{
-    const struct hl_side *side = hold->side;
-    return side && (side->reach_us || (side->asked_ms && side->asked_ms != hold->terms->lease_ms));
-}
-
 void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms)
 {
     struct hl_side *side = hold->side;

@@ -31,7 +31,6 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 /* ---- the watchdog's ---- */
 
 void hl_extend_round(struct hl_hold *hold);                     /* one begins */
-int hl_extend_was_asked(const struct hl_hold *hold);            /* the store may keep it for longer than its lease */
 void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves, for that lease */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */

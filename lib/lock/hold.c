@@ -178,19 +178,6 @@ void hl_hold_not_ours(struct hl_hold *hold)
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
-int hl_hold_forgoes_native(struct hl_hold *hold, const struct hl_response *said)
-{
-    struct hl_text what;
-    if (hold->form != HL_FORM_NATIVE || hold->ask == ASK_ACQUIRE || said->result != HL_FAULT ||
-        said->fault.kind != HL_FAULT_LASTING || said->fault.status == HILOCK_WRONG_KIND)
-        return 0;
-    hold->request.node->natives = 0;
-    hl_text_set(&what, "native command refused: %s: the script is used",
-                hl_host_quote(hold->request.node->host, said->quote, said->quote_length).bytes);
-    hl_missing_report(hl_node_parent(hold->request.node), HL_MISSING_NATIVE, what.bytes);
-    return 1;
-}
-
 /* ---- what few need ---- */
 
 struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)

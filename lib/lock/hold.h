@@ -51,8 +51,6 @@ int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_hold_not_ours(struct hl_hold *hold);
-/* 1: a native command of the server is refused for good (a missing right): from here on a script does the same. */
-int hl_hold_forgoes_native(struct hl_hold *hold, const struct hl_response *said);
 
 struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
 void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */

@@ -39,8 +39,6 @@ static struct hl_params wants_of(const struct hl_hold *hold)
         .reserved = hl_hold_reserved(hold),
         .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
-        .is_extended = hl_extend_was_asked(hold) && !HL_PLANTED(SIMPLE_SHORTENS),
-        .natives = node->natives,
         .is_sharded = hl_node_parent(hold->request.node)->subscription.is_sharded,
     };
 }
@@ -107,8 +105,6 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_target words =
         {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
          hl_hold_core(hold)->label};
-    if (kind->has_natives)
-        hl_missing_natives_wanted(request->node);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:

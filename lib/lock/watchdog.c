@@ -122,18 +122,8 @@ static void ask_next(struct hl_hold *hold, int must_ask)
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
-/* A native renewal without an answer may still run, and then sets the lease: after an extend, only the lock's own lease
- * counts until it can no longer run. */
-static int may_be_cut(struct hl_hold *hold)
-{
-    return hold->terms->kind->has_natives && hold->request.sent_us < hold->haunted_until_us &&
-           hl_hold_asked_ms(hold) > hold->terms->lease_ms && !HL_PLANTED(SIMPLE_STRAYS_FORGOTTEN);
-}
-
 static void on_unanswered(struct hl_hold *hold)
 {
-    if (hold->form == HL_FORM_NATIVE)
-        hl_ending_may_run(hold);
     if (hold->is_overdue)
         retry(hold);
     else
@@ -175,10 +165,8 @@ static void on_shortened(struct hl_core *core, const struct hl_hold *hold, uint6
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
-static void on_renewed(struct hl_hold *hold, int is_cut)
+static void on_renewed(struct hl_hold *hold)
 {
-    static const char unsure[] =
-        "a renewal that was not answered may still run at the store, and shorten what was extended: ask again";
     struct hl_core *core = hl_hold_core(hold);
     int was_told = hold->failures >= 2 && hold->terms->is_renewed;
     hl_trace(&core->host, HL_HOLD_RENEWED,
@@ -188,7 +176,7 @@ static void on_renewed(struct hl_hold *hold, int is_cut)
     hold->failures = 0;
     if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
-    hl_extend_answered(hold, is_cut ? HILOCK_UNKNOWN : HILOCK_OK, is_cut ? unsure : NULL);
+    hl_extend_answered(hold, HILOCK_OK, NULL);
     hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */
     if (hold->side)
         hold->side->is_doubted = 0;
@@ -199,9 +187,8 @@ static void on_renewed(struct hl_hold *hold, int is_cut)
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int is_cut = may_be_cut(hold);
     uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = is_cut ? hl_terms_lease_us(hold->terms) : (uint64_t)hl_hold_asked_ms(hold) * 1000;
+             asked_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
     int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ||
         (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
@@ -211,10 +198,9 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
         on_shortened(core, hold, found_us);
     } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
-    if (said->left_ms != HL_LEFT_UNKNOWN)
-        look_for_overlong(hold, found_us);
+    look_for_overlong(hold, found_us);
     look_at_end(hold);
-    on_renewed(hold, is_cut);
+    on_renewed(hold);
 }
 
 static void on_not_ours(struct hl_hold *hold)
@@ -231,9 +217,7 @@ static void on_not_ours(struct hl_hold *hold)
 static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
-    if (hl_hold_forgoes_native(hold, said)) {
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-    } else if (HL_PLANTED(R5_ERROR_IS_LOSS))
+    if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_belief_end(hold, HILOCK_REASON_TAKEN);
     else {
         hl_extend_answered(hold, said->fault.status, quote.bytes);

@@ -425,7 +425,6 @@ static void start(struct hl_route *route)
 static void free_memory(struct cluster *cluster)
 {
     hl_host_flush_never(cluster->route.host, &cluster->given);
-    hl_topology_done(&cluster->topology);
     hl_members_done(&cluster->members);
     hl_timer_free(cluster->route.host, cluster->refresh_timer);
     hl_timer_free(cluster->route.host, cluster->park_timer);
@@ -439,8 +438,7 @@ static void free_route(struct hl_route *route)
     free_memory((struct cluster *)route);
 }
 
-static int make(struct cluster *cluster, const struct hl_address *places, unsigned count,
-                const struct hl_node_options *options)
+static int make(struct cluster *cluster, const struct hl_places *places, const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options nobody = *options;
@@ -451,15 +449,15 @@ static int make(struct cluster *cluster, const struct hl_address *places, unsign
     cluster->rest_timer = hl_timer_new(cluster->route.host, on_rest_timer, cluster);
     if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
         return -1;
-    for (unsigned i = 0; i < count; i++)
-        if (!hl_members_find(&cluster->members, &places[i], NULL))
+    for (unsigned i = 0; i < places->count; i++)
+        if (!hl_members_find(&cluster->members, &places->list[i], NULL))
             return -1;
     cluster->members.seeds = cluster->members.count; /* without those that are named twice */
     nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
     return hl_node_init(&cluster->nobody, cluster->route.host, &nobody, &events, cluster);
 }
 
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *places,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
@@ -470,7 +468,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *p
     cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;
-    if (make(cluster, places, count, options) == 0)
+    if (make(cluster, places, options) == 0)
         return &cluster->route;
     free_memory(cluster);
     return NULL;

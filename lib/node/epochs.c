@@ -43,31 +43,13 @@ static int read_line(struct part line, struct hl_dated *ret)
     return 1;
 }
 
-/* ret NULL: only counts them. */
-static unsigned read_all(const struct hl_reply *reply, struct hl_dated *ret)
+void hl_epochs_read(struct hl_epochs *ret_epochs, const struct hl_reply *reply)
 {
-    struct part left = {reply->bytes, reply->length};
-    struct hl_dated dated;
-    unsigned count = 0;
-    while (left.length && count < HL_EPOCHS_MAX)
-        if (read_line(cut(&left, '\n'), &dated)) {
-            if (ret)
-                ret[count] = dated;
-            count++;
-        }
-    return count;
-}
-
-int hl_epochs_read(struct hl_epochs *ret_epochs, const struct hl_memory *memory, const struct hl_reply *reply)
-{
-    unsigned count = reply->type == HL_REPLY_STRING ? read_all(reply, NULL) : 0;
-    *ret_epochs = (struct hl_epochs){NULL, 0};
-    if (!count)
-        return 0;
-    ret_epochs->list = hl_memory_new(memory, count * sizeof *ret_epochs->list);
-    if (ret_epochs->list)
-        ret_epochs->count = read_all(reply, ret_epochs->list);
-    return ret_epochs->list ? 1 : -1;
+    struct part left = {reply->bytes, reply->type == HL_REPLY_STRING ? reply->length : 0};
+    ret_epochs->count = 0;
+    while (left.length && ret_epochs->count < HL_EPOCHS_MAX)
+        if (read_line(cut(&left, '\n'), &ret_epochs->list[ret_epochs->count]))
+            ret_epochs->count++;
 }
 
 uint64_t hl_epochs_of(const struct hl_epochs *epochs, const char *id, size_t length)
@@ -76,10 +58,4 @@ uint64_t hl_epochs_of(const struct hl_epochs *epochs, const char *id, size_t len
         if (memcmp(epochs->list[i].id, id, HL_EPOCHS_ID) == 0)
             return epochs->list[i].epoch + 1;
     return 0;
-}
-
-void hl_epochs_forget(struct hl_epochs *epochs, const struct hl_memory *memory)
-{
-    hl_memory_free(memory, epochs->list);
-    *epochs = (struct hl_epochs){NULL, 0};
 }

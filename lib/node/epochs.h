@@ -8,18 +8,17 @@
 #ifndef HL_NODE_EPOCHS_H
 #define HL_NODE_EPOCHS_H
 
-#include "base/memory.h"
 #include "base/reply.h"
 
 enum { HL_EPOCHS_ID = 40, HL_EPOCHS_MAX = 1024 };
 
-struct hl_dated { char id[HL_EPOCHS_ID]; uint64_t epoch; };
-struct hl_epochs { struct hl_dated *list; unsigned count; }; /* all zero: none */
+struct hl_epochs {
+    struct hl_dated { char id[HL_EPOCHS_ID]; uint64_t epoch; } list[HL_EPOCHS_MAX];
+    unsigned count; /* 0: it names no master */
+};
 
-/* 1; 0: it names no master; -1: no memory. *ret_epochs is none then. */
-int hl_epochs_read(struct hl_epochs *ret_epochs, const struct hl_memory *memory, const struct hl_reply *reply);
+void hl_epochs_read(struct hl_epochs *ret_epochs, const struct hl_reply *reply);
 /* 1 + the config-epoch of the node with that id; 0: not named. */
 uint64_t hl_epochs_of(const struct hl_epochs *epochs, const char *id, size_t length);
-void hl_epochs_forget(struct hl_epochs *epochs, const struct hl_memory *memory);
 
 #endif

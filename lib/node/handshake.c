@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handshake - see handshake.h. */
+/* handshake - the questions to a node right after the login, before any request: SCRIPT LOAD of every script (the
+ * server may evict scripts made by EVAL, not loaded ones); where it matters, its ROLE and whether it has sharded
+ * channels, or may count listeners; INFO of the server and of its memory; and TIME at the end, because a sample of its
+ * clock is best when fresh. A third link asks only what matters there, and reports no news of the server. All questions
+ * leave together.
+ * Invariant: the server may refuse any of them, which is reported; only a ROLE other than master ends the link. */
 #include "base/plant.h"
 #include "base/quote.h"
 #include "node/node.h"
@@ -62,13 +67,10 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
                             ": messages go over plain channels, which Redisson does not hear");
 }
 
-/* A refusal is an answer too. */
-static void on_natives(struct hl_node *node, const struct hl_reply *reply)
+static void on_counts(struct hl_node *node, const struct hl_reply *reply)
 {
-    node->natives = node->options.natives_told(reply);
-    node->are_natives_refused = hl_missing_is_right(reply);
-    if (!node->are_natives_refused)
-        hl_missing_report(node, HL_MISSING_NATIVES, NULL);
+    node->are_counts_refused = reply->type == HL_REPLY_ERROR;
+    hl_missing_counts(node);
 }
 
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
@@ -80,39 +82,34 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
 
 /* ---- the steps, in their order ---- */
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_SERVER, STEP_MEMORY, STEP_NATIVES, STEP_TIME, STEPS };
+enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_TIME, STEPS };
 
 static const struct step {
-    const char *words[4]; /* ended by NULL; none: the owner's question */
+    const char *words[4]; /* ended by NULL */
     void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
 } steps[STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
     [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
+    [STEP_COUNTS] = {{"PUBSUB", "NUMSUB"}, on_counts},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
-    [STEP_NATIVES] = {{NULL}, on_natives},
     [STEP_TIME] = {{"TIME"}, on_time},
 };
 
 static unsigned steps_of(const struct hl_node *node)
 {
-    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_NATIVES | 1u << STEP_TIME;
+    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_TIME;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
     if (!node->parent)
-        wanted |= 1u << STEP_MEMORY;
-    if (!node->parent && node->options.asks_sharded)
-        wanted |= 1u << STEP_SHARDED;
+        wanted |= 1u << STEP_MEMORY | 1u << (node->options.asks_sharded ? STEP_SHARDED : STEP_COUNTS);
     return wanted;
 }
 
 static int send_step(struct hl_node *node, const char *const *words)
 {
     struct hl_command command;
-    if (*words)
-        hl_command_begin(&command, *words++);
-    else
-        node->options.ask_natives(&command);
+    hl_command_begin(&command, *words++);
     while (*words)
         hl_command_add_word(&command, *words++);
     return hl_session_send(&node->session, &command);

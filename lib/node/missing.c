@@ -30,18 +30,25 @@ int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char
     return 1;
 }
 
-void hl_missing_natives_wanted(struct hl_node *node)
-{
-    node = hl_node_parent(node);
-    if (node->are_natives_refused)
-        hl_missing_report(node, HL_MISSING_NATIVES,
-                      "COMMAND INFO refused: releases and renewals of SIMPLE locks cost the server a script each");
-}
-
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length)
 {
     struct hl_text what;
     hl_text_set(&what, "no place in a wait queue: %s: MUTEX polls", hl_host_quote(node->host, quote, length).bytes);
     hl_missing_report(node, HL_MISSING_QUEUE, what.bytes);
     node->has_no_queue = 1;
+}
+
+void hl_missing_counts(struct hl_node *node)
+{
+    if (!node->are_counts_refused)
+        hl_missing_report(node, HL_MISSING_COUNTS, NULL);
+    else if (node->wants_counts)
+        hl_missing_report(node, HL_MISSING_COUNTS,
+                          "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s");
+}
+
+void hl_missing_counts_wanted(struct hl_node *node)
+{
+    node->wants_counts = 1;
+    hl_missing_counts(node);
 }

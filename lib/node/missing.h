@@ -2,8 +2,8 @@
 /* missing - optional rights of a server's user. The loss that a missing right means is reported once, not on every
  * connect: again only if the user had the right in between, or the node is another server.
  *
- * Two matter to some programs only: COMMAND INFO to those with SIMPLE locks, PUBSUB NUMSUB to those whose scripts count
- * listeners (counts.h). */
+ * PUBSUB NUMSUB matters to those programs only whose scripts count listeners. They ask by pcall, and do not report a
+ * refusal: so the handshake asks for it, too. */
 #ifndef HL_NODE_MISSING_H
 #define HL_NODE_MISSING_H
 
@@ -18,8 +18,6 @@ enum hl_missing_right { /* bits of those reported */
     HL_MISSING_SHARDED = 8,  /* PUBSUB SHARDNUMSUB */
     HL_MISSING_INFO = 16,
     HL_MISSING_TIME = 32,
-    HL_MISSING_NATIVES = 64, /* COMMAND INFO */
-    HL_MISSING_NATIVE = 128, /* a native command itself */
     HL_MISSING_COUNTS = 256, /* PUBSUB NUMSUB */
     HL_MISSING_EPOCH = 512,  /* SENTINEL MASTER, CLUSTER NODES */
     HL_MISSING_TWIN = 1024,  /* of a quorum: each server is a server of its own (quorum.c) */
@@ -35,6 +33,7 @@ int hl_missing_is_right(const struct hl_reply *reply); /* it is an error about a
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
-void hl_missing_natives_wanted(struct hl_node *node); /* a lock here could use native commands */
+void hl_missing_counts_wanted(struct hl_node *node); /* a lock here has scripts that count */
+void hl_missing_counts(struct hl_node *node);        /* the handshake asked */
 
 #endif

@@ -5,7 +5,8 @@
 #include "base/contract.h"
 #include "base/plant.h"
 
-enum { SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000, GRACES_MAX = 3 };
+enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
+       GRACES_MAX = 3 };
 
 /* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
 static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
@@ -71,13 +72,15 @@ static int send_asking(struct hl_node *node, struct hl_request *request)
 {
     struct hl_command command;
     hl_command_begin(&command, "ASKING");
-    request->skip = (request->skip + 1u) & 3u;
+    request->skips = 1;
     return hl_session_send(&node->session, &command);
 }
 
+static int load(struct hl_node *node, const struct hl_script *script);
+
 /* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). The request may say it
  * (not_after). */
-static int send_request(struct hl_node *node, struct hl_request *request, int with_script)
+static int write_request(struct hl_node *node, struct hl_request *request)
 {
     struct hl_command command;
     request->sent_us = hl_now_us(node->host);
@@ -85,15 +88,75 @@ static int send_request(struct hl_node *node, struct hl_request *request, int wi
     if (request->ops->about)
         hl_node_parent(node)->used_us = node->used_us = request->sent_us;
     if (!command.script)
-        request->reloads = HL_RELOADS_MAX; /* nothing to load, even if the server says so */
-    else if (with_script && hl_reload_send(node, request, command.script) != 0)
+        request->reloads = RELOADS_MAX; /* nothing to load, even if the server says so */
+    else if (request->reloads && load(node, command.script) != 0)
         return -1;
     if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
         return -1;
-    if (hl_session_send(&node->session, &command) != 0)
-        return -1;
-    hl_node_report(node, HL_COMMAND_SENT, NULL);
-    return 0;
+    return hl_session_send(&node->session, &command);
+}
+
+/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
+static int send_request(struct hl_node *node, struct hl_request *request)
+{
+    int sent = write_request(node, request);
+    if (sent == 0)
+        hl_node_report(node, HL_COMMAND_SENT, NULL);
+    enqueue_sent(node, request);
+    return sent;
+}
+
+/* ---- scripts that the server has forgotten ---- */
+
+static void encode_load(struct hl_request *request, struct hl_command *command)
+{
+    hl_command_load(command, request->node->options.scripts[request - request->node->loads]);
+}
+
+static void on_loaded(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_node *node = request->node;
+    const struct hl_reply *reply = answer->reply;
+    int is_refused = reply && reply->type == HL_REPLY_ERROR;
+    hl_text_set(&node->load_refusal, "%s",
+                is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
+}
+
+/* Right before a request that missed it. One load serves all that miss it meanwhile: a link keeps its order, so they
+ * run after it. */
+static int load(struct hl_node *node, const struct hl_script *script)
+{
+    struct hl_request *request = node->loads;
+    while (node->options.scripts[request - node->loads] != script)
+        request++;
+    if (hl_request_is_busy(request))
+        return 0;
+    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
+}
+
+static int is_missing_script(const struct hl_reply *reply)
+{
+    return reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT");
+}
+
+/* Not for ever: the user may lack the right to load. */
+static int must_reload(struct hl_request *request, const struct hl_reply *reply)
+{
+    unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
+    if (!is_missing_script(reply) || request->reloads >= most || HL_PLANTED(SCRIPT_NOT_RELOADED))
+        return 0;
+    request->reloads++;
+    return 1;
+}
+
+/* If the user may not load it, the asker gets the refusal of the load. */
+static struct hl_reply told_of(const struct hl_node *node, const struct hl_request *request,
+                               const struct hl_reply *reply)
+{
+    const char *refusal = node->load_refusal.bytes;
+    if (!request->reloads || !*refusal || !is_missing_script(reply))
+        return *reply;
+    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = refusal, .length = strlen(refusal)};
 }
 
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
@@ -149,7 +212,6 @@ static struct hl_request *next_to_send(struct hl_node *node)
     return request;
 }
 
-/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
 static void pump(struct hl_node *node)
 {
     struct hl_request *request;
@@ -157,30 +219,24 @@ static void pump(struct hl_node *node)
         if ((request = next_to_send(node)) == NULL)
             return;
         hl_node_dequeue(request);
-        request->skip = 0;
+        request->skips = 0;
         request->reloads = 0;
         if (is_barred(node, request)) {
             bar(node, request);
             continue;
         }
-        send_request(node, request, 0);
-        enqueue_sent(node, request);
+        send_request(node, request);
     }
 }
 
-/* The answer to a command sent with it: SCRIPT LOAD, then ASKING. */
-static void on_skipped(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+static void on_asking(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
 {
     struct hl_text what;
-    int is_asking = (request->how & HL_REQUEST_ASKING) && request->skip == 1;
-    request->skip = (request->skip - 1u) & 3u;
-    if (is_asking && reply->type == HL_REPLY_ERROR) {
-        hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
-        hl_node_fault(node, what.bytes);
-    }
-    if (is_asking)
+    request->skips = 0;
+    if (reply->type != HL_REPLY_ERROR)
         return;
-    hl_reload_answered(node, reply);
+    hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
+    hl_node_fault(node, what.bytes);
 }
 
 /* The route has sent it to the right node. */
@@ -201,19 +257,18 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         hl_session_break(&node->session, "a reply that no command asked for");
         return;
     }
-    if (request->skip) {
-        on_skipped(node, request, reply);
+    if (request->skips) {
+        on_asking(node, request, reply);
         return;
     }
     hl_node_dequeue(request);
-    if (hl_reload_is_due(request, reply)) {
-        send_request(node, request, 1);
-        enqueue_sent(node, request);
+    if (must_reload(request, reply)) {
+        send_request(node, request);
         return;
     }
     hl_trace(node->host, HL_COMMAND_ANSWERED,
              &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
-    told = hl_reload_told(node, request, reply);
+    told = told_of(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
     if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and shows nothing of the
@@ -251,7 +306,6 @@ static void on_open(void *arg)
 {
     struct hl_node *node = arg;
     node->server_us = node->round_trip_us = 0;
-    node->natives = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
@@ -281,7 +335,6 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     int was_up = node->is_up;
     node->is_up = 0;
     node->handshake = (struct hl_handshake){0, 0};
-    node->reload.count = 0;
     node->is_silent = node->graces = 0;
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
@@ -359,13 +412,16 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
                                                             hl_node_left_us};
-    static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed};
+    static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed},
+                                       load_ops = {NULL, encode_load, on_loaded};
     memset(node, 0, sizeof *node);
     node->host = host;
     node->options = *options;
     node->events = events;
     node->arg = arg;
     node->probe.ops = &probe_ops;
+    for (unsigned i = 0; i < HL_SCRIPTS_MAX; i++)
+        node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = options->command_timeout_ms};
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)

@@ -12,13 +12,13 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
-#include "node/handshake.h"
 #include "node/missing.h"
-#include "node/reload.h"
 #include "node/request.h"
 #include "node/server_info.h"
 #include "node/session.h"
 #include "node/subscription.h"
+
+enum { HL_SCRIPTS_MAX = 16 };
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
@@ -28,9 +28,6 @@ struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* ended by NULL; loaded on every connect */
-    void (*ask_natives)(struct hl_command *command); /* asks on every connect for the native commands of this server */
-    unsigned (*natives_told)(const struct hl_reply *reply); /* also called with a refusal: bits that the asker defines,
-                                                               0: nothing */
     const struct hl_wait_link_ops *wait_link; /* NULL: no request of it wants HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* How long until the first hold ends that this node must renew (node NULL: any node); UINT64_MAX: there is none.
@@ -43,6 +40,10 @@ struct hl_node_options {
     uint8_t is_lazy;           /* started by the first request */
     uint8_t is_sentinel; /* a Sentinel: it knows where locks are and keeps none. No handshake, and no events when
                                   it comes and goes */
+};
+
+struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
+    unsigned scripts, steps;
 };
 
 struct hl_node_events {
@@ -74,14 +75,13 @@ struct hl_node {
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_reload reload;
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of forgotten scripts, by their place in the options */
+    struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    struct hl_request counts;      /* counts.c */
-    unsigned natives;              /* as the present connection answered */
-    int are_natives_refused;       /* the question was refused */
+    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (missing.h) */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest send of a request about a lock */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
@@ -98,6 +98,14 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 /* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
+void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
+/* 1: this was the last answer, and the session goes on */
+int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply);
+static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
+{
+    return !handshake->scripts && !handshake->steps;
+}
+
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */

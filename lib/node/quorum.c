@@ -80,22 +80,22 @@ static void free_route(struct hl_route *route)
     hl_memory_free(&route->host->memory, quorum);
 }
 
-struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options,
+struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_places *places,
                                const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 0};
-    struct quorum *quorum = hl_memory_new(&host->memory, sizeof *quorum + options->count * sizeof quorum->nodes[0]);
+    struct quorum *quorum = hl_memory_new(&host->memory, sizeof *quorum + places->count * sizeof quorum->nodes[0]);
     if (!quorum)
         return NULL;
-    quorum->route = (struct hl_route){&ops, host, events, arg, .needed = (uint8_t)options->needed};
-    quorum->route.masters = options->count > 1 ? (uint8_t)options->count : 0;
-    for (; quorum->count < options->count; quorum->count++) {
+    quorum->route = (struct hl_route){&ops, host, events, arg, .needed = (uint8_t)places->needed};
+    quorum->route.masters = places->count > 1 ? (uint8_t)places->count : 0;
+    for (; quorum->count < places->count; quorum->count++) {
         struct hl_node_options own = *node;
-        own.session.endpoint.address = options->places[quorum->count];
-        hl_address_write(own.session.endpoint.name, &options->places[quorum->count]);
-        own.session.login = options->logins[quorum->count];
-        own.session.is_tls = options->are_tls[quorum->count];
+        own.session.endpoint.address = places->list[quorum->count];
+        hl_address_write(own.session.endpoint.name, &places->list[quorum->count]);
+        own.session.login = places->logins[quorum->count];
+        own.session.is_tls = places->are_tls[quorum->count];
         if (hl_node_init(&quorum->nodes[quorum->count], host, &own, &node_events, quorum) != 0) {
             free_route(&quorum->route);
             return NULL;

@@ -63,8 +63,8 @@ struct hl_request {
                              have */
     uint8_t place;        /* enum hl_request_place */
     uint8_t how;          /* of enum hl_request_how */
-    uint8_t skip : 2;     /* answers to come before its own: to commands sent with it (SCRIPT LOAD, ASKING) */
-    uint8_t reloads : 3;
+    uint8_t skips : 1;    /* the answer to its ASKING comes first */
+    uint8_t reloads : 3;  /* how often its script had to be loaded again */
     uint8_t hops : 3;     /* redirects from node to node without a pause */
     union {
         uint8_t detours;  /* how often its route redirected or repeated it since it was submitted */

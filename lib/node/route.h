@@ -55,30 +55,23 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
 
 enum { HL_ROUTE_PLACES_MAX = 16, HL_MASTERS_MAX = 9 };
 
-struct hl_sentinel_options { /* copied, but for login */
-    struct hl_address places[HL_ROUTE_PLACES_MAX]; /* of the sentinels */
+struct hl_places { /* where a deployment is found; copied, but for logins */
+    struct hl_address list[HL_ROUTE_PLACES_MAX]; /* of sentinels, of servers of the cluster, or of the masters */
     unsigned count;
-    const char *master;
-    const struct hl_login *login; /* to the sentinels; outlives the route */
+    const struct hl_login *logins[HL_ROUTE_PLACES_MAX]; /* there; outlive the route */
+    uint8_t are_tls[HL_ROUTE_PLACES_MAX];
+    unsigned needed;    /* of a quorum: how many votes */
+    const char *master; /* the sentinels' name for it */
 };
 
-struct hl_quorum_options { /* copied, but for logins */
-    struct hl_address places[HL_MASTERS_MAX];
-    const struct hl_login *logins[HL_MASTERS_MAX]; /* outlive the route */
-    uint8_t are_tls[HL_MASTERS_MAX];
-    unsigned count, needed;
-};
+/* node: of each server with locks, but for its endpoint; its login and TLS are those of a place, unless the place is a
+ * sentinel's. NULL: no memory. */
+typedef struct hl_route *hl_route_new_fn(struct hl_host *host, const struct hl_places *places,
+                                         const struct hl_node_options *node, const struct hl_route_events *events,
+                                         void *arg);
 
-/* The master that Sentinel names; node: of the master. NULL: no memory. */
-struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options,
-                                 const struct hl_node_options *node, const struct hl_route_events *events, void *arg);
-
-/* A Redis Cluster; places: hosts where it is found at first. NULL: no memory. */
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_address *places, unsigned count,
-                                const struct hl_node_options *options, const struct hl_route_events *events, void *arg);
-
-/* Independent masters, or one; node: of each, but for its endpoint, login and TLS. NULL: no memory. */
-struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_quorum_options *options,
-                               const struct hl_node_options *node, const struct hl_route_events *events, void *arg);
+hl_route_new_fn hl_sentinel_new; /* the master that Sentinel names */
+hl_route_new_fn hl_cluster_new;  /* a Redis Cluster */
+hl_route_new_fn hl_quorum_new;   /* independent masters, or one */
 
 #endif

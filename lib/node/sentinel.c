@@ -5,177 +5,339 @@
  * or read-only, and from time to time. It follows a switch at once: it closes every link to the old master, so that
  * nothing more is read from it. Config-epochs decide which sentinel to believe; they grow with every failover: a
  * sentinel that was away, and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even
- * to the address that we know: this client has missed the master between. A message about a switch has no epoch, so its
- * sender is asked. Sentinels of one epoch that name different masters are compared, so that no two of them can send us
- * back and forth. If most sentinels still know only older epochs long after they should know ours, they were set up
- * from scratch.
+ * to the address that we know: this client has missed the master between. Sentinels of one epoch that name different
+ * masters are compared, so that no two of them can send us back and forth. If most sentinels still know only older
+ * epochs long after they should know ours, they were set up from scratch.
+ *
+ * A question to a sentinel has two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address
+ * (SENTINEL GET-MASTER-ADDR-BY-NAME), over the same link. The address may be newer than the epoch, never the other way
+ * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) An unanswered half
+ * ends the question. A message is a hint to ask its sender: it has no epoch, and messages of several sentinels, and of
+ * several switches, may come late and in any order. The sentinel that leads a failover reports the promotion
+ * (+promoted-slave) up to seconds before all of them report the switch, and answers with the new address from then on.
+ * Answers are hostile (R9): an impossible address counts as none.
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
 #include "base/plant.h"
 #include "node/route.h"
-#include "node/sentinel_node.h"
 
 enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by then all sentinels know of a switch */
 
-struct sentinel {
+struct sentinel { /* one of them */
+    struct hl_node node; /* first: found from it */
+    struct hl_request question;
+    struct deployment *deployment;
+    int is_half_told;            /* its epoch was answered, and the address is asked for */
+    uint64_t epoch;              /* 0: there was no failover yet */
+    int is_dated, is_guarded;    /* it gave its epoch; it refused, because the user may not ask */
+    struct hl_address address;   /* port 0: not known from the present connection */
+    uint64_t told_us;            /* when it gave its address */
+    int is_useless;              /* asked or unreachable, and no address since */
+    int is_news;                 /* ask again as soon as it has answered */
+};
+
+struct deployment {
     struct hl_route route;
     struct hl_node node; /* the master */
     void *timer;         /* the sentinels are asked again */
     uint64_t keepalive_us;
-    uint64_t epoch, epoch_us;  /* us: since when that one */
-    char *master;
-    struct hl_sentinel_node *sentinel_nodes[HL_ROUTE_PLACES_MAX];
+    uint64_t epoch, epoch_us; /* us: since when that one */
+    char *master;             /* the sentinels' name for it */
+    int is_reported;          /* "no sentinel knows the master" was reported */
     unsigned count;
-    int is_reported; /* "no sentinel knows the master" was reported */
+    struct sentinel sentinels[];
 };
 
-static const struct hl_address *known(const struct sentinel *sentinel) { return hl_node_address(&sentinel->node); }
+static const struct hl_address *known(const struct deployment *deployment)
+{
+    return hl_node_address(&deployment->node);
+}
+
+static struct sentinel *sentinel_of(struct hl_node *node) { return (struct sentinel *)(void *)node; }
 
 /* ---- asking ---- */
 
-static void ask_all(struct sentinel *sentinel)
+static void encode(struct hl_request *request, struct hl_command *command)
 {
-    for (unsigned i = 0; i < sentinel->count; i++)
-        hl_sentinel_node_ask(sentinel->sentinel_nodes[i]);
+    const struct sentinel *sentinel = sentinel_of(request->node);
+    hl_command_begin(command, "SENTINEL");
+    hl_command_add_word(command, sentinel->is_half_told ? "GET-MASTER-ADDR-BY-NAME" : "MASTER");
+    hl_command_add_word(command, sentinel->deployment->master);
 }
 
-static void watch(struct sentinel *sentinel)
+static void ask_half(struct sentinel *sentinel, int is_half_told)
 {
-    hl_timer_start(sentinel->route.host, sentinel->timer, sentinel->node.is_up ? sentinel->keepalive_us : SEEK_US);
+    sentinel->is_half_told = is_half_told;
+    hl_node_submit(&sentinel->node, &sentinel->question, sentinel->node.options.command_timeout_ms, 0);
 }
 
-static void seek(struct sentinel *sentinel)
+/* After a pending question; nothing while it is away: it is asked when it connects. */
+static void ask(struct sentinel *sentinel)
 {
-    ask_all(sentinel);
-    watch(sentinel);
+    sentinel->is_news = sentinel->node.is_up && hl_request_is_busy(&sentinel->question);
+    if (sentinel->node.is_up && !sentinel->is_news)
+        ask_half(sentinel, 0);
+}
+
+static void ask_all(struct deployment *deployment)
+{
+    for (unsigned i = 0; i < deployment->count; i++)
+        ask(&deployment->sentinels[i]);
+}
+
+static void watch(struct deployment *deployment)
+{
+    hl_timer_start(deployment->route.host, deployment->timer,
+                   deployment->node.is_up ? deployment->keepalive_us : SEEK_US);
+}
+
+static void seek(struct deployment *deployment)
+{
+    ask_all(deployment);
+    watch(deployment);
 }
 
 static void on_timer(void *arg)
 {
-    struct sentinel *sentinel = arg;
-    hl_host_enter(sentinel->route.host);
-    seek(sentinel);
-    hl_host_leave(sentinel->route.host);
+    struct deployment *deployment = arg;
+    hl_host_enter(deployment->route.host);
+    seek(deployment);
+    hl_host_leave(deployment->route.host);
 }
 
 /* ---- which sentinel to believe ---- */
 
 /* A newer epoch is another master, even at the address that we know: that server was a replica meanwhile, and has the
  * keys of the master before it, which may have missed its last writes. */
-static int is_newer(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
+static int is_newer(const struct sentinel *sentinel)
 {
-    return sentinel_node->is_dated && sentinel_node->epoch > sentinel->epoch;
+    return sentinel->is_dated && sentinel->epoch > sentinel->deployment->epoch;
 }
 
-static void follow(struct sentinel *sentinel, const struct hl_address *to)
+static void follow(struct deployment *deployment, const struct hl_address *to)
 {
     struct hl_text from, what, why;
     char name[HL_ADDRESS_TEXT_MAX];
-    int is_first = !known(sentinel)->port;
-    int is_same = hl_address_is_same(known(sentinel), to);
-    hl_text_set(&from, "%.120s", is_same ? "another server" : hl_node_name(&sentinel->node));
+    int is_first = !known(deployment)->port;
+    int is_same = hl_address_is_same(known(deployment), to);
+    hl_text_set(&from, "%.120s", is_same ? "another server" : hl_node_name(&deployment->node));
     hl_text_set(&why, "%s was the master before", from.bytes);
     hl_address_write(name, to);
     hl_text_set(&what, "%s took over from %s", name, from.bytes);
     if (!is_first)
-        hl_trace(sentinel->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
-    hl_node_move(&sentinel->node, to, why.bytes);
+        hl_trace(deployment->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
+    hl_node_move(&deployment->node, to, why.bytes);
     if (is_first)
-        sentinel->node.moved_us = 0;
+        deployment->node.moved_us = 0;
     else
-        sentinel->route.events->on_moved(sentinel->route.arg, 1);
-    watch(sentinel);
+        deployment->route.events->on_moved(deployment->route.arg, 1);
+    watch(deployment);
 }
 
 /* More than half of all sentinels answer, and none of them knows an epoch as high as ours. For a while that is normal:
  * one of them reports a switch first. */
-static int are_set_up_anew(const struct sentinel *sentinel)
+static int are_set_up_anew(const struct deployment *deployment)
 {
-    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : sentinel->epoch_us + HEARD_US;
+    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_us + HEARD_US;
     unsigned lower = 0, others = 0;
-    for (unsigned i = 0; i < sentinel->count; i++) {
-        const struct hl_sentinel_node *sentinel_node = sentinel->sentinel_nodes[i];
-        lower += sentinel_node->address.port && sentinel_node->epoch < sentinel->epoch &&
-                 sentinel_node->told_us >= since_us;
-        others += sentinel_node->address.port && sentinel_node->epoch >= sentinel->epoch;
+    for (unsigned i = 0; i < deployment->count; i++) {
+        const struct sentinel *sentinel = &deployment->sentinels[i];
+        int is_lower = sentinel->epoch < deployment->epoch;
+        lower += sentinel->address.port && is_lower && sentinel->told_us >= since_us;
+        others += sentinel->address.port && !is_lower;
     }
-    return !others && lower > sentinel->count / 2;
+    return !others && lower > deployment->count / 2;
 }
 
-static int do_most_name(const struct sentinel *sentinel, const struct hl_address *address)
+static int do_most_name(const struct deployment *deployment, const struct hl_address *address)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < sentinel->count; i++)
-        count += hl_address_is_same(&sentinel->sentinel_nodes[i]->address, address) != 0;
-    return count > sentinel->count / 2;
+    for (unsigned i = 0; i < deployment->count; i++)
+        count += hl_address_is_same(&deployment->sentinels[i].address, address) != 0;
+    return count > deployment->count / 2;
 }
 
 /* Without a failover a sentinel names another master if it uses another address for the same one, or was set up by
  * hand. Follow it if most agree, or if the master is away; then pause, because the others go on naming the other
  * one. */
-static int is_disputed(const struct sentinel *sentinel, const struct hl_sentinel_node *sentinel_node)
+static int is_disputed(const struct sentinel *sentinel)
 {
-    if (is_newer(sentinel, sentinel_node) || !known(sentinel)->port ||
-        hl_address_is_same(known(sentinel), &sentinel_node->address) ||
-        do_most_name(sentinel, &sentinel_node->address))
+    const struct deployment *deployment = sentinel->deployment;
+    if (is_newer(sentinel) || !known(deployment)->port ||
+        hl_address_is_same(known(deployment), &sentinel->address) || do_most_name(deployment, &sentinel->address))
         return 0;
-    return (sentinel_node->is_dated && sentinel->node.is_up) ||
-           hl_now_us(sentinel->route.host) - sentinel->node.moved_us < SEEK_US;
+    return (sentinel->is_dated && deployment->node.is_up) ||
+           hl_now_us(deployment->route.host) - deployment->node.moved_us < SEEK_US;
 }
 
-static void on_answered(void *arg, struct hl_sentinel_node *sentinel_node)
+static void believe(const struct sentinel *sentinel)
 {
-    struct sentinel *sentinel = arg;
-    int is_news = is_newer(sentinel, sentinel_node) && !HL_PLANTED(RETURN_UNNOTICED);
-    int is_old = sentinel_node->is_dated && sentinel_node->epoch < sentinel->epoch && !are_set_up_anew(sentinel);
-    if ((is_old || is_disputed(sentinel, sentinel_node)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+    struct deployment *deployment = sentinel->deployment;
+    int is_news = is_newer(sentinel) && !HL_PLANTED(RETURN_UNNOTICED);
+    int is_old = sentinel->is_dated && sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
+    if ((is_old || is_disputed(sentinel)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
-    if (sentinel_node->is_dated && sentinel_node->epoch != sentinel->epoch) {
-        sentinel->epoch = sentinel_node->epoch;
-        sentinel->epoch_us = hl_now_us(sentinel->route.host);
+    if (sentinel->is_dated && sentinel->epoch != deployment->epoch) {
+        deployment->epoch = sentinel->epoch;
+        deployment->epoch_us = hl_now_us(deployment->route.host);
     }
-    if (is_news || !hl_address_is_same(known(sentinel), &sentinel_node->address))
-        follow(sentinel, &sentinel_node->address);
+    if (is_news || !hl_address_is_same(known(deployment), &sentinel->address))
+        follow(deployment, &sentinel->address);
 }
+
+/* ---- a sentinel's answers ---- */
 
 /* All sentinels that can be asked were asked. */
-static int are_useless(const struct sentinel *sentinel)
+static int are_useless(const struct deployment *deployment)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < sentinel->count; i++)
-        count += sentinel->sentinel_nodes[i]->is_useless != 0;
-    return count == sentinel->count;
+    for (unsigned i = 0; i < deployment->count; i++)
+        count += deployment->sentinels[i].is_useless != 0;
+    return count == deployment->count;
 }
 
-static void on_useless(void *arg, struct hl_sentinel_node *sentinel_node, const char *why)
+/* It is unreachable, or knows no such master. */
+static void be_useless(struct sentinel *sentinel, const char *why)
+{
+    struct deployment *deployment = sentinel->deployment;
+    sentinel->address.port = 0;
+    sentinel->is_useless = 1;
+    if (known(deployment)->port)
+        return;
+    hl_text_set(&deployment->node.session.why, "%s", why);
+    if (deployment->is_reported || !are_useless(deployment))
+        return;
+    deployment->is_reported = 1;
+    hl_trace(deployment->route.host, HL_ROUTE_UNSETTLED,
+             &(struct hl_fact){.node = hl_node_name(&deployment->node), .detail = why, .retry_us = SEEK_US});
+}
+
+static void on_no_address(struct sentinel *sentinel, const struct hl_reply *reply)
+{
+    const char *node = hl_node_name(&sentinel->node), *name = sentinel->deployment->master;
+    const struct hl_quoted master = hl_quote(name, strlen(name));
+    struct hl_text why;
+    if (reply->type == HL_REPLY_ERROR)
+        hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
+    else if (reply->type == HL_REPLY_NIL || sentinel->is_dated || sentinel->is_guarded)
+        hl_text_set(&why, "%s knows no master called %s", node, master.bytes);
+    else
+        hl_text_set(&why, "%s gives no config-epoch of %s", node, master.bytes);
+    be_useless(sentinel, why.bytes);
+}
+
+/* A list of names and values. Without the epoch the address counts only if the user may not ask for the epoch. */
+static void on_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
+{
+    const struct hl_reply *name, *value;
+    sentinel->epoch = 0;
+    sentinel->is_dated = 0;
+    sentinel->is_guarded = hl_missing_is_right(reply);
+    if (sentinel->is_guarded)
+        (void)hl_missing_hear(&sentinel->node, HL_MISSING_EPOCH, "SENTINEL MASTER", reply,
+                              ": its answers are believed, though they may be old");
+    else if (reply->type == HL_REPLY_ARRAY)
+        hl_missing_report(&sentinel->node, HL_MISSING_EPOCH, NULL);
+    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
+        name = hl_reply_item(reply, i, HL_REPLY_STRING);
+        value = hl_reply_item(reply, i + 1, HL_REPLY_STRING);
+        if (name && value && hl_reply_is(name, "config-epoch"))
+            sentinel->is_dated = hl_reply_decimal(value->bytes, value->length, &sentinel->epoch) > 0;
+    }
+}
+
+static void on_address(struct sentinel *sentinel, const struct hl_reply *reply)
+{
+    const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    struct hl_address *address = &sentinel->address;
+    int is_known = host && port && hl_address_read(address, host->bytes, host->length, port->bytes, port->length) &&
+                   *address->host; /* an empty one would mean the sentinel's own */
+    if (!is_known || !(sentinel->is_dated || sentinel->is_guarded)) {
+        on_no_address(sentinel, reply);
+        return;
+    }
+    sentinel->is_useless = 0;
+    sentinel->told_us = hl_now_us(sentinel->node.host);
+    believe(sentinel);
+}
+
+/* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
+static void on_answer(struct hl_request *request, const struct hl_answer *answer)
+{
+    static const struct hl_reply silence = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6};
+    struct sentinel *sentinel = sentinel_of(request->node);
+    const struct hl_reply *reply = answer->was_sent ? answer->reply : NULL;
+    if (HL_PLANTED(SILENCE_IS_UNDATED) && !reply)
+        reply = &silence;
+    if (!reply)
+        return;
+    if (!sentinel->is_half_told) {
+        on_epoch(sentinel, reply);
+        ask_half(sentinel, 1);
+        return;
+    }
+    if (sentinel->is_news)
+        ask(sentinel);
+    on_address(sentinel, reply);
+}
+
+/* ---- its messages ---- */
+
+/* "<master> <old host> <old port> <new host> <new port>" */
+static int is_about(const char *master, const struct hl_reply *message)
+{
+    size_t length = strlen(master);
+    return message->length > length && memcmp(message->bytes, master, length) == 0 && message->bytes[length] == ' ';
+}
+
+/* When the subscription is on it is asked again, or a switch between the connection and that would be missed. A loss
+ * was reported already; it is asked from time to time. */
+static void on_switched(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     struct sentinel *sentinel = arg;
-    (void)sentinel_node;
-    if (known(sentinel)->port)
-        return;
-    hl_text_set(&sentinel->node.session.why, "%s", why);
-    if (sentinel->is_reported || !are_useless(sentinel))
-        return;
-    sentinel->is_reported = 1;
-    hl_trace(sentinel->route.host, HL_ROUTE_UNSETTLED,
-             &(struct hl_fact){.node = hl_node_name(&sentinel->node), .detail = why, .retry_us = SEEK_US});
+    if (event == HL_CHANNEL_ON ||
+        (event == HL_CHANNEL_MESSAGE && is_about(sentinel->deployment->master, message)))
+        ask(sentinel);
+}
+
+static void on_promoted(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    (void)message;
+    if (event == HL_CHANNEL_MESSAGE)
+        ask(arg);
+}
+
+static void on_sentinel_up(void *arg, struct hl_node *node)
+{
+    (void)arg;
+    ask(sentinel_of(node));
+}
+
+static void on_sentinel_down(void *arg, struct hl_node *node)
+{
+    struct hl_text why;
+    (void)arg;
+    (void)hl_node_withdraw(&sentinel_of(node)->question); /* the lost link may have answered half of the question */
+    hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
+    be_useless(sentinel_of(node), why.bytes);
 }
 
 /* ---- the master's node ---- */
 
 static void on_up(void *arg, struct hl_node *node)
 {
-    struct sentinel *sentinel = arg;
-    watch(sentinel);
-    sentinel->route.events->on_up(sentinel->route.arg, node);
+    struct deployment *deployment = arg;
+    watch(deployment);
+    deployment->route.events->on_up(deployment->route.arg, node);
 }
 
 static void on_down(void *arg, struct hl_node *node)
 {
-    struct sentinel *sentinel = arg;
-    sentinel->route.events->on_down(sentinel->route.arg, node);
-    seek(sentinel);
+    struct deployment *deployment = arg;
+    deployment->route.events->on_down(deployment->route.arg, node);
+    seek(deployment);
 }
 
 static void on_silence(void *arg, struct hl_node *node)
@@ -201,99 +363,104 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     (void)about;
-    return &((struct sentinel *)route)->node;
+    return &((struct deployment *)route)->node;
 }
 
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
-    return i == 0 ? &((struct sentinel *)route)->node : NULL;
+    return i == 0 ? &((struct deployment *)route)->node : NULL;
 }
 
-static int is_up(struct hl_route *route) { return ((struct sentinel *)route)->node.is_up; }
+static int is_up(struct hl_route *route) { return ((struct deployment *)route)->node.is_up; }
 
 static void start(struct hl_route *route)
 {
-    struct sentinel *sentinel = (struct sentinel *)route;
-    hl_node_start(&sentinel->node);
-    for (unsigned i = 0; i < sentinel->count; i++)
-        hl_node_start(&sentinel->sentinel_nodes[i]->node);
-    watch(sentinel);
+    struct deployment *deployment = (struct deployment *)route;
+    hl_node_start(&deployment->node);
+    for (unsigned i = 0; i < deployment->count; i++)
+        hl_node_start(&deployment->sentinels[i].node);
+    watch(deployment);
 }
 
-static void free_memory(struct sentinel *sentinel)
+static void free_memory(struct deployment *deployment)
 {
-    const struct hl_memory *memory = &sentinel->route.host->memory;
-    hl_timer_free(sentinel->route.host, sentinel->timer);
-    hl_memory_free(memory, sentinel->master);
-    hl_memory_free(memory, sentinel);
+    const struct hl_memory *memory = &deployment->route.host->memory;
+    hl_timer_free(deployment->route.host, deployment->timer);
+    hl_memory_free(memory, deployment->master);
+    hl_memory_free(memory, deployment);
 }
 
 static void free_route(struct hl_route *route)
 {
-    struct sentinel *sentinel = (struct sentinel *)route;
-    hl_node_done(&sentinel->node);
-    for (unsigned i = 0; i < sentinel->count; i++) {
-        hl_node_done(&sentinel->sentinel_nodes[i]->node);
-        hl_memory_free(&route->host->memory, sentinel->sentinel_nodes[i]);
-    }
-    free_memory(sentinel);
+    struct deployment *deployment = (struct deployment *)route;
+    hl_node_done(&deployment->node);
+    for (unsigned i = 0; i < deployment->count; i++)
+        hl_node_done(&deployment->sentinels[i].node);
+    free_memory(deployment);
 }
 
 /* ---- its making ---- */
 
-static int add_sentinel_node(struct sentinel *sentinel, const struct hl_address *address,
-                             const struct hl_node_options *options)
+static int add_sentinel(struct deployment *deployment, const struct hl_places *places,
+                        const struct hl_node_options *options)
 {
-    static const struct hl_sentinel_node_events events = {on_answered, on_useless};
-    struct hl_sentinel_node *sentinel_node = hl_memory_new(&sentinel->route.host->memory, sizeof *sentinel_node);
+    static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
+    static const struct hl_request_ops ops = {NULL, encode, on_answer};
+    static const struct { const char *name; hl_channel_fn *hear; } channels[] = {{"+switch-master", on_switched},
+                                                                                 {"+promoted-slave", on_promoted}};
+    struct sentinel *sentinel = &deployment->sentinels[deployment->count];
+    const struct hl_address *address = &places->list[deployment->count];
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
     hl_address_write(text, address);
+    own.is_sentinel = 1;
+    own.session.login = places->logins[deployment->count];
     own.session.endpoint.address = *address;
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
-    if (sentinel_node &&
-        hl_sentinel_node_init(sentinel_node, sentinel->route.host, &own, sentinel->master, &events, sentinel) == 0) {
-        sentinel->sentinel_nodes[sentinel->count++] = sentinel_node;
-        return 0;
-    }
-    hl_memory_free(&sentinel->route.host->memory, sentinel_node);
-    return -1;
+    sentinel->deployment = deployment;
+    sentinel->question.ops = &ops;
+    if (hl_node_init(&sentinel->node, deployment->route.host, &own, &events, deployment) != 0)
+        return -1;
+    deployment->count++;
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
+        if (!hl_listener_open(&sentinel->node.subscription, channels[i].name, strlen(channels[i].name),
+                              channels[i].hear, sentinel))
+            return -1;
+    return 0;
 }
 
-static int make_master(struct sentinel *sentinel, const char *master, const struct hl_node_options *node)
+static int make_master(struct deployment *deployment, const char *master, const struct hl_node_options *node)
 {
     static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
     struct hl_node_options own = *node;
-    sentinel->master = hl_memory_copy(&sentinel->route.host->memory, master, strlen(master));
-    sentinel->timer = hl_timer_new(sentinel->route.host, on_timer, sentinel);
-    if (!sentinel->master || !sentinel->timer)
+    deployment->master = hl_memory_copy(&deployment->route.host->memory, master, strlen(master));
+    deployment->timer = hl_timer_new(deployment->route.host, on_timer, deployment);
+    if (!deployment->master || !deployment->timer)
         return -1;
     own.session.endpoint = (struct hl_endpoint){.name = ""};
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", master);
     own.asks_role = 1;
-    return hl_node_init(&sentinel->node, sentinel->route.host, &own, &events, sentinel);
+    return hl_node_init(&deployment->node, deployment->route.host, &own, &events, deployment);
 }
 
-struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_sentinel_options *options,
+struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *places,
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
-    struct hl_node_options sentinels = *node;
-    struct sentinel *sentinel = hl_memory_new(&host->memory, sizeof *sentinel);
-    if (!sentinel)
+    struct deployment *deployment =
+        hl_memory_new(&host->memory, sizeof *deployment + places->count * sizeof deployment->sentinels[0]);
+    if (!deployment)
         return NULL;
-    sentinel->route = (struct hl_route){&ops, host, events, arg, 0, 0};
-    sentinel->keepalive_us = (uint64_t)node->keepalive_ms * 1000;
-    sentinels.is_sentinel = 1;
-    sentinels.session.login = options->login;
-    if (make_master(sentinel, options->master, node) != 0) {
-        free_memory(sentinel);
+    deployment->route = (struct hl_route){&ops, host, events, arg, 0, 0};
+    deployment->keepalive_us = (uint64_t)node->keepalive_ms * 1000;
+    if (make_master(deployment, places->master, node) != 0) {
+        free_memory(deployment);
         return NULL;
     }
-    for (unsigned i = 0; i < options->count; i++)
-        if (add_sentinel_node(sentinel, &options->places[i], &sentinels) != 0) {
-            free_route(&sentinel->route);
+    while (deployment->count < places->count)
+        if (add_sentinel(deployment, places, node) != 0) {
+            free_route(&deployment->route);
             return NULL;
         }
-    return &sentinel->route;
+    return &deployment->route;
 }

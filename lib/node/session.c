@@ -45,14 +45,6 @@ static uint64_t next_pause_us(struct hl_session *session)
     return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
 }
 
-/* The next attempt begins at the address that was good, or else after those that failed: an address that does not
- * answer takes the whole connect timeout. */
-static void turn_addresses(struct hl_session *session)
-{
-    session->first_address += session->address - (session->address && session->opened_us);
-    session->address = 0;
-}
-
 /* A link that was open for a while was a good one: the next pauses start from the shortest again. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
@@ -63,7 +55,6 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->failures = was_steady ? 0 : session->failures;
     retry_us = session->is_moved ? 0 : next_pause_us(session);
     session->failures = session->is_moved ? 0 : session->failures + 1;
-    turn_addresses(session);
     session->is_moved = 0;
     session->opened_us = 0;
     session->state = SESSION_PAUSED;
@@ -78,6 +69,7 @@ static void open_session(struct hl_session *session)
     session->state = SESSION_OPEN;
     session->due_us = 0;
     session->opened_us = hl_now_us(session->host);
+    session->next_address -= session->tried != 0; /* it is good: the next attempt begins there */
     session->events->on_open(session->arg);
 }
 
@@ -200,7 +192,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
 static void on_down(void *arg, const char *why)
 {
     struct hl_session *session = arg;
-    if (session->state == SESSION_CONNECTING && session->address < session->addresses_count) {
+    if (session->state == SESSION_CONNECTING && session->tried < session->addresses_count) {
         drop_link(session, 1);
         connect_next(session);
     } else if (session->state != SESSION_PAUSED && session->state != SESSION_BROKEN)
@@ -213,8 +205,8 @@ static const char *tls_host(const struct hl_session *session)
     const struct hl_session_options *options = session->options;
     if (!options->is_tls || (HL_PLANTED(TLS_DOWNGRADED) && session->failures))
         return NULL;
-    if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->address)
-        return session->addresses[session->address - 1];
+    if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->tried)
+        return session->addresses[(session->next_address - 1) % session->addresses_count];
     return options->tls_server_name ? options->tls_server_name : options->endpoint.address.host;
 }
 
@@ -232,9 +224,11 @@ static void connect_to(struct hl_session *session, const char *host)
         hl_session_break(session, "out of memory while connecting");
 }
 
+/* An address that does not answer takes the whole connect timeout: the next attempt begins after those that failed. */
 static void connect_next(struct hl_session *session)
 {
-    connect_to(session, session->addresses[(session->first_address + session->address++) % session->addresses_count]);
+    session->tried++;
+    connect_to(session, session->addresses[session->next_address++ % session->addresses_count]);
 }
 
 static void add_address(struct hl_session *session, const struct sockaddr *address)
@@ -282,7 +276,7 @@ static void attempt(struct hl_session *session)
     const struct hl_address *address = &session->options->endpoint.address;
     if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
-    session->addresses_count = session->address = 0;
+    session->addresses_count = session->tried = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (hl_address_is_path(address) || hl_url_is_address(address->host))
         connect_to(session, address->host);
@@ -391,7 +385,6 @@ void hl_session_stop(struct hl_session *session)
 {
     drop_link(session, 0);
     hl_timer_stop(session->host, session->timer);
-    turn_addresses(session);
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;

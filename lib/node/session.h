@@ -72,8 +72,8 @@ struct hl_session {
     int is_started;
     int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
-    unsigned addresses_count, address; /* how many addresses this attempt has tried */
-    unsigned first_address;            /* where it began */
+    unsigned addresses_count, tried; /* in this attempt */
+    unsigned next_address;           /* counts on from attempt to attempt */
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 

@@ -20,7 +20,7 @@ struct hl_channel {
     TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
-    struct hl_listeners listeners; /* empty: it is not wanted */
+    TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
     uint64_t sent_us, leaves_us;
     enum channel_state state;
     uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
@@ -36,11 +36,24 @@ static void watch(struct hl_subscription *subscription, uint64_t due_us)
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
-    hl_listeners_notify(&channel->listeners, &channel->subscription->next, event, message);
+    struct hl_listener **next = &channel->subscription->next, *listener;
+    for (*next = TAILQ_FIRST(&channel->listeners); (listener = *next) != NULL;) {
+        *next = TAILQ_NEXT(listener, entry);
+        listener->hear(listener->arg, event, message);
+    }
+}
+
+static void remove_listener(struct hl_listener *listener)
+{
+    struct hl_subscription *subscription = listener->channel->subscription;
+    if (subscription->next == listener)
+        subscription->next = TAILQ_NEXT(listener, entry);
+    TAILQ_REMOVE(&listener->channel->listeners, listener, entry);
+    hl_memory_free(&subscription->host->memory, listener);
 }
 
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
-static int is_own(const struct hl_channel *c) { return c == c->subscription->beat || c == c->subscription->fence; }
+static int is_beat(const struct hl_channel *channel) { return channel == channel->subscription->beat; }
 
 static void stop_linger(struct hl_channel *channel)
 {
@@ -55,11 +68,11 @@ static void forget(struct hl_channel *channel)
     stop_linger(channel);
     hl_table_remove(&subscription->channels, &channel->entry);
     while (is_wanted(channel))
-        hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next,
-                            TAILQ_FIRST(&channel->listeners));
+        remove_listener(TAILQ_FIRST(&channel->listeners));
     hl_memory_free(&subscription->host->memory, channel);
 }
-static int is_sharded(const struct hl_channel *c) { return c->subscription->is_sharded && c != c->subscription->beat; }
+
+static int is_sharded(const struct hl_channel *c) { return c->subscription->is_sharded && !is_beat(c); }
 
 static const char *word_of(const struct hl_channel *channel)
 {
@@ -90,7 +103,7 @@ static void pump(struct hl_subscription *subscription)
         channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
         watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
         if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
-            send_word(subscription->fence, "UNSUBSCRIBE");
+            send_word(subscription->beat, "UNSUBSCRIBE");
     }
 }
 
@@ -121,7 +134,7 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
                  &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
     channel->state = CHANNEL_REFUSED;
-    if (channel == subscription->beat)
+    if (is_beat(channel))
         return;
     if (is_wanted(channel))
         tell(channel, HL_CHANNEL_REFUSED, NULL);
@@ -186,7 +199,7 @@ static void on_confirmed(struct hl_channel *channel)
     settle(channel);
     if (channel->state == CHANNEL_ON)
         tell(channel, HL_CHANNEL_ON, NULL);
-    else if (channel->state == CHANNEL_OFF && channel != channel->subscription->beat)
+    else if (channel->state == CHANNEL_OFF && !is_beat(channel))
         forget(channel);
 }
 
@@ -208,7 +221,7 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    const struct hl_channel *named = channel && channel->is_fenced ? subscription->fence : channel;
+    const struct hl_channel *named = channel && channel->is_fenced ? subscription->beat : channel;
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && is_named(channel, name))))
         return;
@@ -288,7 +301,7 @@ static void lose(struct hl_channel *channel)
     else if (channel->state == CHANNEL_SENT)
         TAILQ_REMOVE(&channel->subscription->sent, channel, place);
     channel->state = CHANNEL_OFF;
-    if (!is_wanted(channel) && !is_own(channel))
+    if (!is_wanted(channel) && !is_beat(channel))
         forget(channel);
     else if (was_on)
         tell(channel, HL_CHANNEL_OFF, NULL);
@@ -369,7 +382,7 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
     static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, on_due, NULL};
-    static const char beat[] = "hilock:beat", fence[] = "hilock:fence";
+    static const char beat[] = "hilock:beat";
     memset(subscription, 0, sizeof *subscription);
     subscription->host = host;
     subscription->timeout_ms = timeout_ms;
@@ -379,20 +392,21 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     TAILQ_INIT(&subscription->lingering);
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
-    subscription->fence = channel_new(subscription, fence, sizeof fence - 1);
-    if (subscription->beat && subscription->fence &&
-        hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+    if (!subscription->beat)
+        return -1;
+    if (hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
         return 0;
-    if (subscription->beat)
-        forget(subscription->beat);
-    if (subscription->fence)
-        forget(subscription->fence);
+    forget(subscription->beat);
     return -1;
 }
 
 static int is_restful(const struct hl_channel *channel)
 {
-    return is_own(channel) || (is_wanted(channel) && hl_listeners_may_rest(&channel->listeners));
+    const struct hl_listener *listener;
+    TAILQ_FOREACH(listener, &channel->listeners, entry)
+        if (!listener->may_rest)
+            return 0;
+    return is_beat(channel) || is_wanted(channel);
 }
 
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
@@ -432,13 +446,13 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
 {
     struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
     struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
-    const struct hl_listener one = {.channel = channel, .hear = hear, .arg = arg};
-    struct hl_memory *memory = &subscription->host->memory;
-    struct hl_listener *listener = channel ? hl_listeners_add(&channel->listeners, memory, &one) : NULL;
+    struct hl_listener *listener = channel ? hl_memory_new(&subscription->host->memory, sizeof *listener) : NULL;
     if (!listener && channel && !entry)
         forget(channel);
     if (!listener)
         return NULL;
+    *listener = (struct hl_listener){.channel = channel, .hear = hear, .arg = arg};
+    TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
     hl_subscription_start(subscription);
     stop_linger(channel);
     if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) &&
@@ -453,16 +467,15 @@ void hl_listener_let_rest(struct hl_listener *listener) { listener->may_rest = 1
 void hl_listener_close(struct hl_listener *listener)
 {
     struct hl_channel *channel = listener ? listener->channel : NULL;
-    struct hl_subscription *subscription = channel ? channel->subscription : NULL;
     if (!listener)
         return;
-    hl_listeners_remove(&channel->listeners, &subscription->host->memory, &subscription->next, listener);
+    remove_listener(listener);
     if (is_wanted(channel))
         return;
     channel->is_lingering = 1;
-    channel->leaves_us = hl_now_us(subscription->host) + LINGER_US;
-    TAILQ_INSERT_TAIL(&subscription->lingering, channel, linger);
-    watch(subscription, channel->leaves_us);
+    channel->leaves_us = hl_now_us(channel->subscription->host) + LINGER_US;
+    TAILQ_INSERT_TAIL(&channel->subscription->lingering, channel, linger);
+    watch(channel->subscription, channel->leaves_us);
 }
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }

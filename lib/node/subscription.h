@@ -12,14 +12,31 @@
  * answered twice when the slot has just left. So a fence follows it: an UNSUBSCRIBE that has one answer in any state.
  * All answers before the fence's are to SUNSUBSCRIBE.
  *
+ * Listeners of a channel are called in the order in which they came. One may close itself or another meanwhile.
  * Invariants: a channel has at most one command under way; ON is reported only for a confirmation by the present link;
  * a message is a hint and never the truth (R7): its text is not read here. */
 #ifndef HL_NODE_SUBSCRIPTION_H
 #define HL_NODE_SUBSCRIPTION_H
 
 #include "base/table.h"
-#include "node/listeners.h"
 #include "node/session.h"
+
+enum hl_channel_event {
+    HL_CHANNEL_ON,      /* confirmed: messages from here on arrive */
+    HL_CHANNEL_MESSAGE,
+    HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
+    HL_CHANNEL_REFUSED  /* refused (no right): no messages, the listener must poll */
+};
+
+typedef void hl_channel_fn(void *arg, enum hl_channel_event event, const struct hl_reply *message);
+
+struct hl_listener {
+    TAILQ_ENTRY(hl_listener) entry;
+    struct hl_channel *channel;
+    hl_channel_fn *hear;
+    void *arg;
+    int may_rest; /* does not keep the link */
+};
 
 struct hl_subscription {
     struct hl_host *host;
@@ -36,8 +53,7 @@ struct hl_subscription {
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
-    struct hl_channel *beat, *fence; /* of channels that do not exist: UNSUBSCRIBE of one is the keep-alive, of the
-                                        other the fence */
+    struct hl_channel *beat; /* it does not exist: UNSUBSCRIBE of it is the keep-alive, and the fence */
 };
 
 /* options outlives it. 0; -1: no memory */

@@ -26,12 +26,6 @@ static void ask(struct hl_topology *topology, int is_half_told)
                    HL_REQUEST_URGENT);
 }
 
-static void end(struct hl_topology *topology, const struct hl_reply *reply, int has_slots)
-{
-    hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
-    topology->on_answered(topology->arg, reply, has_slots);
-}
-
 /* ---- the first half ---- */
 
 /* A server that is busy or loading may answer later. If the user may not ask, or the server lacks the command, only the
@@ -45,10 +39,9 @@ static void on_epochs(struct hl_topology *topology, const struct hl_reply *reply
 {
     if (hl_missing_is_right(reply))
         (void)hl_missing_hear(&topology->asked->node, HL_MISSING_EPOCH, "CLUSTER NODES", reply, LOSS);
-    if (hl_epochs_read(&topology->epochs, &topology->members->host->memory, reply) < 0)
-        end(topology, NULL, 0);
-    else if (is_for_now(reply))
-        end(topology, reply, 0);
+    hl_epochs_read(&topology->epochs, reply);
+    if (is_for_now(reply))
+        topology->on_answered(topology->arg, reply, 0);
     else
         ask(topology, 1);
 }
@@ -79,14 +72,14 @@ static void on_slots(struct hl_topology *topology, const struct hl_reply *reply)
     if (has_slots)
         hl_missing_report(&topology->asked->node, HL_MISSING_EPOCH,
                       topology->epochs.count ? NULL : "CLUSTER NODES gives no config-epochs" LOSS);
-    end(topology, reply, has_slots);
+    topology->on_answered(topology->arg, reply, has_slots);
 }
 
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_topology *topology = topology_of(request);
     if (!answer->reply)
-        end(topology, NULL, 0);
+        topology->on_answered(topology->arg, NULL, 0);
     else if (topology->is_half_told)
         on_slots(topology, answer->reply);
     else
@@ -169,11 +162,6 @@ void hl_topology_init(struct hl_topology *topology, struct hl_members *members, 
     topology->arg = arg;
 }
 
-void hl_topology_done(struct hl_topology *topology)
-{
-    hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
-}
-
 int hl_topology_is_asked(const struct hl_topology *topology) { return hl_request_is_busy(&topology->question); }
 
 void hl_topology_ask(struct hl_topology *topology, struct hl_member *member)
@@ -184,6 +172,6 @@ void hl_topology_ask(struct hl_topology *topology, struct hl_member *member)
 
 void hl_topology_lose(struct hl_topology *topology, const struct hl_member *member)
 {
-    if (topology->asked == member && hl_topology_is_asked(topology) && hl_node_withdraw(&topology->question))
-        hl_epochs_forget(&topology->epochs, &topology->members->host->memory);
+    if (topology->asked == member)
+        (void)hl_node_withdraw(&topology->question);
 }

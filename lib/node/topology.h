@@ -27,7 +27,7 @@ struct hl_topology {
     struct hl_members *members;
     struct hl_member *asked; /* last */
     struct hl_request question;
-    struct hl_epochs epochs;
+    struct hl_epochs epochs; /* by the latest answer */
     int is_half_told;        /* the epochs were answered or refused, and the slots are asked for */
     uint16_t slots[HL_SLOTS]; /* 1 + index of the member, by the latest answer; 0: none */
     hl_topology_fn *on_answered;
@@ -35,7 +35,6 @@ struct hl_topology {
 };
 
 void hl_topology_init(struct hl_topology *topology, struct hl_members *members, hl_topology_fn *on_answered, void *arg);
-void hl_topology_done(struct hl_topology *topology);
 /* May the latest answer move one of owner's slots to `to`? NULL: no owner. */
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to);
 /* `to` gets a slot of from's, and from then on counts as no older than `from`, though its epoch may be unknown. */

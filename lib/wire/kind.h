@@ -24,8 +24,6 @@ struct hl_params { /* its other arguments; a kind ignores those that it does not
     unsigned reserved;     /* acquire: tokens reserved for hand-offs; of next */
     int is_second;         /* acquire, release, force: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
-    int is_extended;       /* renew: the store may keep it for longer than lease_ms, which must not be shortened */
-    unsigned natives;      /* renew, release: the server's native commands (simple.h) */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     /* of a kind with a queue */
     uint64_t next_id;      /* release: the acquisition that it asks for as well; 0: none */
@@ -62,13 +60,12 @@ enum hl_result {
 };
 
 #define HL_NUMBER_MAX ((int64_t)1 << 53) /* Lua's numbers are exact up to here */
-#define HL_LEFT_UNKNOWN ((uint64_t)1 << 53) /* a renewal whose answer has no PTTL */
 
 struct hl_response {
     enum hl_result result;
     uint64_t token;              /* acquire YES; 0: the kind has none */
     enum hl_find found;          /* peek NO */
-    uint64_t left_ms;            /* acquire, peek NO: PTTL of the holder; renew YES: PTTL found, or HL_LEFT_UNKNOWN */
+    uint64_t left_ms;            /* acquire, peek NO: PTTL of the holder; renew YES: PTTL found */
     int has_no_ttl;              /* the same: held without an expiry */
     const char *holder;          /* the same; dies with the reply. Of a peek "": the key is there, but has no holder */
     size_t holder_length;
@@ -99,7 +96,6 @@ struct hl_kind {
     int place_each;         /* every waiting handle has a place; else a client has one for each name, and its handles
                                wait behind that */
     const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
-    int has_natives;        /* some servers have cheaper commands for it (simple.h) */
     int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
                                other */
     hl_encode_fn *acquire, *renew, *release;

@@ -35,39 +35,27 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
     return params->is_second ? HL_FORM_SCRIPT : HL_FORM_NATIVE;
 }
 
-/* SET overwrites the TTL: a lease that was perhaps extended is renewed by the script, which never shortens it. */
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    int is_blind = HL_PLANTED(SIMPLE_RENEWS_BLINDLY), is_native = is_blind || (params->natives && !params->is_extended);
-    if (is_native) {
+    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY)) {
         begin_set(command, target);
-        if (!is_blind) {
-            hl_command_add_word(command, "IFEQ");
-            hl_holder_add(command, target->uuid, target->id, target->label);
-        }
         hl_command_add_word(command, "PX");
     } else
         begin_script(command, &hl_script_simple_renew, target);
     hl_command_add_number(command, params->lease_ms);
-    return is_native ? HL_FORM_NATIVE : HL_FORM_SCRIPT;
+    return HL_FORM_SCRIPT;
 }
 
 enum hl_form hl_simple_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    int has_delifeq = (params->natives & HL_NATIVE_DELIFEQ) != 0, is_blind = HL_PLANTED(SIMPLE_RELEASES_BLINDLY);
-    if (!params->natives && !is_blind) {
+    (void)params;
+    if (HL_PLANTED(SIMPLE_RELEASES_BLINDLY)) {
+        hl_command_begin(command, "DEL");
+        hl_command_add(command, target->name, target->name_length);
+    } else
         begin_script(command, &hl_script_simple_release, target);
-        return HL_FORM_SCRIPT;
-    }
-    hl_command_begin(command, is_blind ? "DEL" : has_delifeq ? "DELIFEQ" : "DELEX");
-    hl_command_add(command, target->name, target->name_length);
-    if (is_blind)
-        return HL_FORM_NATIVE;
-    if (!has_delifeq)
-        hl_command_add_word(command, "IFEQ");
-    hl_holder_add(command, target->uuid, target->id, target->label);
-    return HL_FORM_NATIVE;
+    return HL_FORM_SCRIPT;
 }
 
 /* As a peek's answer, but the name is not free. */
@@ -90,16 +78,14 @@ struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form
 
 struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form form)
 {
-    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
-        return (struct hl_response){.result = HL_YES, .left_ms = HL_LEFT_UNKNOWN};
-    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
-        return (struct hl_response){.result = HL_NO};
-    return form == HL_FORM_NATIVE ? hl_response_of_hold(reply) : hl_response_renewed(reply, form);
+    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY) && reply->type == HL_REPLY_STATUS)
+        return (struct hl_response){.result = HL_YES};
+    return hl_response_renewed(reply, form);
 }
 
 struct hl_response hl_simple_released(const struct hl_reply *reply, enum hl_form form)
 {
-    (void)form; /* both answer 0 or 1 */
+    (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
         return hl_response_of_hold(reply);
     return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO};
@@ -130,7 +116,6 @@ static enum hl_form peek(struct hl_command *command, const struct hl_target *tar
 
 const struct hl_kind hl_simple_kind = {
     .kind = HILOCK_SIMPLE,
-    .has_natives = 1,
     .wrong_kind = "is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name",
     .acquire = hl_simple_acquire,
     .renew = hl_simple_renew,
@@ -143,26 +128,3 @@ const struct hl_kind hl_simple_kind = {
     .force = force,
     .forced = forced,
 };
-
-/* ---- native commands ---- */
-
-void hl_simple_ask_natives(struct hl_command *command)
-{
-    hl_command_begin(command, "COMMAND");
-    hl_command_add_word(command, "INFO");
-    hl_command_add_word(command, "DELIFEQ");
-    hl_command_add_word(command, "DELEX");
-}
-
-/* COMMAND INFO answers a list with nil for each name that it does not know. */
-static unsigned has(const struct hl_reply *reply, size_t i, const char *name)
-{
-    const struct hl_reply *entry = hl_reply_item(reply, i, HL_REPLY_ARRAY);
-    const struct hl_reply *found = entry ? hl_reply_item(entry, 0, HL_REPLY_STRING) : NULL;
-    return found && hl_reply_is(found, name);
-}
-
-unsigned hl_simple_natives(const struct hl_reply *reply)
-{
-    return (has(reply, 0, "delifeq") ? HL_NATIVE_DELIFEQ : 0u) | (has(reply, 1, "delex") ? HL_NATIVE_DELEX : 0u);
-}

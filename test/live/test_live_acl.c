@@ -49,7 +49,7 @@ static void only_optional_was_denied(struct fixture *fixture, const struct right
  * found shows that the check can. With the line alone all can be done, too. */
 static void are_just_enough(struct fixture *fixture, const char *line, const hilock_kind *kinds, unsigned count)
 {
-    struct rights needed = {.count = 0}, all = rights_of_shop(fixture->redis, line);
+    struct rights needed = {.count = 0}, all = rights_of_shop(line);
     struct record *record = record_begin(&fixture->server, 1);
     rights_read(&needed, line, "shop");
     rights_give(&all, fixture->redis, NULL);
@@ -84,7 +84,7 @@ static void beside_that(void **state)
         {"+wait", "'wait'", 0, 1, HILOCK_NOT_REPLICATED},
     };
     struct fixture *fixture = *state;
-    struct rights rights = rights_of_shop(fixture->redis, queued);
+    struct rights rights = rights_of_shop(queued);
     rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
     for (size_t i = 0; i < 4; i++) {
         int has_it = i % 2 != 0;
@@ -109,9 +109,6 @@ static const struct option options[] = {
     {"+info", "INFO refused", HILOCK_MUTEX},
     {"+client|setname", "CLIENT SETNAME refused", HILOCK_MUTEX},
     {"+pubsub|numsub", "PUBSUB NUMSUB refused", HILOCK_FAIR},
-    {"+command|info", "COMMAND INFO refused", HILOCK_SIMPLE},
-    {"+delifeq", "native command refused", HILOCK_SIMPLE},
-    {"+delex", "native command refused", HILOCK_SIMPLE},
 };
 
 static int was_told(void *client) { return ((struct client *)client)->watched_count > 0; }
@@ -125,7 +122,7 @@ static int is_up_again(void *arg)
 /* A second connection tells nothing new. */
 static void told_once(struct fixture *fixture, const struct option *option)
 {
-    struct rights rights = rights_of_shop(fixture->redis, option->kind == HILOCK_SIMPLE ? simple : queued);
+    struct rights rights = rights_of_shop(option->kind == HILOCK_SIMPLE ? simple : queued);
     struct deeds deeds;
     if (!rights_has(&rights, option->right)) {
         print_message("%s: this server has no such command\n", option->right);
@@ -164,7 +161,7 @@ static void begin_without(struct trial *trial, struct fixture *fixture, const ch
 {
     char command[128];
     trial->fixture = fixture;
-    trial->rights = rights_of_shop(fixture->redis, queued);
+    trial->rights = rights_of_shop(queued);
     redis_do(fixture->redis, "SCRIPT FLUSH");
     rights_give(&trial->rights, fixture->redis, NULL);
     snprintf(command, sizeof command, "ACL SETUSER shop %s", right);

@@ -32,9 +32,9 @@ static void nothing_was_denied(const struct watch *watch)
 }
 
 /* The line of a kind, and that of the deployment if it has one. */
-static struct rights shop_at(const struct watch *watch, const char *kind, const char *besides)
+static struct rights shop_with(const char *kind, const char *besides)
 {
-    struct rights rights = rights_of_shop(redis_at(watch->servers[0]), kind);
+    struct rights rights = rights_of_shop(kind);
     if (besides)
         rights_read(&rights, besides, "shop");
     return rights;
@@ -128,7 +128,7 @@ static void behind_Sentinel(void **state)
     sentinels_start(&behind.set, NULL);
     behind.servers = (struct watch){SENTINEL_SERVERS, behind.set.servers};
     behind.sentinels = (struct watch){SENTINELS, behind.set.sentinels};
-    behind.shop = shop_at(&behind.servers, queued, sentinel);
+    behind.shop = shop_with(queued, sentinel);
     rights_read(&behind.seeker, sentinel, "seeker");
     rights_add(&behind.seeker, "+client|setname");
     all_can_be_done(&behind);
@@ -170,7 +170,7 @@ static void a_Cluster(void **state)
     shards_start(&set, NULL);
     for (int i = 0; i < 3; i++) {
         struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:{4}2"};
-        struct rights all = shop_at(&watch, kinds[i].word, cluster);
+        struct rights all = shop_with(kinds[i].word, cluster);
         watch_give(&watch, &all, NULL);
         if (kinds[i].kind == HILOCK_MUTEX)
             record = record_begin(set.servers, SHARDS_SERVERS);

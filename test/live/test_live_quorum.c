@@ -124,7 +124,7 @@ static void with_the_rights_of_the_guide(void **state)
                                             .restart_guard_ms = HILOCK_GUARD_OFF};
     (void)state;
     masters_start(&masters, 3);
-    shop = rights_of_shop(redis_at(masters.servers[0]), "MUTEX and FAIR");
+    shop = rights_of_shop("MUTEX and FAIR");
     for (unsigned i = 0; i < masters.count; i++)
         rights_give(&shop, redis_at(masters.servers[i]), NULL);
     options.quorum_urls = masters.urls;

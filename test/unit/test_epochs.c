@@ -13,10 +13,6 @@
 
 #define ID(tail) "07c37dfeb235213a872192d90877d0cd55635b" tail
 
-static struct hl_memory memory;
-
-__attribute__((constructor)) static void set_up(void) { hl_memory_init(&memory, NULL); }
-
 static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, size_t length)
 {
     static struct hl_reply reply;
@@ -25,25 +21,21 @@ static const struct hl_reply *said(enum hl_reply_type type, const char *bytes, s
 }
 
 /* Read from a block that ends where the text does. */
-static int read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t length)
+static void read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t length)
 {
     char *copy = malloc(length ? length : 1);
-    int is_read;
     assert_non_null(copy);
     memcpy(copy, text, length);
-    is_read = hl_epochs_read(ret_epochs, &memory, said(HL_REPLY_STRING, copy, length));
+    hl_epochs_read(ret_epochs, said(HL_REPLY_STRING, copy, length));
     free(copy);
-    return is_read;
 }
 
 static void reads(const char *text, unsigned count, const char *id, uint64_t dated)
 {
     struct hl_epochs epochs;
-    assert_int_equal(read_bytes(&epochs, text, strlen(text)), count > 0);
+    read_bytes(&epochs, text, strlen(text));
     assert_int_equal(epochs.count, count);
     assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), dated);
-    hl_epochs_forget(&epochs, &memory);
-    assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), 0);
 }
 
 TEST(what_servers_write)
@@ -87,8 +79,8 @@ TEST(another_type_tells_none)
     static const char line[] = ID("91") " a master - 0 0 1 connected";
     struct hl_epochs epochs;
     for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
-        assert_int_equal(hl_epochs_read(&epochs, &memory, said(type, line, sizeof line - 1)), type == HL_REPLY_STRING);
-        hl_epochs_forget(&epochs, &memory);
+        hl_epochs_read(&epochs, said(type, line, sizeof line - 1));
+        assert_int_equal(epochs.count, type == HL_REPLY_STRING);
     }
 }
 
@@ -102,26 +94,13 @@ TEST(more_masters_than_any_cluster_has)
     assert_non_null(text);
     for (unsigned i = 0; i < LINES; i++)
         length += (size_t)snprintf(text + length, LINE, "%040x a master - 0 0 %u connected %u\n", i, i, i);
-    assert_int_equal(read_bytes(&epochs, text, length), 1);
+    read_bytes(&epochs, text, length);
     assert_int_equal(epochs.count, HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX - 1);
     assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX);
     assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), 0);
-    hl_epochs_forget(&epochs, &memory);
     free(text);
-}
-
-TEST(no_memory_is_said)
-{
-    static const char line[] = ID("91") " a master - 0 0 1 connected";
-    struct hl_epochs epochs = {.count = 1};
-    struct world_memory out = {.is_out = 1};
-    struct hilock_allocator allocator = world_memory_allocator(&out);
-    struct hl_memory none;
-    hl_memory_init(&none, &allocator);
-    assert_int_equal(hl_epochs_read(&epochs, &none, said(HL_REPLY_STRING, line, sizeof line - 1)), -1);
-    assert_int_equal(epochs.count, 0);
 }
 
 /* Pieces of lines in any order: nothing is read that is not there (a sanitizer looks), and nothing twice. */
@@ -135,7 +114,6 @@ TEST(chance)
         struct hl_epochs epochs;
         char text[2048];
         size_t length = 0, lines = 1;
-        int is_read;
         for (uint64_t more = hl_random_below(&random, 40); more; more--) {
             const char *piece = pieces[hl_random_below(&random, sizeof pieces / sizeof *pieces)];
             memcpy(text + length, piece, strlen(piece));
@@ -143,9 +121,7 @@ TEST(chance)
             lines += strchr(piece, '\n') != NULL;
         }
         length -= length ? hl_random_below(&random, length < 4 ? length : 4) : 0;
-        is_read = read_bytes(&epochs, text, length);
-        assert_int_equal(is_read, epochs.count > 0);
+        read_bytes(&epochs, text, length);
         assert_true(epochs.count <= lines);
-        hl_epochs_forget(&epochs, &memory);
     }
 }

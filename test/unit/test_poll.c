@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kind SIMPLE and wake POLL in virtual time: what is asked when, without a subscription; native commands and scripts; handles of several
+/* Kind SIMPLE and wake POLL in virtual time: what is asked when, without a subscription; handles of several
  * kinds on one name. */
 #include "play.h"
 
@@ -71,68 +71,13 @@ WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 
 /* ---- renewal and release ---- */
 
-A_PLAY(a_server_that_has_them_is_told_by_native_commands)
+WITH_CLIENT(an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals)
 {
-    static const struct { const char *learns, *release; } servers[] = {{"delifeq", "DELIFEQ"}, {"delex", "DELEX"}};
-    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++) {
-        struct client *p;
-        struct handle *a;
-        sim_store_learn(s->store.core, servers[i].learns);
-        store_forget(&s->store);
-        p = fixture_connect(s, NULL);
-        a = waits(p, "a");
-        TELLS_IN(s, 1500, "a:OK");
-        BELIEVES(s, a, sent_at_us(s, "SET", 1) + 3000000 - 37000);
-        HOLDS(s, strstr(store_line(&s->store, "SET", 1)->text, " IFEQ "));
-        release(a);
-        TELLS_IN(s, 1, "a:released");
-        SAME(s, asked(s, servers[i].release), 1);
-        SAME(s, asked(s, "simple_renew") + asked(s, "simple_release"), 0);
-        HOLDS(s, !is_ours(s, "stock"));
-    }
-}
-
-/* The server has it, and the user has no right to it: scripts do the same, at once and from then on. */
-A_PLAY(a_native_command_that_is_refused_is_not_needed)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = waits(p, "a");
-    struct handle *b = asking(p, "b", "other", SIMPLE(.lease_ms = 60000));
-    run_ms(s, 500);
-    PLAN(s, .on = "DELIFEQ", .act = PLAN_REFUSE, .error = "NOPERM User has no permissions to run the 'delifeq' command", .times = PLAN_ALWAYS);
-    release(b);
-    TELLS_IN(s, 1, "a:OK b:OK b:released");
-    SAME(s, asked(s, "simple_release"), 1);
-    run_ms(s, 1000);
-    SAME(s, asked(s, "simple_renew"), 1);
-    release(a);
-    TELLS_IN(s, 1, "a:released");
-}
-
-A_PLAY(a_native_renewal_that_is_refused_is_said_by_the_script_in_time)
-{
-    sim_store_learn(s->store.core, "delex");
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a = waits(p, "a");
-    run_ms(s, 500);
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "ERR syntax error", .times = PLAN_ALWAYS);
-    TELLS_IN(s, 600, "a:OK");
-    SAME(s, asked(s, "simple_renew"), 1);
-    BELIEVES(s, a, sent_at_us(s, "simple_renew", 0) + 3000000 - 37000);
-}
-
-A_PLAY(a_refused_question_means_that_it_has_none)
-{
-    sim_store_learn(s->store.core, "delifeq");
-    PLAN(s, .on = "COMMAND", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'command|info' command");
-    struct client *p = fixture_connect(s, NULL);
-    HOLDS(s, !strstr(p->log, "NOPERM"));
-    struct handle *a = waits(p, "a");
-    run_ms(s, 1);
-    release(a);
-    TELLS_IN(s, 1, "a:OK a:released");
-    SAME(s, asked(s, "simple_release"), 1);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 9000));
+    SAME(s, extend(a, 60000), HILOCK_OK);
+    TELLS_IN(s, 20000, "a:extended");
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 39000 && store_left_ms(&s->store, "stock") > 39000);
+    HOLDS(s, asked(s, "simple_renew") >= 5);
 }
 
 /* ---- several kinds on one name ---- */

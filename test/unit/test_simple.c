@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kind SIMPLE says, word by word, by scripts and by native commands, and what it makes of any answer. */
+/* What kind SIMPLE says, word by word, and what it makes of any answer. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,42 +39,30 @@ static void assert_script(hl_encode_fn *say, const struct hl_params *params, con
 
 TEST(acquire_is_said_so)
 {
-    assert_said(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .natives = 3}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
+    assert_said(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
     assert_script(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
 }
 
 TEST(renew_is_said_so)
 {
-    const struct hl_params script = {.lease_ms = 30000}, native = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX};
-    assert_script(hl_simple_renew, &script, &hl_script_simple_renew, UUID ":7|30000");
-    assert_said(hl_simple_renew, &native, HL_FORM_NATIVE, "SET|stock|" UUID ":7|IFEQ|" UUID ":7|PX|30000");
-}
-
-/* SET sets the TTL outright, the script never shortens it. */
-TEST(what_was_extended_is_renewed_by_the_script)
-{
-    const struct hl_params extended = {.lease_ms = 30000, .natives = HL_NATIVE_DELEX | HL_NATIVE_DELIFEQ, .is_extended = 1};
-    assert_script(hl_simple_renew, &extended, &hl_script_simple_renew, UUID ":7|30000");
+    assert_script(hl_simple_renew, &(struct hl_params){.lease_ms = 30000}, &hl_script_simple_renew, UUID ":7|30000");
 }
 
 TEST(release_is_said_so)
 {
     assert_script(hl_simple_release, &(struct hl_params){0}, &hl_script_simple_release, UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELIFEQ}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_params){.natives = HL_NATIVE_DELEX}, HL_FORM_NATIVE, "DELEX|stock|IFEQ|" UUID ":7");
-    assert_said(hl_simple_release, &(struct hl_params){.natives = 3}, HL_FORM_NATIVE, "DELIFEQ|stock|" UUID ":7");
 }
 
 TEST(the_longest_name_fits)
 {
     char name[HILOCK_NAME_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "sh@db1/4711"};
-    const struct hl_params params = {.lease_ms = UINT64_MAX, .natives = HL_NATIVE_DELEX};
+    const struct hl_params params = {.lease_ms = UINT64_MAX};
     struct hl_command command;
     memset(name, 0xff, sizeof name);
     hl_simple_renew(&command, &longest, &params);
-    assert_int_equal(command.lengths[1], sizeof name);
-    assert_int_equal(command.argc, 7);
+    assert_int_equal(command.lengths[3], sizeof name);
+    assert_int_equal(command.argc, 6);
 }
 
 static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *reply)
@@ -84,7 +72,7 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
     struct hl_response answer = hear(reply, form);
     snprintf(text, sizeof text, "%s", verdicts[answer.result]);
     if (answer.result == HL_YES && hear == hl_simple_renewed)
-        snprintf(text, sizeof text, answer.left_ms == HL_LEFT_UNKNOWN ? "YES" : "YES left %" PRIu64, answer.left_ms);
+        snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.result == HL_NO && hear == hl_simple_acquired)
         snprintf(text, sizeof text, "NO %.*s left %" PRIu64 "%s", (int)answer.holder_length, answer.holder, answer.left_ms,
                  answer.has_no_ttl ? " for ever" : "");
@@ -145,53 +133,16 @@ TEST(answers_to_renew)
     RENEW(SCRIPT, say_integer(INT64_MAX), "PROTOCOL \"\"");
     RENEW(SCRIPT, say_status("OK"), "PROTOCOL \"\"");
     RENEW(SCRIPT, say_nil(), "PROTOCOL \"\"");
-    RENEW(NATIVE, say_status("OK"), "YES");
-    RENEW(NATIVE, say_nil(), "NO");
-    RENEW(NATIVE, say_string("OK"), "PROTOCOL \"\"");
-    RENEW(NATIVE, say_integer(1), "PROTOCOL \"\"");
-    RENEW(NATIVE, say_integer(0), "PROTOCOL \"\"");
-    RENEW(NATIVE, say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
+    RENEW(SCRIPT, say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
 }
 
 TEST(answers_to_release)
 {
     RELEASE(SCRIPT, say_integer(0), "NO");
     RELEASE(SCRIPT, say_integer(1), "YES");
-    RELEASE(NATIVE, say_integer(0), "NO");
-    RELEASE(NATIVE, say_integer(1), "YES");
     RELEASE(SCRIPT, say_integer(2), "PROTOCOL \"\"");
-    RELEASE(NATIVE, say_integer(-1), "PROTOCOL \"\"");
-    RELEASE(NATIVE, say_status("OK"), "PROTOCOL \"\"");
+    RELEASE(SCRIPT, say_integer(-1), "PROTOCOL \"\"");
+    RELEASE(SCRIPT, say_status("OK"), "PROTOCOL \"\"");
     RELEASE(SCRIPT, say_nil(), "PROTOCOL \"\"");
-    RELEASE(NATIVE, say_error("NOPERM x"), "DENIED \"NOPERM x\"");
-}
-
-static unsigned natives(struct hl_reply *reply)
-{
-    unsigned told = hl_simple_natives(reply);
-    say_free(reply);
-    return told;
-}
-
-static struct hl_reply *entry(const char *name) { return say_array(3, say_string(name), say_integer(3), say_array(0)); }
-
-TEST(what_a_server_has_is_asked_once)
-{
-    struct hl_command command;
-    hl_simple_ask_natives(&command);
-    assert_string_equal(text_of(&command), "COMMAND|INFO|DELIFEQ|DELEX");
-    assert_int_equal(natives(say_array(2, say_nil(), say_nil())), 0);
-    assert_int_equal(natives(say_array(2, entry("delifeq"), say_nil())), HL_NATIVE_DELIFEQ);
-    assert_int_equal(natives(say_array(2, say_nil(), entry("delex"))), HL_NATIVE_DELEX);
-    assert_int_equal(natives(say_array(2, entry("delifeq"), entry("delex"))), HL_NATIVE_DELIFEQ | HL_NATIVE_DELEX);
-}
-
-TEST(any_other_answer_means_that_it_has_none)
-{
-    assert_int_equal(natives(say_error("NOPERM this user has no permissions")), 0);
-    assert_int_equal(natives(say_nil()), 0);
-    assert_int_equal(natives(say_array(0)), 0);
-    assert_int_equal(natives(say_array(2, say_string("delifeq"), say_string("delex"))), 0);
-    assert_int_equal(natives(say_array(2, entry("delex"), entry("delifeq"))), 0);
-    assert_int_equal(natives(say_array(2, say_array(0), say_array(1, say_integer(1)))), 0);
+    RELEASE(SCRIPT, say_error("NOPERM x"), "DENIED \"NOPERM x\"");
 }

@@ -2,6 +2,7 @@
 /* Channels: subscribed when wanted, again after a loss, left when nobody wants them; and a stream out of step is not
  * believed. Names that look alike are different locks, though they share a channel, and no name is a key that another
  * lock keeps. */
+#include "client/client.h"
 #include "play.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
@@ -159,4 +160,53 @@ A_PLAY(keys_of_other_locks_are_no_names)
     is_refused(s, q, "ock:token={x}", "hilock:token={x}");
     held(p, "a", "hilock", NULL);
     held(q, "b", "hilock:token:{x}", NULL); /* hilhilock:.. */
+}
+
+/* ---- all who listen are called in the order they came, and any of them may go while they are ---- */
+
+static struct hl_listener *ears[3];
+static char heard[8];
+static int goes[3]; /* which one each closes: itself, another, or -1 */
+
+static void hear(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    int me = *(int *)arg, gone = goes[me];
+    (void)message;
+    if (event != HL_CHANNEL_MESSAGE)
+        return;
+    heard[strlen(heard)] = (char)('a' + me);
+    goes[me] = -1;
+    if (gone < 0)
+        return;
+    hl_listener_close(ears[gone]);
+    ears[gone] = NULL;
+}
+
+static const char *heard_of(struct fixture *s, struct client *p, int first_goes, int second_goes, int third_goes)
+{
+    static int numbers[] = {0, 1, 2};
+    struct hl_route *route = p->client->core.route;
+    memset(heard, 0, sizeof heard);
+    for (int i = 0; i < 3; i++)
+        ears[i] = hl_listener_open(&route->ops->node_at(route, 0)->subscription, "news", 4, hear, &numbers[i]);
+    goes[0] = first_goes;
+    goes[1] = second_goes;
+    goes[2] = third_goes;
+    run_ms(s, 10);
+    store_publish(&s->store, "news", "x");
+    run_ms(s, 10);
+    for (int i = 0; i < 3; i++)
+        hl_listener_close(ears[i]);
+    return heard;
+}
+
+WITH_CLIENT(all_who_listen_are_called_though_some_go)
+{
+    run_ms(s, 10);
+    TEXT(s, heard_of(s, p, -1, -1, -1), "abc");
+    TEXT(s, heard_of(s, p, 0, 1, 2), "abc");
+    TEXT(s, heard_of(s, p, 1, -1, -1), "ac");
+    TEXT(s, heard_of(s, p, 2, -1, -1), "ab");
+    TEXT(s, heard_of(s, p, -1, 0, 1), "abc");
+    TEXT(s, heard_of(s, p, 1, -1, 0), "ac");
 }

@@ -15,9 +15,9 @@ static const char *summary(const struct hl_url *url)
 {
     static char text[512];
     size_t used = (size_t)snprintf(text, sizeof text, "%s %s ", url->user ? url->user : "-", url->password ? url->password : "-");
-    for (unsigned i = 0; i < url->hosts_count; i++)
+    for (unsigned i = 0; i < url->hosts_count && url->scheme != HL_URL_UNIX; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %d ", url->hosts[i].host, hl_url_is_address(url->hosts[i].host) ? "*" : "", url->hosts[i].port);
-    snprintf(text + used, sizeof text - used, "%d %s", url->db, url->path ? url->path : url->master ? url->master : "-");
+    snprintf(text + used, sizeof text - used, "%d %s", url->db, url->scheme == HL_URL_UNIX ? url->hosts[0].host : url->master ? url->master : "-");
     return text;
 }
 

@@ -91,7 +91,7 @@ static const struct hl_script *script_of(const char *sha1, size_t length)
 const char *store_word(int argc, const char *const *argv, const size_t *lengths)
 {
     static const char *const known[] = {"AUTH", "SELECT", "CLIENT", "SCRIPT", "TIME", "INFO", "PING", "SUBSCRIBE", "UNSUBSCRIBE", "PUBLISH",
-                                        "SET", "DEL", "DELIFEQ", "DELEX", "COMMAND", "ROLE", "SENTINEL", "ASKING",
+                                        "SET", "DEL", "ROLE", "SENTINEL", "ASKING",
                                         "PUBSUB", "SSUBSCRIBE", "SUNSUBSCRIBE", "WAIT"};
     const struct hl_script *script = argc > 1 && is_word(argv, lengths, 0, "EVALSHA") ? script_of(argv[1], lengths[1]) : NULL;
     if (script)

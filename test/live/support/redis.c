@@ -148,14 +148,6 @@ long long redis_calls(struct redis *redis, const char *command)
 
 long long redis_info(struct redis *redis, const char *section, const char *key) { return info(redis, section, key, ":"); }
 
-int redis_has_command(struct redis *redis, const char *name)
-{
-    redisReply *reply = redis_reply(redis, "COMMAND INFO %s", name);
-    int is_so = reply->elements == 1 && reply->element[0]->type == REDIS_REPLY_ARRAY && reply->element[0]->elements > 0;
-    freeReplyObject(reply);
-    return is_so;
-}
-
 int redis_says(const struct server *server, const char *question, const char *words)
 {
     redisReply *reply = redis_reply(redis_at(server), question);

@@ -27,7 +27,6 @@ size_t redis_count(struct redis *redis, const char *format, ...);      /* items 
 long long redis_calls(struct redis *redis, const char *command);
 long long redis_info(struct redis *redis, const char *section, const char *key);
 int redis_says(const struct server *server, const char *question, const char *words); /* in its answer */
-int redis_has_command(struct redis *redis, const char *name);
 size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys */
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
 size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */

@@ -82,18 +82,12 @@ void rights_add_optional(struct rights *rights)
     CHECK(rights->count > before);
 }
 
-/* A server takes no rights for commands that it has not. */
-struct rights rights_of_shop(struct redis *redis, const char *heading)
+struct rights rights_of_shop(const char *heading)
 {
-    struct rights all = {.count = 0}, known;
+    struct rights all = {.count = 0};
     rights_read(&all, heading, "shop");
     rights_add_optional(&all);
-    known = all;
-    known.count = 0;
-    for (unsigned i = 0; i < all.count; i++)
-        if (strncmp(all.words[i], "+del", 4) != 0 || redis_has_command(redis, all.words[i] + 1))
-            rights_add(&known, all.words[i]);
-    return known;
+    return all;
 }
 
 /* "reset" takes the password and the leave to log in as well; who is logged in stays so. */

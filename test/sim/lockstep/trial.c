@@ -217,10 +217,8 @@ static void say_simple(struct trial *trial, struct line *line)
         hl_simple_renew(&line->command, &words, &params);
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &params);
-    else if (trial_below(trial, 3))
-        hl_simple_kind.peek(&line->command, &words, &params);
     else
-        hl_simple_ask_natives(&line->command);
+        hl_simple_kind.peek(&line->command, &words, &params);
 }
 
 /* None, one that does not exist, or the latest one that was given. */
