@@ -64,6 +64,19 @@ WITH_CLIENT(each_name_has_its_token_in_the_order_given)
     SAME(s, hilock_multi_token(m->lock, 0), 0);
 }
 
+WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
+{
+    struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    TELLS_IN(s, 10000, "");
+    SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
+    extend(m, 60000);
+    TELLS_IN(s, 5, "m:extended");
+    SAME(s, m->result.attempts, 3);
+    for (size_t i = 0; abc[i]; i++)
+        HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
+    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
+}
+
 /* ---- refused ---- */
 
 WITH_CLIENT(who_has_which_name_is_told_at_the_end)
@@ -128,15 +141,23 @@ WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);
 }
 
+WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
+{
+    struct handle *m = held_all(p, "m", abc, NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "c");
+    release(m);
+    TELLS_IN(s, 5, "m:release LOST");
+    HOLDS(s, strstr(m->detail, "our hold of \"c\""));
+    HOLDS(s, has_none(s, abc));
+}
+
 WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
 {
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
     TELLS_IN(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
-    extend(m, 60000);
-    TELLS_IN(s, 5, "m:extended");
-    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
     release(m);
     TELLS_IN(s, 5, "m:released");
 }

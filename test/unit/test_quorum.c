@@ -27,6 +27,23 @@ A_PLAY(all_are_asked_at_once_and_the_third_answer_decides)
     SAME(s, asked_all(s, "mutex_acquire"), 5);
 }
 
+A_PLAY(two_that_are_dead_cost_their_votes_alone)
+{
+    fixture_masters(s, 5);
+    s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
+    struct client *p = quorum(s, 5);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    run_us(s, 250);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.votes, 3);
+    SAME(s, a->result.attempts, 3);
+    HOLDS(s, strstr(a->detail, "127.0.0.1:6379 (away), 127.0.0.1:6382 (away)"));
+    release(a);
+    run_us(s, 250);
+    TELLS(s, "a:released");
+    SAME(s, kept(s, "stock"), 0);
+}
+
 A_PLAY(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});

@@ -166,6 +166,22 @@ A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
     SAME(s, asked(s, "WAIT"), 2);
 }
 
+GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
+{
+    struct handle *a = asking(p, "a", "stock", &confirmed), *b;
+    s->store.replicas_away = 1;
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 1);
+    cancel(a);
+    TELLS_IN(s, 1, "a:CANCELLED");
+    TEXT(s, holder_of(s, "stock"), "");
+    s->store.replicas_away = 0;
+    b = asking(p, "b", "stock", &confirmed);
+    TELLS_IN(s, 900, ""); /* behind the WAIT that goes on */
+    TELLS_IN(s, 200, "b:OK");
+    HOLDS(s, b->result.fencing_token > 0);
+}
+
 /* ---- faults ---- */
 
 A_PLAY(a_third_link_alone_that_is_away_is_told)

@@ -137,6 +137,21 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
 }
 
+static const char unknown[] = "ERR No such master with that name";
+
+WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
+{
+    struct plan *plans[STAGE_SENTINELS];
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
+                        .times = PLAN_ALWAYS);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p->tells = 1;
+    run_ms(s, 5000);
+    plan_end(plans[1]);
+    TELLS_IN(s, 1000, "down up");
+}
+
 WITH_SENTINELS(sentinels_have_a_login_of_their_own)
 {
     struct client *p;

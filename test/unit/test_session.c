@@ -169,6 +169,28 @@ WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
     HOLDS(s, !hilock_client_is_connected(p->client));
 }
 
+static struct client *given_up_in_700_ms(struct fixture *s, const char *words)
+{
+    uint64_t begun_us = fixture_us(s);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    p->tells = 1;
+    HOLDS(s, run_until_told(s, 2000));
+    TELLS(s, "down");
+    SAME(s, fixture_us(s), begun_us + 700000);
+    HOLDS(s, strstr(p->event_detail, words));
+    return p;
+}
+
+A_PLAY(silence_is_given_up_after_connect_timeout)
+{
+    s->place->mood = NET_IS_SILENT;
+    client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
+    s->place->mood = NET_LISTENS;
+    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
+    given_up_in_700_ms(s, "next try in ");
+    TELLS_IN(s, 100, "up");
+}
+
 A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
