@@ -141,11 +141,13 @@ static void on_down(void *arg, const char *why)
     trial->is_down = 1;
     tell(trial, "down(%s)", why);
     assert_true(*why);
+    act(trial, trial->at_down);
 }
 
 static void on_leave(void *arg)
 {
     struct link_trial *trial = arg;
+    act(trial, trial->at_leave);
     hl_host_settle(&trial->host);
 }
 

@@ -25,7 +25,7 @@ struct link_trial {
     char told[4096];
     size_t told_length;
     int is_up, is_down, is_calling, replies;
-    link_trial_fn *at_up, *at_reply; /* what to do inside */
+    link_trial_fn *at_up, *at_reply, *at_down, *at_leave; /* what to do inside */
     long blocks, blocks_fail; /* of the allocator: alive; how many more may be made, or -1 */
     size_t bytes;             /* in these blocks */
     int fds;                  /* open when it began */

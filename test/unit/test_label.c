@@ -6,6 +6,33 @@
 
 static const char till[] = "till@shop-7/4711";
 
+/* So many commands for ten acquires of a free name and their releases. */
+static size_t pairs_cost(struct fixture *s, const char *label, hilock_kind kind)
+{
+    struct handle *a = handle_new(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = label)), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kind));
+    size_t commands = 0;
+    run_ms(s, 5); /* links and subscriptions */
+    for (int i = 0; i < 10; i++) {
+        size_t before = store_count(&s->store, NULL);
+        acquire(a, HILOCK_TRY);
+        run_ms(s, 1);
+        release(a);
+        run_ms(s, 1);
+        commands += store_count(&s->store, NULL) - before;
+    }
+    fixture_hush(s);
+    handle_free(a);
+    return commands;
+}
+
+A_PLAY(a_label_costs_no_command)
+{
+    for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_SIMPLE; kind++) {
+        SAME(s, pairs_cost(s, NULL, kind), 20);
+        SAME(s, pairs_cost(s, till, kind), 20);
+    }
+}
+
 static void is_seen(struct fixture *s, hilock_kind kind)
 {
     const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.kind = kind);

@@ -45,6 +45,15 @@ TEST(a_retry_is_sooner_than_a_third_and_never_at_once)
     }
 }
 
+TEST(retries_of_two_clients_drift_apart)
+{
+    struct hl_random a = {1}, b = {2};
+    int apart = 0;
+    for (int i = 0; i < 100; i++)
+        apart += hl_lease_retry_us(&a, 3000 * MS) != hl_lease_retry_us(&b, 3000 * MS);
+    assert_true(apart > 90);
+}
+
 TEST(a_hold_is_over_when_lease_margin_and_one_command_have_passed)
 {
     assert_int_equal(hl_lease_over_us(1000, 3000 * MS, 500), 1000 + 3000 * MS + 37 * MS + 500 * MS);

@@ -22,6 +22,22 @@ TRIAL(all_types)
     tells(trial, "up :-5 +OK -ERR no $a\\x0d\\x0a nil nil [:1 [$ nil] []]");
 }
 
+UNOPENED_TRIAL(long_arrays_are_seen_whole)
+{
+    char bytes[1000] = "*100\r\n";
+    for (int i = 0; i < 100; i++)
+        strcat(bytes, ":1\r\n");
+    link_trial_connect(trial);
+    for (int i = 0; i < 3; i++) { /* a long one, one that gives its memory back, a long one again */
+        link_trial_ask(trial), link_trial_ask(trial);
+        link_trial_answer(trial, bytes), link_trial_answer(trial, "*1\r\n:2\r\n");
+        link_trial_until(trial, "[:2]");
+        assert_true(trial->bytes < 2000);
+        assert_int_equal(strlen(trial->told), strlen("up [") + 100 * 3 - 1 + strlen("] [:2]"));
+        trial->told_length = (size_t)sprintf(trial->told, "up");
+    }
+}
+
 /* ---- streams ---- */
 
 static void to_stream(struct link_trial *trial)
@@ -158,6 +174,14 @@ TRIAL(closed_within_a_reply)
     tells(trial, "up :1 down(Server closed the connection)");
 }
 
+UNOPENED_TRIAL(close_while_connecting)
+{
+    assert_int_equal(link_trial_open(trial), 0);
+    link_trial_close(trial, 0);
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "");
+}
+
 UNOPENED_TRIAL(close_inside_up)
 {
     trial->at_up = link_trial_close_it;
@@ -175,6 +199,31 @@ TRIAL(close_inside_reply)
     link_trial_until(trial, "freed");
     link_trial_turns(trial, 3);
     assert_string_equal(trial->told, "up +long enough to be seen freed");
+}
+
+TRIAL(close_inside_down)
+{
+    trial->at_down = link_trial_close_it;
+    link_trial_ask(trial);
+    link_trial_hang_up(trial);
+    link_trial_until(trial, "down");
+    assert_null(trial->link);
+}
+
+static void close_at_leave(struct link_trial *trial)
+{
+    trial->at_leave = NULL;
+    if (trial->link)
+        link_trial_close(trial, 1);
+}
+
+TRIAL(close_inside_leave)
+{
+    link_trial_ask(trial), link_trial_ask(trial);
+    trial->at_leave = close_at_leave;
+    link_trial_answer(trial, ":1\r\n:2\r\n");
+    link_trial_turns(trial, 3);
+    assert_null(trial->link);
 }
 
 TRIAL_ON_TCP(reset_is_seen_by_the_peer)

@@ -131,6 +131,16 @@ TEST(test_unasked_before_anything)
 
 /* Behind the last reply of a link that becomes a stream inside it, in the same read: nothing can have been asked for this. */
 static void make_stream(struct link_trial *trial) { trial->factory.stream(trial->link); }
+
+TEST(test_unasked_behind_the_turn_to_a_stream)
+{
+    struct link_trial trial;
+    begin(&trial, 1);
+    trial.at_reply = make_stream;
+    say(&trial, "+OK\r\n+surprise\r\n", 16, 16);
+    assert_string_equal(trial.told, "up +OK " UNASKED);
+    link_trial_end(&trial);
+}
 /* ---- bounds ---- */
 
 /* How many bytes it took. */

@@ -54,6 +54,14 @@ TRIAL(closed_before_it_was_written)
     assert_int_equal(needle_count(), 0);
 }
 
+TRIAL(written_by_a_stream)
+{
+    trial->factory.stream(trial->link);
+    link_trial_send_needle(trial);
+    link_trial_turns(trial, 2);
+    assert_int_equal(needle_count(), 0);
+}
+
 /* The rest of a write moves to where its begin was. */
 TRIAL(written_in_parts)
 {

@@ -109,9 +109,8 @@ UNOPENED_TRIAL(closed_with_a_backlog)
 }
 
 /* Each leave writes, before anything can be read. TCP: the first is answered by a reset, the next meets it. */
-TRIAL(send_into_a_closed_peer)
+static void write_into_the_end(struct link_trial *trial)
 {
-    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
     link_trial_ask(trial);
     link_trial_answer(trial, "-ERR last words\r\n");
     link_trial_hang_up(trial);
@@ -120,6 +119,12 @@ TRIAL(send_into_a_closed_peer)
         (void)link_trial_send(trial, "PING");
         hl_host_leave(&trial->host);
     }
+}
+
+TRIAL(send_into_a_closed_peer)
+{
+    assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+    write_into_the_end(trial);
     assert_int_equal(link_trial_send(trial, "PING"), 0); /* it is not for want of memory: on_down says why */
     tells(trial, "up -ERR last words down(Broken pipe)"); /* what came before it was lost is heard */
     assert_int_equal(link_trial_send(trial, "PING"), -1);
@@ -133,4 +138,13 @@ TRIAL(watching_refused_later)
         link_trial_turns(trial, 1);
     }
     tells(trial, "up down(the loop cannot watch the connection)");
+}
+
+/* A failure is under way when it is closed. */
+TRIAL(fail_then_close)
+{
+    write_into_the_end(trial);
+    link_trial_close(trial, 0);
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up");
 }

@@ -3,6 +3,7 @@
  * has behind a holder that hands over. */
 #include "play.h"
 
+static const char *const eight[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", NULL};
 static const char *const abc[] = {"a", "b", "c", NULL}, *const cba[] = {"c", "b", "a", NULL};
 
 static int has_all(struct fixture *s, const char *const *names)
@@ -30,6 +31,18 @@ static struct handle *held_all(struct client *p, const char *tag, const char *co
     return m;
 }
 
+WITH_CLIENT(eight_free_names_take_one_round_trip)
+{
+    uint64_t begun_us = fixture_us(s);
+    struct handle *m = acquiring(multi_new(p, "m", eight, NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 1, "m:OK");
+    SAME(s, asked(s, "mutex_acquire"), 8);
+    SAME(s, asked_at_us(s, "mutex_acquire", 0), asked_at_us(s, "mutex_acquire", 7));
+    SAME(s, m->at_us - begun_us, s->net.there_us + s->net.back_us);
+    SAME(s, m->result.attempts, 8);
+    HOLDS(s, has_all(s, eight));
+}
+
 /* ---- granted ---- */
 
 WITH_CLIENT(each_name_has_its_token_in_the_order_given)
@@ -49,6 +62,19 @@ WITH_CLIENT(each_name_has_its_token_in_the_order_given)
     TELLS_IN(s, 1, "m:released");
     HOLDS(s, has_none(s, abc));
     SAME(s, hilock_multi_token(m->lock, 0), 0);
+}
+
+WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
+{
+    struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    TELLS_IN(s, 10000, "");
+    SAME(s, asked(s, "renew"), 3 * (10000 / 1000));
+    extend(m, 60000);
+    TELLS_IN(s, 5, "m:extended");
+    SAME(s, m->result.attempts, 3);
+    for (size_t i = 0; abc[i]; i++)
+        HOLDS(s, store_left_ms(&s->store, abc[i]) > 59000);
+    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
 }
 
 /* ---- refused ---- */
@@ -115,15 +141,23 @@ WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);
 }
 
+WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
+{
+    struct handle *m = held_all(p, "m", abc, NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "c");
+    release(m);
+    TELLS_IN(s, 5, "m:release LOST");
+    HOLDS(s, strstr(m->detail, "our hold of \"c\""));
+    HOLDS(s, has_none(s, abc));
+}
+
 WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
 {
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
     TELLS_IN(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
-    extend(m, 60000);
-    TELLS_IN(s, 5, "m:extended");
-    HOLDS(s, hilock_lock_remaining_ms(m->lock) > 59000);
     release(m);
     TELLS_IN(s, 5, "m:released");
 }
@@ -161,6 +195,20 @@ A_PLAY(cancelled_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, can
 A_PLAY(freed_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_free, ""); }
 A_PLAY(dropped_at_any_moment_it_leaves_nothing) { ended_while_under_way(s, handle_drop, ""); }
 
+WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
+{
+    store_take(&s->store, "b", "another", 60000);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    s->memory.is_out = s->memory.spares_links = 1;
+    run_ms(s, 10);
+    HOLDS(s, has_none(s, abc));
+    s->memory.is_out = 0;
+    store_free_name(&s->store, "b");
+    run_ms(s, 6000);
+    HOLDS(s, has_all(s, abc));
+    fixture_hush(s);
+}
+
 WITH_CLIENT(a_handle_that_outlives_its_client)
 {
     struct handle *m = held_all(p, "m", abc, NULL);
@@ -177,6 +225,60 @@ WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)
     SAME(s, peek(m), HILOCK_UNSUPPORTED);
     TEXT(s, hilock_client_refusal(p->client), "a multi has no single holder: make a handle for one of its names");
     SAME(s, force(m, NULL), HILOCK_UNSUPPORTED);
+}
+
+/* A holder that hands over needs no pause: the multi keeps its other names while it waits in the queue for this one. */
+A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
+{
+    struct handle *one = held(fixture_connect(s, NULL), "one", "b", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
+    TELLS_IN(s, 5, "m:WAITING");
+    for (int i = 0; i < 9000; i++) {
+        run_ms(s, 1);
+        HOLDS(s, is_ours(s, "a"));
+    }
+    HOLDS(s, !is_ours(s, "c"));
+    release_quietly(one);
+    TELLS_IN(s, 5, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
+/* Both names' requests wait for the login: the first refusal takes the other one back. */
+A_PLAY(a_refused_login_ends_it_and_nothing_else)
+{
+    sim_store_set_password(s->store.core, "right");
+    struct client *p = fixture_open(s, NULL);
+    acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 1000, "m:DENIED");
+    asking(p, "x", "alone", NULL);
+    TELLS_IN(s, 5000, "x:DENIED");
+}
+
+/* A pushed window is as good as the lease. */
+A_PLAY(the_last_name_completes_it_without_a_renewal)
+{
+    struct handle *one = held(fixture_connect(s, NULL), "one", "c", NULL);
+    acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 50, "m:WAITING");
+    release_quietly(one);
+    TELLS_IN(s, 1, "m:OK");
+    SAME(s, asked(s, "renew"), 0);
+}
+
+/* At each name it is as old as its acquire: the single came to "b" before it, but asked later. */
+A_PLAY(who_asked_first_is_next_at_every_name)
+{
+    struct handle *a = held(fixture_connect(s, NULL), "a", "a", NULL), *b = held(fixture_connect(s, NULL), "b", "b", NULL), *m;
+    m = acquiring(multi_new(fixture_connect(s, NULL), "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 5);
+    acquiring(handle_new(fixture_connect(s, NULL), "one", "b", NULL), HILOCK_FOREVER);
+    TELLS_IN(s, 5, "m:WAITING one:WAITING");
+    release_quietly(a);
+    run_ms(s, 5);
+    release_quietly(b);
+    TELLS_IN(s, 5, "m:OK");
+    release(m);
+    TELLS_IN(s, 5, "one:OK m:released");
 }
 
 /* ---- what it keeps while it waits ---- */

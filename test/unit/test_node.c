@@ -11,6 +11,18 @@ static unsigned scripts(void)
     return count;
 }
 
+GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_open(s, NULL))
+{
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 2, "a:OK");
+    TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
+    SAME(s, asked(s, "SCRIPT"), scripts());
+    SAME(s, asked(s, "COMMAND"), 1);
+    SAME(s, asked(s, "TIME"), 1);
+    HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
+    HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
+}
+
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
@@ -138,6 +150,25 @@ A_PLAY(a_dead_idle_link_is_found_by_the_probe)
     TELLS_IN(s, 200, "down up");
 }
 
+GIVEN(a_busy_link_is_not_probed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000)))
+{
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    run_ms(s, 30000);
+    SAME(s, asked(s, "TIME"), 1);
+}
+
+GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
+{
+    unsigned long long not_after_us = 0, sampled_us;
+    run_ms(s, 5000);
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 1);
+    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
+    /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
+    sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
+    SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
+}
+
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
@@ -158,4 +189,14 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
     TELLS_IN(s, 100, "down up");
     TEXT(s, p->event_detail, "");
     HOLDS(s, strstr(p->log, "a reply that no command asked for"));
+}
+
+A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
+{
+    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
+    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
+    struct client *p = fixture_connect(s, NULL);
+    HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
+    held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
 }

@@ -80,6 +80,29 @@ WITH_CLIENT(every_end_of_a_hold_is_counted_once)
          "hold_seconds_count 7, command_seconds_count 18");
 }
 
+WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
+{
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 5);
+    store_free_name(&s->store, "stock");
+    run_ms(s, 5);
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 10000);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    handle_drop(b);
+    run_ms(s, 20);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 100);
+    /* Asked thrice; granted and undone; renewed when the link was back; may scripts count listeners? */
+    TEXT(s, counted(p),
+         "acquires_total 2, granted_total 1, cancelled_total 1, undone_total 1, renewals_total 1, commands_total 7, "
+         "wakeups_total 1, connects_total 2, disconnects_total 1, held 1, locks 2, nodes_up 1, nodes 1, "
+         "wait_seconds_count 2, command_seconds_count 7");
+    SAME(s, counts_of(p).command.buckets[1], 6); /* 100 to 250 us */
+}
+
 WITH_CLIENT(buckets_have_the_bounds_of_the_header)
 {
     static const uint32_t waits_ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 60001};
@@ -92,6 +115,65 @@ WITH_CLIENT(buckets_have_the_bounds_of_the_header)
     for (size_t i = 3; i < HILOCK_BUCKETS; i++) /* a wait is whole milliseconds: see the next play for the others */
         SAME(s, stats.wait.buckets[i], 1);
     SAME(s, stats.wait.sum_us / 1000, 1 + 2 + 5 + 10 + 20 + 50 + 100 + 200 + 500 + 1000 + 2000 + 5000 + 10000 + 30000 + 60000 + 60001);
+}
+
+GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    struct handle *a = held(p, "a", "one", NULL), *b = held(p, "b", "two", NULL), *c = held(p, "c", "three", NULL), *d = held(p, "d", "four", NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "one");
+    store_delete(&s->store, "two");
+    release(a);
+    handle_drop(b); /* nobody is called back */
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER, .times = 2);
+    release(c);
+    handle_drop(d);
+    run_ms(s, 2000);
+    fixture_hush(s);
+    TEXT(s, counted(p),
+         "acquires_total 4, granted_total 4, released_total 4, release_lost_total 2, release_unknown_total 2, "
+         "commands_total 10, connects_total 2, disconnects_total 1, locks 4, nodes_up 1, nodes 1, "
+         "wait_seconds_count 4, hold_seconds_count 4, command_seconds_count 8");
+}
+
+WITH_CLIENT(the_oldest_hold_and_wait_are_told)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct hilock_stats stats = counts_of(p), more;
+    SAME(s, stats.oldest_hold_ms + stats.oldest_wait_ms, 0);
+    struct handle *a = held(p, "a", "one", NULL);
+    run_ms(s, 3000);
+    held(p, "b", "two", NULL);
+    struct handle *b = handle_new(p, "c", "one", NULL);
+    struct handle *c = handle_new(p, "d", "two", NULL);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 2000);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 500);
+    stats = counts_of(p);
+    HOLDS(s, stats.oldest_hold_ms >= 5500 && stats.oldest_hold_ms < 5600);
+    HOLDS(s, stats.oldest_wait_ms >= 2500 && stats.oldest_wait_ms < 2600);
+    held(q, "e", "three", NULL);
+    more = counts_of(q);
+    hilock_stats_add(&more, &stats);
+    SAME(s, more.oldest_hold_ms, stats.oldest_hold_ms);
+    SAME(s, more.oldest_wait_ms, stats.oldest_wait_ms);
+    handle_free(a);
+    run_ms(s, 10);
+    HOLDS(s, counts_of(p).oldest_wait_ms < 600);
+    fixture_hush(s);
+}
+
+WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
+{
+    struct hilock_stats stats;
+    held(p, "a", "stock", NULL);
+    memset(&stats, 0x5a, sizeof stats);
+    stats.size = offsetof(struct hilock_stats, timed_out);
+    hilock_client_stats(p->client, &stats);
+    SAME(s, stats.granted, 1);
+    SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
 }
 
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
@@ -111,4 +193,17 @@ A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 5000);
     SAME(s, client_lines(p, "AUTH refused"), 2);
+}
+
+HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms = 60000))
+{
+    uint64_t granted_us = fixture_us(s);
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
+    handle_new(p, "c", "three", NULL);
+    run_to(s, granted_us + 1390000); /* 20 s, less 207 ms for clocks and lateness, less 1.39 s */
+    cut_off(s);
+    run_us(s, 150);
+    HOLDS(s, strstr(p->event_detail, "127.0.0.1:6379: Connection reset by peer; next try in "));
+    TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");
+    HOLDS(s, strstr(p->log, p->event_detail));
 }

@@ -110,7 +110,8 @@ TEST(what_a_lock_is_not_given_it_gets)
 {
     struct hilock_lock_options lock;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
-        if (read_lock(&lock, &locks[i].given) != HILOCK_OK || memcmp((char *)&lock + locks[i].at, &locks[i].number, 4) != 0)
+        if (read_lock(&lock, &locks[i].given) != HILOCK_OK ||
+            memcmp((char *)&lock + locks[i].at, &locks[i].number, 4) != 0)
             fail_msg("row %zu: %s is not %u (%s)", i, locks[i].name, locks[i].number, why.bytes);
 }
 

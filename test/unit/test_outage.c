@@ -25,3 +25,39 @@ WITH_CLIENT(a_renewal_that_is_overdue_leaves_the_link_to_others)
 }
 
 enum { OUTAGES = 20 };
+
+/* Two thirds of a lease are sure, as the guide says: here the server is away for nine tenths of these, from the worst moment on. */
+HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    for (int i = 0; i < OUTAGES; i++) {
+        run_to(s, sent_at_us(s, i ? "renew" : "mutex_acquire", i ? -1 : 0) + 990000);
+        cut_off(s);
+        run_ms(s, 1800);
+        s->place->mood = NET_LISTENS;
+        run_ms(s, 5100);
+        HOLDS(s, is_held(a));
+    }
+    HOLDS(s, s->place->tried < OUTAGES * 60);
+}
+
+/* What is held for long enough is no reason to hurry. */
+A_PLAY(a_long_lease_leaves_the_pauses_long)
+{
+    unsigned tried[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        struct client *p = fixture_connect(s, NULL);
+        struct handle *a = handle_new(p, "a", "stock", NULL);
+        run_ms(s, 10);
+        if (i)
+            acquire(a, HILOCK_TRY);
+        run_ms(s, 10);
+        cut_off(s);
+        tried[i] = s->place->tried;
+        run_ms(s, 10000);
+        tried[i] = s->place->tried - tried[i];
+        s->place->mood = NET_LISTENS;
+        client_abandon(p);
+    }
+    TELLS(s, "a:OK");
+    HOLDS(s, tried[1] < tried[0] + 6);
+}

@@ -33,6 +33,18 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
     SAME(s, s->store.peers_ever, 1);
 }
 
+WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
+{
+    store_take_simple(&s->store, "stock", "another", 60000);
+    struct handle *a = acquiring(simple(p, "a"), HILOCK_TRY);
+    TELLS_IN(s, 10, "a:TIMED_OUT");
+    SAME(s, asked(s, "SET"), 1);
+    SAME(s, asked(s, "simple_acquire"), 1);
+    SAME(s, a->result.attempts, 1);
+    TEXT(s, a->holder, "another");
+    TEXT(s, a->detail, "\"stock\" is held by another; its lease ends in 60000 ms");
+}
+
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
 {
     PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
@@ -58,6 +70,19 @@ WITH_CLIENT(polls_come_after_min_and_a_random_part_of_jitter)
     HOLDS(s, shortest_us >= 20000 && longest_us <= 30000 && longest_us - shortest_us > 3000);
 }
 
+WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
+{
+    store_take(&s->store, "stock", "another", 600000);
+    struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL));
+    run_ms(s, 1000);
+    HOLDS(s, asked(s, "mutex_acquire") > 10 && asked(s, "mutex_acquire") <= 21);
+    store_delete(&s->store, "stock"); /* said nowhere */
+    TELLS_IN(s, 101, "a:WAITING a:OK");
+    HOLDS(s, hilock_lock_token(a->lock) > 0);
+    SAME(s, asked(s, "SUBSCRIBE"), 0);
+    SAME(s, s->store.peers_ever, 1);
+}
+
 WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 {
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
@@ -78,6 +103,22 @@ WITH_CLIENT(an_extended_SIMPLE_lock_is_not_shortened_by_its_renewals)
     TELLS_IN(s, 20000, "a:extended");
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 39000 && store_left_ms(&s->store, "stock") > 39000);
     HOLDS(s, asked(s, "simple_renew") >= 5);
+}
+
+WITH_CLIENT(siblings_of_two_kinds_stand_in_one_line)
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b, *c = simple(p, "c");
+    b = waits(p, "b");
+    acquire(c, HILOCK_TRY);
+    TELLS_IN(s, 500, "b:WAITING c:TIMED_OUT");
+    TEXT(s, c->detail, "\"stock\" is held by another handle of this client, 51000001..:1, for 29692 ms at least");
+    SAME(s, asked(s, "SET"), 0);
+    release(a);
+    TELLS_IN(s, 2, "a:released b:OK");
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 500, "a:WAITING");
+    release(b);
+    TELLS_IN(s, 2, "b:released a:OK");
 }
 
 /* ---- several kinds on one name ---- */

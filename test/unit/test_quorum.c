@@ -27,6 +27,23 @@ A_PLAY(all_are_asked_at_once_and_the_third_answer_decides)
     SAME(s, asked_all(s, "mutex_acquire"), 5);
 }
 
+A_PLAY(two_that_are_dead_cost_their_votes_alone)
+{
+    fixture_masters(s, 5);
+    s->net.places[0].mood = s->net.places[3].mood = NET_REFUSES;
+    struct client *p = quorum(s, 5);
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
+    run_us(s, 250);
+    TELLS(s, "a:OK");
+    SAME(s, a->result.votes, 3);
+    SAME(s, a->result.attempts, 3);
+    HOLDS(s, strstr(a->detail, "127.0.0.1:6379 (away), 127.0.0.1:6382 (away)"));
+    release(a);
+    run_us(s, 250);
+    TELLS(s, "a:released");
+    SAME(s, kept(s, "stock"), 0);
+}
+
 A_PLAY(quorum_needed_may_be_all_of_them)
 {
     struct client *p = quorum_with(s, 3, (struct hilock_client_options){.size = sizeof(struct hilock_client_options), .quorum_needed = 3});
@@ -68,6 +85,21 @@ A_PLAY(before_the_first_connection_it_waits_for_enough)
     TELLS_IN(s, 5, "a:OK");
 }
 
+GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
+{
+    struct client *q = quorum(s, 3);
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
+    acquire(b, HILOCK_FOREVER);
+    TELLS_IN(s, 100, "b:WAITING");
+    HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
+    size_t before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
+    run_ms(s, 4000);
+    SAME(s, asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire"), before); /* it stands in the first one's queue alone */
+    release(a);
+    TELLS_IN(s, 20, "a:released b:OK");
+    SAME(s, kept(s, "stock"), 3);
+}
+
 /* ---- refused ---- */
 
 A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
@@ -98,6 +130,35 @@ A_PLAY(refused_for_good_by_a_majority)
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:released a:WRONG_KIND");
     SAME(s, kept(s, "stock"), 0);
+}
+
+/* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
+A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
+{
+    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
+    take_at(s, 0, 2, "another");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 1, "a:TIMED_OUT");
+    SAME(s, kept(s, "stock"), 1);
+    run_ms(s, 4000);
+    SAME(s, kept(s, "stock"), 0);
+}
+
+GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
+{
+    for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
+        struct handle *a = handle_new(p, "a", "stock", NULL);
+        take_at(s, 0, 2, "another");
+        acquire(a, HILOCK_FOREVER);
+        run_us(s, at_us);
+        fixture_hush(s);
+        SAME(s, cancel(a), HILOCK_OK);
+        TELLS_IN(s, 10, "a:CANCELLED");
+        SAME(s, kept(s, "stock"), 0);
+        store_delete(store_at(s, 0), "stock");
+        store_delete(store_at(s, 1), "stock");
+    }
 }
 
 GIVEN(siblings_stand_in_line, quorum(s, 3))
@@ -184,6 +245,30 @@ GIVEN(connected_means_that_enough_are, quorum(s, 3))
     SAME(s, counts_of(p).nodes_up, 1);
 }
 
+A_PLAY(without_a_majority_for_a_while_it_stands)
+{
+    struct handle *a = held(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    crash(s, 0);
+    crash(s, 1);
+    run_ms(s, 8200);
+    s->net.places[0].mood = s->net.places[1].mood = NET_LISTENS;
+    TELLS_IN(s, 10000, "a:RENEWAL_FAILED a:RENEWED");
+    SAME(s, kept(s, "stock"), 3);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
+}
+
+A_PLAY(taken_at_a_majority_it_is_lost_and_never_healed)
+{
+    struct handle *a = held(quorum(s, 5), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    s->is_tampered = 1;
+    for (unsigned i = 0; i < 3; i++)
+        store_delete(store_at(s, i), "stock");
+    TELLS_IN(s, 1100, "a:LOST TAKEN");
+    run_ms(s, 4000);
+    SAME(s, kept(s, "stock"), 0);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+}
+
 /* ---- held ---- */
 
 GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
@@ -211,6 +296,29 @@ A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
     world_thaw(&s->world, &store_at(s, 1)->lane);
     TELLS_IN(s, 5000, "a:SETTLED");
     SAME(s, kept(s, "stock"), 0);
+}
+
+/* A request to heal is lost with its link and still runs, behind a refusal. */
+GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
+{
+    run_ms(s, 1);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
+    store_restart(store_at(s, 2), 0);
+    net_reset_at(&s->net, &s->net.places[2]);
+    for (int i = 0; i < 4000 && !stray->met; i++)
+        run_ms(s, 1);
+    store_take(store_at(s, 2), "stock", "another", 60000);
+    net_reset_at(&s->net, &s->net.places[2]);
+    run_ms(s, 400);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 2);
+    store_delete(store_at(s, 2), "stock");
+    run_ms(s, 200);
+    HOLDS(s, strstr(store_holder(store_at(s, 2), "stock"), p->uuid));
+    release(a);
+    TELLS_IN(s, 5, "a:released");
+    run_ms(s, 4000); /* until that request can run no more */
+    TEXT(s, store_holder(store_at(s, 2), "stock"), "");
 }
 
 /* ---- the restart guard ---- */

@@ -56,6 +56,33 @@ HOLDING(no_count_overflows, &again)
     TELLS(s, "a:OK");
 }
 
+static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
+
+static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struct handle *handle))
+{
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    when(b, "OK", meanwhile);
+    run_ms(s, 1);
+    run_ms(s, 10);
+}
+
+static void enter_and_block(struct handle *handle)
+{
+    SAME(handle->fixture, acquire(TAILQ_FIRST(&handle->fixture->handles), HILOCK_FOREVER), HILOCK_OK);
+    block_for_five_seconds(handle);
+}
+
+static void enter_the_next(struct handle *handle) { SAME(handle->fixture, acquire(handle, HILOCK_FOREVER), HILOCK_OK); }
+
+/* Lost, and granted again by the time the old entry is answered: that was of another hold. */
+HOLDING(a_later_hold_of_the_handle_is_not_the_one_that_was_entered, &again)
+{
+    when(a, "LOST SUSPENDED", enter_the_next);
+    pending(s, p, enter_and_block);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST a:OK");
+    SAME(s, a->result.hold_count, 1);
+}
+
 /* ---- cancel ---- */
 
 HOLDING(cancel_takes_back_the_newest, &again)
@@ -92,6 +119,22 @@ HOLDING(cancel_of_one_whose_count_was_released_gives_back_another, &again)
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     TELLS_IN(s, 5, "a:LOST a:CANCELLED a:released a:released");
     HOLDS(s, !is_ours(s, "stock"));
+}
+
+HOLDING(closing_answers_CLOSED_and_the_hold_lives_on, &again)
+{
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    acquire(a, HILOCK_TRY);
+    client_close(p, HILOCK_FOREVER);
+    SAME(s, acquire(a, HILOCK_TRY), HILOCK_CLOSED);
+    TELLS_IN(s, 5, "a:OK a:CLOSED");
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, release(a), HILOCK_OK);
+    TELLS_IN(s, 5, "a:released");
+    release_quietly(a);
+    TELLS_IN(s, 5, "closed");
 }
 
 HOLDING(releases_need_no_memory, &again)
@@ -131,6 +174,21 @@ HOLDING(release_of_a_count_behind_the_deadline_is_LOST_for_all, &again)
     SAME(s, release(a), HILOCK_NOT_HELD);
     TELLS_IN(s, 5, "a:OK a:LOST a:release LOST");
 }
+
+HOLDING(released_before_it_was_told_it_holds_on_or_is_LOST, &again)
+{
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    TELLS_IN(s, 5, "a:OK a:released");
+    HOLDS(s, is_ours(s, "stock") && is_held(a));
+    SAME(s, a->result.hold_count, 1);
+    acquire(a, HILOCK_TRY);
+    SAME(s, release(a), HILOCK_OK);
+    SAME(s, release(a), HILOCK_OK); /* for good */
+    SAME(s, release(a), HILOCK_NOT_HELD);
+    TELLS_IN(s, 5, "a:LOST a:released a:released");
+    HOLDS(s, !is_ours(s, "stock"));
+}
 static void cancel_it(struct handle *handle) { (void)cancel(handle); }
 static void abandon(struct handle *handle) { client_abandon(handle->client); }
 static void close_now(struct handle *handle) { client_close(handle->client, 0); }
@@ -163,4 +221,16 @@ A_PLAY(everything_is_legal_inside)
         run_ms(s, 10);
         fixture_hush(s);
     }
+}
+
+HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1))
+{
+    acquire(a, HILOCK_TRY);
+    run_ms(s, 1);
+    fixture_hush(s);
+    peek(a);
+    run_ms(s, 1);
+    SAME(s, a->result.operation, HILOCK_OP_PEEK);
+    SAME(s, a->result.hold_count, 2);
+    SAME(s, a->result.votes, 0);
 }

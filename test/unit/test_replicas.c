@@ -67,6 +67,82 @@ A_PLAY(what_else_is_said_to_WAIT)
     }
 }
 
+GIVEN(there_is_no_third_link_before_it_is_asked_for, shop(s))
+{
+    held(p, "a", "stock", NULL);
+    handle_new(p, "b", "other", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 2);
+    asking(p, "c", "third", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 3);
+    asking(p, "d", "fourth", &confirmed);
+    run_ms(s, 10);
+    SAME(s, s->net.links, 3);
+    TELLS(s, "c:OK d:OK");
+}
+
+enum { MANY = 12 };
+
+GIVEN(many_go_with_one_WAIT, shop(s))
+{
+    char name[16];
+    s->is_untold = 1;
+    struct handle *first = asking(p, "first", "first", &confirmed);
+    run_ms(s, 4); /* its WAIT is out */
+    SAME(s, asked(s, "WAIT"), 1);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        asking(p, "a", name, &confirmed);
+        run_us(s, 10);
+    }
+    SAME(s, asked(s, "mutex_acquire"), 1);
+    run_ms(s, 20);
+    SAME(s, asked(s, "mutex_acquire"), MANY + 1);
+    SAME(s, asked(s, "WAIT"), 2);
+    SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "stock:%d", i);
+        HOLDS(s, is_ours(s, name));
+    }
+}
+
+A_PLAY(a_renewal_needs_no_WAIT)
+{
+    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
+    run_ms(s, 3000);
+    HOLDS(s, asked(s, "renew") >= 2);
+    extend(a, 3000);
+    TELLS_IN(s, 10, "a:OK a:extended");
+    SAME(s, asked(s, "WAIT"), 1);
+}
+
+/* One replica of two is away: handles that ask for one do not wait for those that ask for both. */
+GIVEN(each_gets_as_many_as_it_asks_for, shop(s))
+{
+    struct handle *two = handle_new(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2, .replica_timeout_ms = 300));
+    s->store.replicas = 2;
+    s->store.replicas_away = 1;
+    acquire(two, HILOCK_TRY);
+    asking(p, "one", "other", &confirmed);
+    TELLS_IN(s, 10, "one:OK");
+    TELLS_IN(s, 310, "two:NOT_REPLICATED");
+    TEXT(s, two->detail, "1 of 2 replicas confirmed within 300 ms; the grant was undone");
+    s->store.replicas_away = 0;
+    acquire(two, HILOCK_TRY);
+    TELLS_IN(s, 10, "two:OK");
+}
+
+/* Both have it when the WAIT for one is answered: that says so, and nobody asks again. */
+GIVEN(a_WAIT_that_finds_more_than_it_asked_for_is_enough, shop(s))
+{
+    s->store.replicas = 2;
+    asking(p, "two", "stock", HILOCK_LOCK_OPTIONS(.replicas = 2));
+    asking(p, "one", "other", &confirmed);
+    TELLS_IN(s, 20, "two:OK one:OK");
+    SAME(s, asked(s, "WAIT"), 1);
+}
+
 /* The replica is slow: who waits for longer is confirmed though the WAIT that was for less time has found nothing. */
 GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 {
@@ -78,6 +154,32 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
     TELLS_IN(s, 110, "short:NOT_REPLICATED");
     TELLS_IN(s, 400, "long:OK");
     SAME(s, asked(s, "WAIT"), 2);
+}
+
+A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
+{
+    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
+    PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 3900, "");
+    TELLS_IN(s, 300, "a:OK");
+    SAME(s, asked(s, "WAIT"), 2);
+}
+
+GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
+{
+    struct handle *a = asking(p, "a", "stock", &confirmed), *b;
+    s->store.replicas_away = 1;
+    run_ms(s, 10);
+    SAME(s, asked(s, "WAIT"), 1);
+    cancel(a);
+    TELLS_IN(s, 1, "a:CANCELLED");
+    TEXT(s, holder_of(s, "stock"), "");
+    s->store.replicas_away = 0;
+    b = asking(p, "b", "stock", &confirmed);
+    TELLS_IN(s, 900, ""); /* behind the WAIT that goes on */
+    TELLS_IN(s, 200, "b:OK");
+    HOLDS(s, b->result.fencing_token > 0);
 }
 
 /* ---- faults ---- */
@@ -94,6 +196,30 @@ A_PLAY(a_third_link_alone_that_is_away_is_told)
     TELLS_IN(s, 5000, "a:OK");
 }
 
+A_PLAY(the_guard_stands_before_the_third_link_too)
+{
+    s->store.replicas = 1;
+    store_restart(&s->store, 0);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
+    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
+    TELLS_IN(s, 100, "a:UNWRITABLE");
+    SAME(s, asked(s, "mutex_acquire"), 0);
+}
+
+GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
+{
+    struct handle *a = asking(p, "a", "stock", &confirmed);
+    run_ms(s, 10);
+    asking(p, "b", "stock", &confirmed);
+    asking(p, "c", "stock", NULL);
+    run_ms(s, 10);
+    fixture_hush(s);
+    release_quietly(a);
+    TELLS_IN(s, 1, "b:OK");
+    SAME(s, asked(s, "WAIT"), 1);
+    SAME(s, asked(s, "mutex_release"), 0);
+}
+
 GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
 {
     struct handle *b = handle_new(p, "b", "stock", NULL);
@@ -103,6 +229,26 @@ GIVEN(who_stands_behind_is_told_that_it_is_held, shop(s))
     acquire(b, 500);
     TELLS_IN(s, 510, "b:TIMED_OUT");
     TEXT(s, b->detail, "\"stock\" is held by another handle of this client");
+}
+
+A_PLAY(all_parts_of_a_multi_are_confirmed)
+{
+    static const char *const names[] = {"one", "two", "three", NULL};
+    struct handle *a = multi_new(shop(s), "a", names, HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 200));
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 10, "a:OK");
+    SAME(s, asked(s, "WAIT"), 1);
+    release_quietly(a);
+    run_ms(s, 10);
+    s->store.replicas_away = 1;
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 250, "a:NOT_REPLICATED");
+    for (int i = 0; names[i]; i++)
+        TEXT(s, holder_of(s, names[i]), "");
+    acquire(a, 60000);
+    run_ms(s, 1000);
+    s->store.replicas_away = 0;
+    TELLS_IN(s, 3000, "a:OK");
 }
 
 /* ---- deployments ---- */

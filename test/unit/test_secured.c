@@ -42,6 +42,20 @@ A_PLAY(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
     }
 }
 
+A_PLAY(sentinels_and_the_master_have_their_own)
+{
+    struct stage stage;
+    stage_set(&stage, s);
+    all_speak_tls(s);
+    works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster")));
+    TEXT(s, stage.places[0]->tls_host, "10.0.0.11");
+    TEXT(s, stage.places[2]->tls_host, "10.0.0.13");
+    TEXT(s, s->place->tls_host, "127.0.0.1");
+    stage_fail_over(&stage, 3, 1, 1);
+    run_ms(s, 100);
+    TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
+}
+
 A_PLAY(servers_of_a_cluster_have_their_own)
 {
     struct cluster_stage stage;
@@ -56,6 +70,22 @@ A_PLAY(servers_of_a_cluster_have_their_own)
     TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
 }
 
+A_PLAY(masters_of_a_quorum_speak_as_their_urls_say)
+{
+    static const char *const urls[] = {"rediss://127.0.0.1", "redis://10.0.1.1", "rediss://10.0.1.2", NULL};
+    fixture_server(s, "10.0.1.1:6379");
+    fixture_server(s, "10.0.1.2:6379");
+    s->net.places[0].is_tls = s->net.places[2].is_tls = 1;
+    s->is_tampered = 1; /* belief is held against one server only */
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = urls, .quorum_needed = 3,
+                                                             .restart_guard_ms = HILOCK_GUARD_OFF));
+    acquiring(handle_new(p, "a", "stock", NULL), 1000);
+    TELLS_IN(s, 100, "a:OK");
+    TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
+    TEXT(s, s->net.places[1].tls_host, "");
+    TEXT(s, s->net.places[2].tls_host, "10.0.1.2");
+}
+
 A_PLAY(silence_in_a_handshake_is_given_up)
 {
     uint64_t begun_us = fixture_us(s);
@@ -67,4 +97,13 @@ A_PLAY(silence_in_a_handshake_is_given_up)
     TELLS(s, "down");
     SAME(s, fixture_us(s), begun_us + 700000);
     HOLDS(s, strstr(p->event_detail, "no TLS connection within 700 ms"));
+}
+
+A_PLAY(a_client_that_is_abandoned_gives_its_settings_back)
+{
+    all_speak_tls(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://127.0.0.1"));
+    SAME(s, s->net.secured, 1);
+    client_abandon(p);
+    SAME(s, s->net.secured, 0);
 }

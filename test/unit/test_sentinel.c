@@ -24,6 +24,19 @@ WITH_SENTINELS(the_master_is_asked_for_and_its_role)
     HOLDS(s, is_ours(s, "stock"));
 }
 
+WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
+{
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        stage->places[i]->mood = NET_REFUSES;
+    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
+    acquire(a, 1000);
+    TELLS_IN(s, 1100, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
+    acquire(a, HILOCK_FOREVER);
+    stage->places[1]->mood = NET_LISTENS;
+    TELLS_IN(s, 2500, "a:OK");
+}
+
 WITH_SENTINELS(a_switch_is_followed_at_once)
 {
     struct client *p = stage_connect(stage);
@@ -101,6 +114,17 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     HOLDS(s, is_ours(s, "stock"));
 }
 
+A_PLAY(a_master_that_nobody_knows_is_told)
+{
+    struct stage stage;
+    struct handle *a;
+    stage_set(&stage, s);
+    a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
+    acquire(a, 500);
+    TELLS_IN(s, 600, "a:UNREACHABLE");
+    HOLDS(s, strstr(a->detail, "sentinel 10.0.0.11:26379 knows no master called nobody"));
+}
+
 /* A wait without an end would never tell by its own end. */
 A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
 {
@@ -111,6 +135,21 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
     HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: ERR unknown command"));
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
+}
+
+static const char unknown[] = "ERR No such master with that name";
+
+WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
+{
+    struct plan *plans[STAGE_SENTINELS];
+    for (int i = 0; i < STAGE_SENTINELS; i++)
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
+                        .times = PLAN_ALWAYS);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    p->tells = 1;
+    run_ms(s, 5000);
+    plan_end(plans[1]);
+    TELLS_IN(s, 1000, "down up");
 }
 
 WITH_SENTINELS(sentinels_have_a_login_of_their_own)
@@ -165,6 +204,40 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     run_ms(s, 100);
     SAME(s, store_count(stage->other, NULL), 0);
     HOLDS(s, hilock_client_is_connected(p->client));
+}
+
+/* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
+WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
+{
+    char name[16];
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "other%d", i);
+        release(held(p, "b", name, NULL));
+    }
+    run_ms(s, 10);
+    fixture_hush(s);
+    PLAN(s, .on = "mutex_release", .at = stage->other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
+    store_copy(stage->other, &s->store);
+    stage_fail_over(stage, 3, 1, 1);
+    run_ms(s, 3000);
+    HOLDS(s, store_count(stage->other, "mutex_release") > 20);
+    HOLDS(s, store_count(stage->other, "renew") >= 2);
+    TELLS(s, "");
+}
+
+WITH_SENTINELS(a_failover_that_takes_long_loses_no_release)
+{
+    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    store_copy(stage->other, &s->store);
+    release(a);
+    run_ms(s, 5000);
+    cut_off(s);
+    run_ms(s, 8000);
+    stage_fail_over(stage, 3, 1, 0);
+    run_ms(s, 100);
+    TEXT(s, store_holder(stage->other, "stock"), "");
 }
 
 /* Neither its lease nor its place in the queue would last until then. */

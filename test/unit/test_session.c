@@ -2,6 +2,18 @@
 /* One link kept up: resolved, connected, logged in, and after a loss again, ever more patiently. */
 #include "play.h"
 
+GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
+{
+    char line[FIXTURE_TEXT];
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 1);
+    snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
+    TEXT(s, store_line(&s->store, NULL, 0)->text, line);
+    TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
+    SAME(s, asked(s, "AUTH"), 0);
+    SAME(s, asked(s, "SELECT"), 0);
+}
+
 /* The options' user goes before the url's; a password alone is the default user's. */
 A_PLAY(user_and_database_are_said_first)
 {
@@ -101,6 +113,27 @@ A_PLAY(a_password_is_in_no_other_quote_either)
     fixture_hush(s);
 }
 
+/* A server without that command repeats it. That no text has it is claimed of every text. */
+WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
+{
+    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    char error[FIXTURE_TEXT], told[FIXTURE_TEXT];
+    snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
+    snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
+    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
+    acquire(a, 1000);
+    TELLS_IN(s, 100, "a:SERVER");
+    HOLDS(s, strstr(a->detail, told));
+}
+
+A_PLAY(a_loading_server_is_waited_for)
+{
+    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
+    struct client *p = fixture_open(s, NULL);
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 5000, "a:OK");
+}
+
 A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
 {
     uint64_t last_us = 0, longest = 0, most[] = {50, 100, 200, 400, 800, 1000, 1000, 1000};
@@ -127,6 +160,37 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
+WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
+{
+    PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 30000);
+    HOLDS(s, asked(s, "TIME") < 40);
+    HOLDS(s, !hilock_client_is_connected(p->client));
+}
+
+static struct client *given_up_in_700_ms(struct fixture *s, const char *words)
+{
+    uint64_t begun_us = fixture_us(s);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.connect_timeout_ms = 700));
+    p->tells = 1;
+    HOLDS(s, run_until_told(s, 2000));
+    TELLS(s, "down");
+    SAME(s, fixture_us(s), begun_us + 700000);
+    HOLDS(s, strstr(p->event_detail, words));
+    return p;
+}
+
+A_PLAY(silence_is_given_up_after_connect_timeout)
+{
+    s->place->mood = NET_IS_SILENT;
+    client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
+    s->place->mood = NET_LISTENS;
+    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
+    given_up_in_700_ms(s, "next try in ");
+    TELLS_IN(s, 100, "up");
+}
+
 A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
 {
     struct net_place *third = net_listen(&s->net, "10.0.0.3:6380", &s->store);
@@ -138,6 +202,29 @@ A_PLAY(a_name_is_resolved_and_its_addresses_are_tried_in_turn)
     HOLDS(s, hilock_client_is_connected(p->client));
     SAME(s, third->tried, 2);
     SAME(s, p->loop.queries_begun, 2);
+}
+
+/* The first swallows what it is sent. What was good is stayed with. */
+A_PLAY(an_address_that_is_silent_hides_no_other)
+{
+    struct client *p;
+    struct net_place *silent = net_listen(&s->net, "10.0.0.1:6380", &s->store), *good = net_listen(&s->net, "10.0.0.3:6380", &s->store);
+    silent->mood = NET_IS_SILENT;
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example:6380", .connect_timeout_ms = 1000));
+    p->loop.name = (struct world_name){.takes_us = 5000, .addresses = {"10.0.0.1", "10.0.0.3"}};
+    run_ms(s, 2500);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    SAME(s, silent->tried, 1);
+    run_ms(s, 2000);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 100);
+    HOLDS(s, hilock_client_is_connected(p->client));
+    SAME(s, silent->tried, 1);
+    good->mood = NET_IS_SILENT;
+    silent->mood = NET_LISTENS;
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 2500);
+    HOLDS(s, hilock_client_is_connected(p->client));
 }
 
 A_PLAY(a_name_that_does_not_resolve_is_tried_again)

@@ -60,3 +60,50 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 10, "c:OK");
 }
+
+WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
+    run_ms(s, 1);
+    fixture_hush(s);
+    run_out(s);
+    release_quietly(a);
+    run_us(s, 1);
+    release_quietly(b);
+    run_us(s, 1);
+    TELLS(s, "b:OK c:OK");
+    s->memory.is_out = 0;
+    SAME(s, asked(s, "mutex_release"), 0);
+    release_quietly(c);
+}
+
+HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
+{
+    waiting(p, "b", HILOCK_FOREVER);
+    run_ms(s, 1);
+    fixture_hush(s);
+    run_out(s);
+    release(a);
+    TELLS_IN(s, 1, "a:released b:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, a->result.attempts, 1);
+    s->memory.is_out = 0;
+}
+
+/* One of its names was granted too late: without memory for another hold it sleeps until the release of this one is answered. */
+WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
+{
+    static const char *const names[] = {"a", "b", NULL};
+    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
+    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    acquiring(multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
+    run_ms(s, 1790);
+    run_out(s);
+    run_ms(s, 50);
+    SAME(s, asked(s, "mutex_release"), 1);
+    uint64_t steps = s->world.steps;
+    run_ms(s, 100);
+    HOLDS(s, s->world.steps - steps < 10);
+    s->memory.is_out = 0;
+    TELLS_IN(s, 1000, "m:OK");
+}

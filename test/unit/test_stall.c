@@ -43,3 +43,45 @@ A_PLAY(no_more_than_the_limit_is_no_stall)
         client_abandon(p);
     }
 }
+
+GIVEN(many_late_timers_are_one_stall, holding(s, NULL))
+{
+    held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    run_ms(s, 300);
+    held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    frozen_ms(p, 5000);
+    TELLS_IN(s, 10, "STALLED");
+    frozen_ms(p, 5000);
+    TELLS_IN(s, 10, "STALLED");
+    SAME(s, stalls(p), 2);
+}
+
+/* Nothing of ours was due: nothing was late. */
+GIVEN(a_stall_that_delays_nothing_is_not_told, holding(s, NULL))
+{
+    frozen_ms(p, 1900);
+    run_ms(s, 60000);
+    SAME(s, stalls(p), 0);
+    TELLS(s, "");
+}
+
+/* Idle for long, away for long, busy for long: the loop turns. */
+GIVEN(a_loop_that_turns_is_not_stalled, holding(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 1)))
+{
+    struct handle *b = handle_new(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 6000)), *c = handle_new(p, "c", "one", NULL);
+    p->tells = 0;
+    acquire(c, 100000);
+    for (int i = 0; i < 30; i++) {
+        acquire(b, HILOCK_FOREVER);
+        run_ms(s, 1700);
+        release(b);
+        run_ms(s, 10);
+    }
+    cut_off(s);
+    run_ms(s, 20000);
+    s->place->mood = NET_LISTENS;
+    run_ms(s, 20000);
+    world_jump_us(&s->world, 0);
+    SAME(s, stalls(p), 0);
+    fixture_hush(s);
+}

@@ -14,6 +14,36 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
     return asking(p, tag, name, NULL);
 }
 
+WITH_CLIENT(what_lingers_is_not_subscribed_again)
+{
+    struct handle *a = waits(p, "a", "stock");
+    run_ms(s, 10);
+    cancel(a);
+    run_ms(s, 10);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 2000);
+    SAME(s, asked_for(s, TO_OTHERS), 1);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 0);
+}
+
+WITH_CLIENT(wanted_again_while_it_leaves_it_comes_back)
+{
+    struct handle *a = waits(p, "a", "stock");
+    run_ms(s, 10);
+    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
+    cancel(a);
+    run_ms(s, 1050);
+    SAME(s, asked(s, "UNSUBSCRIBE"), 1);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked_for(s, TO_OTHERS), 1);
+    plan_let_go(&s->plans, slow);
+    run_ms(s, 10);
+    SAME(s, asked_for(s, TO_OTHERS), 2);
+    store_free_name(&s->store, "stock");
+    TELLS_IN(s, 10, "a:WAITING a:CANCELLED a:WAITING a:OK");
+}
+
 WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
 {
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
@@ -64,6 +94,22 @@ WITH_CLIENT(what_was_not_asked_for_yet_is_asked_for_on_the_new_link)
         snprintf(name, sizeof name, "redisson_lock__channel:{n%d}", i);
         SAME(s, store_listeners(&s->store, name), 1);
     }
+}
+
+/* An answer may be slow as long as the link says something. */
+A_PLAY(a_slow_answer_on_a_lively_link_is_waited_for)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
+    waits(p, "a", "one");
+    run_ms(s, 10);
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    waits(p, "b", "two");
+    for (int i = 0; i < 16; i++) {
+        run_ms(s, 100);
+        store_publish(&s->store, "redisson_lock__channel:{one}", "0");
+    }
+    SAME(s, s->place->tried, 2);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{two}"), 1);
 }
 
 static void breaks_the_stream(struct fixture *s, struct hl_reply *said)
@@ -117,6 +163,28 @@ WITH_CLIENT(messages_that_are_none_are_ignored)
     is_ignored(s, p, say_array(3, say_string("message"), say_string(CHANNEL), say_string("0")), 1);
 }
 
+WITH_CLIENT(a_flood_of_messages_asks_no_faster_than_answers_come)
+{
+    waits(p, "a", "stock");
+    run_ms(s, 10);
+    for (int i = 0; i < 5000; i++)
+        store_publish(&s->store, CHANNEL, "0");
+    run_ms(s, 10);
+    HOLDS(s, asked(s, "mutex_acquire") <= 2 + 2);
+}
+
+A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
+    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_LOSE_REQUEST);
+    waits(p, "a", "stock");
+    run_ms(s, 790);
+    SAME(s, asked_for(s, TO_OTHERS), 0);
+    run_ms(s, 500);
+    SAME(s, asked_for(s, TO_OTHERS), 1);
+    HOLDS(s, strstr(p->log, "a subscription was not answered in its time"));
+}
+
 A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
@@ -141,6 +209,44 @@ A_PLAY(a_refused_beat_keeps_nobody_from_living)
     SAME(s, asked_for(s, TO_OTHERS), 1);
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 5, "a:WAITING a:OK");
+}
+
+WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
+{
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    run_ms(s, 1);
+    PLAN(s, .on = "CLIENT", .act = PLAN_RESET_BEFORE, .times = PLAN_ALWAYS);
+    run_ms(s, 2000);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 1);
+    unsigned lines = p->lines;
+    TEXT(s, strstr(p->line, "subscriptions: Connection reset by peer") ? "said" : p->line, "said");
+    run_ms(s, 20000);
+    SAME(s, p->lines, lines);
+}
+
+/* Both are notified on Redisson's channel of {a}. */
+WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
+{
+    s->is_tampered = 1;
+    store_take(&s->store, "a", "another", 600000);
+    store_take(&s->store, "{a}", "another", 600000);
+    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
+    TELLS(s, "a:WAITING b:WAITING");
+    store_free_name(&s->store, "{a}");
+    TELLS_IN(s, 10, "b:OK");
+    release_quietly(b);
+    handle_free(b);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 1); /* the other one listens still */
+    store_free_name(&s->store, "a");
+    TELLS_IN(s, 10, "a:OK");
+    handle_free(a);
+    run_ms(s, 3000);
+    SAME(s, store_listeners(&s->store, "redisson_lock__channel:{a}"), 0);
 }
 
 static void is_refused(struct fixture *s, struct client *p, const char *name, const char *full)

@@ -68,6 +68,27 @@ TEST(test_add_find_remove)
     assert_int_equal(blocks, 0); /* an empty table holds nothing */
 }
 
+TEST(test_order_of_arrival)
+{
+    struct hl_table table;
+    struct hl_table_entry *entry = NULL;
+    make_things();
+    hl_table_init(&table, &memory, 1, 2);
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(add(&table, &things[i * 7 % 100]), 0);
+    hl_table_remove(&table, &things[7].entry);
+    for (size_t i = 0; i < 100; i++) {
+        if (i == 1)
+            continue;
+        entry = hl_table_next(&table, entry);
+        assert_ptr_equal(entry, &things[i * 7 % 100]);
+    }
+    assert_null(hl_table_next(&table, entry));
+    while ((entry = hl_table_next(&table, NULL)) != NULL) /* the way to empty one */
+        hl_table_remove(&table, entry);
+    assert_int_equal(blocks, 0);
+}
+
 TEST(test_keys_are_bytes)
 {
     static const struct { const char *key; size_t length; } keys[] = {{"", 0}, {"\0", 1}, {"\0\0", 2}, {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"ab", 2}};

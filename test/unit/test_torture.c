@@ -63,7 +63,8 @@ static void use(struct handle *handle)
 
 static struct handle *asks(struct client *p, hilock_kind kind, const char *name, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, name, name, HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = 3000, .reentrant = 1));
+    struct handle *handle = handle_new(p, name, name,
+                                       HILOCK_LOCK_OPTIONS(.kind = kind, .lease_ms = 3000, .reentrant = 1));
     ask(handle, wait_ms);
     return handle;
 }

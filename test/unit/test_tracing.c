@@ -67,6 +67,40 @@ GIVEN(a_turn_is_told_from_its_call_to_its_release, traced(s))
     fixture_hush(s);
 }
 
+A_PLAY(a_wait_is_told_with_its_places)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = traced(s), *q = fixture_connect(s, NULL);
+    struct handle *a = held(q, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    forget(c);
+    acquire(c, HILOCK_FOREVER);
+    run_ms(s, 5);
+    HOLDS(s, strncmp(told, "acquire attempt wait place:2/2", 30) == 0 || strncmp(told, "acquire attempt place:2/2 wait", 30) == 0);
+    release(a);
+    run_ms(s, 9000);
+    HOLDS(s, strstr(told, "place:1/1"));
+    release(b);
+    run_ms(s, 5);
+    HOLDS(s, strlen(told) > 6 && strcmp(told + strlen(told) - 6, " grant") == 0);
+    fixture_hush(s);
+}
+
+GIVEN(a_hand_off_is_told_of_the_next, traced(s))
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
+    forget(b);
+    acquire(b, HILOCK_FOREVER);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire wait");
+    release(a);
+    run_ms(s, 5);
+    TEXT(s, told, "acquire wait handoff grant");
+    handle_drop(b);
+    fixture_hush(s);
+}
+
 A_PLAY(a_loss_and_failed_renewals_are_told)
 {
     struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));

@@ -75,6 +75,50 @@ HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
     TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
+
+/* It is asked for what is left of it, which proves that it stands and makes it no longer; and again until there is an answer. */
+WITH_CLIENT(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back)
+{
+    static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER};
+    struct handle *a = held(p, "a", "stock", &fixed);
+    uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
+    run_ms(s, 3000);
+    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 3000);
+    SAME(s, asked(s, "renew"), 1);
+    BELIEVES(s, a, deadline_us);
+    TELLS_IN(s, 3800, "");
+    SAME(s, asked(s, "renew"), 1);
+    TELLS_IN(s, 500, "a:LOST EXPIRED");
+}
+
+WITH_CLIENT(a_fixed_lease_of_kind_SIMPLE_is_not_cut_when_the_link_is_back)
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    run_ms(s, 3000);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 1000);
+    SAME(s, asked(s, "simple_renew"), 1);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5800);
+    TELLS_IN(s, 5500, "");
+    HOLDS(s, is_ours(s, "stock"));
+}
+
+WITH_CLIENT(without_memory_for_that_a_fixed_lease_is_believed_in)
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000, .renew = HILOCK_RENEW_NEVER));
+    s->memory.is_out = 0;
+    s->memory.spares_links = 1;
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_us(s, 200);
+    s->memory.is_out = 1;
+    run_ms(s, 1000);
+    s->memory.is_out = 0;
+    run_ms(s, 1000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 7500);
+    TELLS(s, "");
+}
 HOLDING(hold_max_ends_it_to_the_microsecond, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3500))
 {
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0) + 200;
@@ -92,6 +136,21 @@ HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
     TELLS_IN(s, 5, "a:LOST SUSPENDED");
     TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
     HOLDS(s, strstr(p->log, a->detail));
+}
+
+GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2)))
+{
+    struct handle *a = held(p, "a", "stock", &short_lease);
+    char name[16];
+    run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
+    for (int i = 0; i < 40; i++) {
+        name[0] = (char)('A' + i), name[1] = '\0';
+        asking(p, name, name, NULL);
+    }
+    run_us(s, 1000);
+    SAME(s, asked(s, "renew"), 1);
+    HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) <= LEASE_US / 3 + 300);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
 }
 
 HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
