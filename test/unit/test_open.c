@@ -131,3 +131,11 @@ A_PLAY(a_client_works_whose_program_hears_nothing)
     SAME(s, attempt.loop.timers, 0);
     SAME(s, s->net.links, 0);
 }
+
+A_PLAY(a_loss_that_is_ignored_is_not_looked_at)
+{
+    struct hilock_event event;
+    memset(&event, 0xff, sizeof event);
+    hilock_lost_ignored(&event, NULL);
+    hilock_lost_ignored(NULL, s);
+}

@@ -58,12 +58,33 @@ HOLDING(no_count_overflows, &again)
 
 static void block_for_five_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 5000000); }
 
+static void block_and_enter(struct handle *handle)
+{
+    struct handle *a = TAILQ_FIRST(&handle->fixture->handles);
+    block_for_five_seconds(handle);
+    SAME(handle->fixture, acquire(a, HILOCK_FOREVER), HILOCK_OK);
+}
+
 static void pending(struct fixture *s, struct client *p, void (*meanwhile)(struct handle *handle))
 {
     struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", meanwhile);
     run_ms(s, 1);
     run_ms(s, 10);
+}
+
+HOLDING(entered_behind_the_deadline_it_is_LOST_behind_on_lost, &again)
+{
+    pending(s, p, block_and_enter);
+    TELLS(s, "b:OK a:LOST SUSPENDED a:LOST");
+    SAME(s, a->result.operation, HILOCK_OP_ACQUIRE);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
+    SAME(s, a->result.hold_count, 0);
+    SAME(s, a->result.fencing_token, 0);
+    TEXT(s, a->detail, "the hold had ended before this re-entry was answered");
+    SAME(s, counts_of(p).reentered, 0);
+    SAME(s, counts_of(p).failed, 1);
+    HOLDS(s, !is_ours(s, "stock"));
 }
 
 static void enter_and_block(struct handle *handle)

@@ -138,21 +138,6 @@ HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
     HOLDS(s, strstr(p->log, a->detail));
 }
 
-GIVEN(renewals_go_before_acquires, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 2)))
-{
-    struct handle *a = held(p, "a", "stock", &short_lease);
-    char name[16];
-    run_to(s, sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3 - 50);
-    for (int i = 0; i < 40; i++) {
-        name[0] = (char)('A' + i), name[1] = '\0';
-        asking(p, name, name, NULL);
-    }
-    run_us(s, 1000);
-    SAME(s, asked(s, "renew"), 1);
-    HOLDS(s, asked_at_us(s, "renew", 0) - sent_at_us(s, "mutex_acquire", 0) <= LEASE_US / 3 + 300);
-    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 2900);
-}
-
 HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
 {
     p->tells = 1;
