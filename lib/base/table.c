@@ -66,7 +66,6 @@ struct hl_table_entry *hl_table_find(const struct hl_table *hl_table_here, const
 void hl_table_remove(struct hl_table *hl_table_here, struct hl_table_entry *entry)
 {
     HASH_DEL(hl_table_here->first, entry);
-    entry->hh.tbl = NULL;
 }
 
 #pragma GCC diagnostic pop

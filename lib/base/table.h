@@ -28,7 +28,6 @@ void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint6
 int hl_table_add(struct hl_table *table, struct hl_table_entry *entry, const char *key, size_t length);
 struct hl_table_entry *hl_table_find(const struct hl_table *table, const char *key, size_t length);
 void hl_table_remove(struct hl_table *table, struct hl_table_entry *entry);
-static inline int hl_table_is_in(const struct hl_table_entry *entry) { return entry->hh.tbl != NULL; }
 /* NULL: the first one; in order of arrival */
 struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry);
 

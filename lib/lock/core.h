@@ -10,6 +10,7 @@
 #define HL_LOCK_CORE_H
 
 #include "base/alarm.h"
+#include "base/id_table.h"
 #include "base/table.h"
 #include "lock/cell.h"
 #include "lock/notice.h"
@@ -273,7 +274,7 @@ struct hl_core {
     const struct hl_owner_ops *owner;
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
-    struct hl_table places;                  /* by id (place.c) */
+    struct hl_id_table places;               /* by id (place.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; the last used is last */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release

@@ -31,7 +31,7 @@ struct hl_grants {
 void hl_grants_init(struct hl_core *core)
 {
     TAILQ_INIT(&core->grants);
-    hl_table_init(&core->places, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+    hl_id_table_init(&core->places, &core->host.memory);
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
 }
 
@@ -108,7 +108,7 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
-    struct hl_table_entry *entry = hl_table_find(&grants->core->places, (const char *)&push.id, sizeof push.id);
+    struct hl_id_table_entry *entry = hl_id_table_find(&grants->core->places, push.id);
     struct hl_queue_place *place = entry
         ? (struct hl_queue_place *)(void *)((char *)entry - offsetof(struct hl_queue_place, entry)) : NULL;
     switch (push.what) {
@@ -253,19 +253,18 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
     struct hl_gate *gate = place->acquire->lock->name->gate;
     struct hl_grants *grants = grants_of(core, gate->name);
     keep_terms(core, place->acquire->lock->terms);
-    place->id = place->acquire->hold->id;
     if (!gate->grants && grants) {
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
     }
     if (gate->grants) /* without memory for it no push finds it */
-        (void)hl_table_add(&core->places, &place->entry, (const char *)&place->id, sizeof place->id);
+        (void)hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id);
 }
 
 void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 {
-    if (hl_table_is_in(&place->entry))
-        hl_table_remove(&core->places, &place->entry);
+    if (hl_id_table_is_in(&place->entry))
+        hl_id_table_remove(&core->places, &place->entry);
 }
 
 /* Without a place yet it only names the channel: a free name needs no grant. */

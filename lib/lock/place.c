@@ -147,7 +147,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     params->number = place->number;
     params->ticket = ticket_of(place);
     params->is_try = place->acquire->is_try;
-    if (hl_table_is_in(&place->entry))
+    if (hl_id_table_is_in(&place->entry))
         params->channel = hl_grants_channel(place);
     place->is_polling = !*params->channel;
 }
@@ -182,7 +182,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
     keep_age(place);
     if (is_new && place->acquire->stands == STANDS_QUEUED)
         hl_gate_place(place->acquire);
-    if (hl_table_is_in(&place->entry) && !hl_grants_listen(place))
+    if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
         place->is_polling = 1;
     if (place->position != said->position)
         trace_place(place->acquire->lock, said);

@@ -27,8 +27,7 @@ enum { HL_FAIR_SENDS = 2 };
 
 struct hl_queue_place {
     struct hl_acquire *acquire;
-    struct hl_table_entry entry;     /* in core->places, by id, while a push is to find it */
-    uint64_t id;
+    struct hl_id_table_entry entry;      /* in core->places, by id, while a push is to find it */
     uint64_t ticket;                 /* 0: none yet */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
     uint64_t news_us;                /* an older heartbeat proves nothing */

@@ -31,6 +31,10 @@ static void the_only_replica_confirms_and_is_stopped(void **state)
     snprintf(where, sizeof where, "127.0.0.1 %d", master->port);
     replica = server_start_with_port(arguments);
     check_until(is_linked, replica, "the replica's first synchronization");
+    redis_do(look, "SET warm 0");
+    assert_int_equal(redis_integer(look, "WAIT 1 60000"), 1); /* its first confirmation may take long */
+    redis_do(look, "DEL warm");
+    redis_do(look, "CONFIG RESETSTAT");
     client_open(&client, master->tcp_url);
     handle_open(&stock, &client, "stock", HILOCK_LOCK_OPTIONS(.replicas = 1, .replica_timeout_ms = 500));
     handle_open(&stuck, &client, "stuck",

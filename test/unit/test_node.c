@@ -17,7 +17,6 @@ GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_ope
     TELLS_IN(s, 2, "a:OK");
     TEXT(s, store_line(&s->store, NULL, 0)->word, "CLIENT");
     SAME(s, asked(s, "SCRIPT"), scripts());
-    SAME(s, asked(s, "COMMAND"), 1);
     SAME(s, asked(s, "TIME"), 1);
     HOLDS(s, asked_at_us(s, "TIME", 0) < asked_at_us(s, "mutex_acquire", 0));
     HOLDS(s, asked_at_us(s, "SCRIPT", -1) <= asked_at_us(s, "TIME", 0));
