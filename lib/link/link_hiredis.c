@@ -249,6 +249,15 @@ static ssize_t write_plain(const redisContext *context, size_t length, struct hl
     return -1;
 }
 
+/* What is left behind a write that TLS repeated with its first length can leave at once; a write of which nothing left
+ * may wait for the server's bytes. */
+static int is_stuck(const struct hl_link *link, ssize_t written, size_t length)
+{
+    if (link->ssl && written == 0)
+        return link->tls->ops->wants_write(link->ssl);
+    return written >= 0 && (size_t)written < length;
+}
+
 /* After a failure it reads what has come: it may say why the server takes no more (a TLS alert). */
 static void write_some(struct hl_link *link)
 {
@@ -258,12 +267,12 @@ static void write_some(struct hl_link *link)
     ssize_t written = !length     ? 0
                       : link->ssl ? write_tls(link, context, &why)
                                   : write_plain(context, length, &why);
-    int is_stuck = link->ssl ? link->tls->ops->wants_write(link->ssl) : (size_t)written < length;
+    unsigned interest = HILOCK_READABLE | (is_stuck(link, written, length) ? HILOCK_WRITABLE : 0u);
     if (written > 0)
         drop_written(context, (size_t)written);
     if (written < 0)
         fail_later(link, why.bytes);
-    want(link, HILOCK_READABLE | (is_stuck && written >= 0 ? HILOCK_WRITABLE : 0u));
+    want(link, interest);
 }
 
 static void on_flush(struct hl_flush *flush)

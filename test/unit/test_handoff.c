@@ -3,9 +3,6 @@
  * reported, to whom it is handed on and to whom not; and what crosses a hand-off: a cancel, a close, an outage. */
 #include "play.h"
 
-static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
-static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
-
 /* ---- reports and costs ---- */
 
 WITH_CLIENT(a_later_grant_has_a_higher_token_than_every_turn)
