@@ -249,8 +249,8 @@ static ssize_t write_plain(const redisContext *context, size_t length, struct hl
     return -1;
 }
 
-/* What is left behind a write that TLS repeated with its first length can leave at once; a write of which nothing left
- * may wait for the server's bytes. */
+/* TLS repeats a write with its first length: what came later can leave right behind it. If nothing left, the write may
+ * wait for the server's bytes. */
 static int is_stuck(const struct hl_link *link, ssize_t written, size_t length)
 {
     if (link->ssl && written == 0)

@@ -60,7 +60,7 @@ OPENED(refused_open_ends_the_ctx)
     assert_string_equal(error.text, "refused by the fake");
     assert_null(client);
     assert_int_equal(fake_open.calls, 2);
-    assert_int_equal(lowest_free_fd(), fd);
+    assert_true(lowest_free_fd() <= fd); /* threads of an earlier play may end meanwhile */
 }
 
 OPENED(no_descriptor_left_is_said)
