@@ -75,5 +75,5 @@ OPENED(no_descriptor_left_is_said)
     limit_fds(0);
     assert_non_null(strstr(error.text, "raise the limit of open files"));
     assert_int_equal(fake_open.calls, 0);
-    assert_int_equal(lowest_free_fd(), fd);
+    assert_true(lowest_free_fd() <= fd);
 }
