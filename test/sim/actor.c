@@ -196,10 +196,7 @@ static void on_released(const struct hilock_result *result, void *user)
 {
     struct sim_actor *actor = user;
     struct sim_world *world = &sim_of(actor)->world;
-    if (!actor->is_releasing)
-        sim_violate(world, "I5", "p%u.%u: a release answered twice, or after its handle was silenced", actor->process->index, actor->index);
-    actor->is_releasing--;
-    sim_check_order(actor);
+    sim_check_released(actor);
     world->sometimes[result->status == HILOCK_OK ? SIM_RELEASED : result->status == HILOCK_LOST ? SIM_RELEASE_LOST : SIM_RELEASE_UNKNOWN]++;
     sim_strain_lingers(actor->process);
 }

@@ -249,6 +249,15 @@ void sim_check_order(struct sim_actor *actor)
     }
 }
 
+void sim_check_released(struct sim_actor *actor)
+{
+    if (!actor->is_releasing)
+        sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a release answered twice, or after its handle was silenced",
+                    actor->process->index, actor->index);
+    actor->is_releasing--;
+    sim_check_order(actor);
+}
+
 /* ---- now and then ---- */
 
 /* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */

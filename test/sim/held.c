@@ -57,13 +57,9 @@ static void enter(struct sim_actor *actor)
 static void on_left(const struct hilock_result *result, void *user)
 {
     struct sim_actor *actor = user;
-    struct sim_world *world = &sim_of(actor)->world;
-    if (!actor->is_releasing)
-        sim_violate(world, "I5", "p%u.%u: a release answered twice, or after its handle was silenced", actor->process->index, actor->index);
-    actor->is_releasing--;
-    sim_check_order(actor);
+    sim_check_released(actor);
     if (result->status != HILOCK_OK && result->status != HILOCK_LOST)
-        sim_violate(world, "I5", "release of a count ended %s", hilock_status_name(result->status));
+        sim_violate(&sim_of(actor)->world, "I5", "release of a count ended %s", hilock_status_name(result->status));
     sim_strain_lingers(actor->process);
 }
 

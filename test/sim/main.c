@@ -1,19 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock-sim - runs seeds.
- *   hilock-sim --seeds FIRST..LAST      each once; stops at the first that breaks an invariant
- *   hilock-sim --seed N [--trace]       one, with a readable trace
- *   hilock-sim --twice FIRST..LAST      each twice: the traces' hashes must be equal; and a third run without trace must be the same, too
- *   hilock-sim --plant NAME --seeds ... with a bug planted (test build only): tells the first seed that finds it
- *   hilock-sim --breaks --plant NAME --seed N              that seed must find it
- *   ... --strain WORD                   all seeds have that strain, of names, inflight, sends, memory, callbacks, holes; may be
- *       repeated
- *   ... --world single|quorum|sentinel|cluster           all seeds in this deployment, instead of by chance; --crowd, --hot: all with the play of that name;
- *       --replicas                      in the worlds of sentinel and cluster some ask for replicas in every seed;
- *       --unguarded                     quorums have no restart guard, and what that costs is not excused
- *   hilock-sim --campaign FIRST..LAST [--seconds N]   on all cores, with progress; fails also if something was never seen
- *   hilock-sim [--plant NAME] --detect TRIES          which planted bugs are found, or whether that one is, and how soon
- *   ... --fresh                         seeds count from HILOCK_SEED of the environment, which CI and campaigns make of the commit
- * Exit status 0: nothing broke. */
+/* hilock-sim - runs seeds; README.md has its options. Exit status 0: nothing broke. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

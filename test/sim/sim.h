@@ -294,6 +294,7 @@ int sim_wants(const struct sim_actor *actor, unsigned name);
 void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event); /* I5, I13 */
 void sim_check_waited(struct sim_process *process, uint64_t id); /* I15: asked over a link that WAIT blocks */
 void sim_check_order(struct sim_actor *actor); /* I5: before any callback but a loss */
+void sim_check_released(struct sim_actor *actor); /* I5: a release is answered once */
 void sim_check_names(struct sim *sim); /* I6, I8, I11: now and then */
 void sim_check_log(struct sim *sim, const char *line); /* I12 */
 void sim_check_end(struct sim *sim); /* I9: all is closed */

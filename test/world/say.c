@@ -68,72 +68,46 @@ struct hl_reply *say_error(const char *format, ...)
     return reply;
 }
 
-struct hl_reply *say_array(size_t count, ...)
+struct hl_reply *say_longer(struct hl_reply *array, struct hl_reply *item)
 {
-    struct hl_reply *reply = make(HL_REPLY_ARRAY), *items = calloc(count + !count, sizeof *items);
-    va_list list;
+    struct hl_reply *items = realloc((void *)(uintptr_t)array->items, (array->count + 1) * sizeof *items);
     if (!items)
         abort();
-    va_start(list, count);
-    for (size_t i = 0; i < count; i++) {
-        struct hl_reply *item = va_arg(list, struct hl_reply *);
-        items[i] = *item;
-        free(item);
-    }
-    va_end(list);
-    reply->items = items;
-    reply->count = count;
-    return reply;
+    items[array->count++] = *item;
+    array->items = items;
+    free(item);
+    return array;
 }
 
-static struct hl_reply copy_of(const struct hl_reply *reply)
+struct hl_reply *say_array(size_t count, ...)
 {
-    struct hl_reply to = *reply;
-    struct hl_reply *items;
-    if (has_bytes(reply))
-        to.bytes = copy(reply->bytes, reply->length);
-    if (reply->type != HL_REPLY_ARRAY)
-        return to;
-    items = calloc(reply->count + !reply->count, sizeof *items);
-    if (!items)
-        abort();
-    for (size_t i = 0; i < reply->count; i++)
-        items[i] = copy_of(&reply->items[i]);
-    to.items = items;
-    return to;
+    struct hl_reply *reply = make(HL_REPLY_ARRAY);
+    va_list list;
+    va_start(list, count);
+    for (size_t i = 0; i < count; i++)
+        say_longer(reply, va_arg(list, struct hl_reply *));
+    va_end(list);
+    return reply;
 }
 
 struct hl_reply *say_again(const struct hl_reply *reply)
 {
-    struct hl_reply *again = make(reply->type);
-    *again = copy_of(reply);
+    struct hl_reply *again = has_bytes(reply) ? make_bytes(reply->type, reply->bytes, reply->length) : make(reply->type);
+    again->integer = reply->integer;
+    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count; i++)
+        say_longer(again, say_again(&reply->items[i]));
     return again;
-}
-
-static struct hl_reply stored(const struct sim_reply *reply)
-{
-    static const enum hl_reply_type types[] = {[SIM_REPLY_NIL] = HL_REPLY_NIL,       [SIM_REPLY_INTEGER] = HL_REPLY_INTEGER,
-                                               [SIM_REPLY_STRING] = HL_REPLY_STRING, [SIM_REPLY_STATUS] = HL_REPLY_STATUS,
-                                               [SIM_REPLY_ERROR] = HL_REPLY_ERROR,   [SIM_REPLY_ARRAY] = HL_REPLY_ARRAY};
-    struct hl_reply to = {.type = types[reply->type], .integer = reply->integer, .bytes = "", .length = reply->length, .count = reply->count};
-    struct hl_reply *items;
-    if (has_bytes(&to))
-        to.bytes = copy(reply->bytes, reply->length);
-    if (reply->type != SIM_REPLY_ARRAY)
-        return to;
-    items = calloc(reply->count + !reply->count, sizeof *items);
-    if (!items)
-        abort();
-    for (size_t i = 0; i < reply->count; i++)
-        items[i] = stored(&reply->items[i]);
-    to.items = items;
-    return to;
 }
 
 struct hl_reply *say_stored(const struct sim_reply *reply)
 {
-    struct hl_reply *again = make(HL_REPLY_NIL);
-    *again = stored(reply);
+    static const enum hl_reply_type types[] = {[SIM_REPLY_NIL] = HL_REPLY_NIL,       [SIM_REPLY_INTEGER] = HL_REPLY_INTEGER,
+                                               [SIM_REPLY_STRING] = HL_REPLY_STRING, [SIM_REPLY_STATUS] = HL_REPLY_STATUS,
+                                               [SIM_REPLY_ERROR] = HL_REPLY_ERROR,   [SIM_REPLY_ARRAY] = HL_REPLY_ARRAY};
+    const struct hl_reply flat = {.type = types[reply->type], .integer = reply->integer, .bytes = reply->bytes, .length = reply->length};
+    struct hl_reply *again = say_again(&flat);
+    for (size_t i = 0; reply->type == SIM_REPLY_ARRAY && i < reply->count; i++)
+        say_longer(again, say_stored(&reply->items[i]));
     return again;
 }
 
@@ -154,15 +128,4 @@ void say_free(struct hl_reply *reply)
         return;
     clear(reply);
     free(reply);
-}
-
-struct hl_reply *say_longer(struct hl_reply *array, struct hl_reply *item)
-{
-    struct hl_reply *items = realloc((void *)(uintptr_t)array->items, (array->count + 1) * sizeof *items);
-    if (!items)
-        abort();
-    items[array->count++] = *item;
-    array->items = items;
-    free(item);
-    return array;
 }
