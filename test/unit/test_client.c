@@ -75,26 +75,6 @@ WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_clos
     HOLDS(s, !is_ours(s, "one") && !is_ours(s, "two"));
 }
 
-HOLDING(handles_outlive_their_client, NULL)
-{
-    struct hilock_lock_info info = {.size = sizeof info};
-    client_close(the_client(s), 0);
-    TELLS_IN(s, 5, "a:LOST CLOSING closed");
-    HOLDS(s, !is_ours(s, "stock"));
-    SAME(s, acquire(a, 1), HILOCK_CLOSED);
-    SAME(s, release(a), HILOCK_CLOSED);
-    SAME(s, cancel(a), HILOCK_CLOSED);
-    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    SAME(s, hilock_lock_token(a->lock), 0);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    TEXT(s, hilock_lock_name(a->lock), "stock");
-    HOLDS(s, hilock_lock_user(a->lock) == a);
-    hilock_lock_describe(a->lock, &info);
-    TEXT(s, info.name, "stock");
-    handle_drop(a);
-    handle_free(a);
-}
-
 /* ---- abandon ---- */
 
 A_PLAY(abandon_gives_all_back_in_any_state)

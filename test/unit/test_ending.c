@@ -4,29 +4,6 @@
 
 static const struct hilock_lock_options short_lease = {.size = sizeof short_lease, .lease_ms = 3000};
 
-/* Its words are in test_fair_words.c. */
-HOLDING(a_release_is_one_command_and_its_answer, NULL)
-{
-    uint64_t released_us = fixture_us(s);
-    SAME(s, release(a), HILOCK_OK);
-    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
-    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
-    SAME(s, hilock_lock_token(a->lock), 0);
-    SAME(s, release(a), HILOCK_NOT_HELD);
-    TELLS(s, "");
-    TELLS_IN(s, 1, "a:released");
-    SAME(s, a->at_us, released_us + 200);
-    SAME(s, a->result.operation, HILOCK_OP_RELEASE);
-    SAME(s, a->result.state, HILOCK_STATE_IDLE);
-    SAME(s, a->result.hold_count, 0);
-    SAME(s, a->result.attempts, 1);
-    HOLDS(s, a->result.lock == a->lock);
-    SAME(s, sim_store_keys(store_now(&s->store)), 1); /* the token */
-    run_ms(s, 60000);
-    SAME(s, asked(s, "mutex_release"), 1);
-    SAME(s, asked(s, "renew"), 0);
-}
-
 GIVEN(a_release_without_an_answer_is_UNKNOWN_and_settled_later,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {

@@ -21,27 +21,6 @@ A_PLAY(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
     SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
 }
 
-WITH_CLIENT(a_holder_is_named_with_what_is_left)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 5000)), *b = handle_new(q, "b", "stock", NULL);
-    char holder[80];
-    run_ms(s, 1000);
-    peek(b);
-    TELLS_IN(s, 1, "b:peek OK");
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    TEXT(s, b->result.holder, holder);
-    SAME(s, b->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
-    HOLDS(s, strstr(b->detail, "\"stock\" is held by 51000001..:1; its lease ends in "));
-    HOLDS(s, strstr(q->log, "peek of \"stock\": OK: "));
-    peek(a);
-    run_ms(s, 1);
-    SAME(s, a->result.state, HILOCK_STATE_HELD);
-    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
-    SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
-    TELLS(s, "a:peek OK");
-}
-
 WITH_CLIENT(exactly_the_named_holder_is_released)
 {
     struct client *q = fixture_connect(s, NULL);

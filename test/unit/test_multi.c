@@ -211,12 +211,16 @@ WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 
 WITH_CLIENT(a_handle_that_outlives_its_client)
 {
+    struct hilock_lock_info info = {.size = sizeof info};
     struct handle *m = held_all(p, "m", abc, NULL);
     s->is_tampered = 1;
     client_abandon(p);
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);
     SAME(s, hilock_multi_token(m->lock, 0), 0);
     TEXT(s, hilock_lock_name(m->lock), "a");
+    HOLDS(s, hilock_lock_user(m->lock) == m);
+    hilock_lock_describe(m->lock, &info);
+    TEXT(s, info.name, "a");
 }
 
 WITH_CLIENT(what_needs_one_holder_is_UNSUPPORTED)

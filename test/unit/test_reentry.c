@@ -28,11 +28,23 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, a->result.hold_count, 1);
     SAME(s, counts_of(p).reentered, 1);
     SAME(s, asked(s, NULL), asked_before);
+    asked_us = fixture_us(s);
     release(a);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+    SAME(s, hilock_lock_remaining_ms(a->lock), 0);
+    SAME(s, hilock_lock_token(a->lock), 0);
+    TELLS(s, "");
     TELLS_IN(s, 1, "a:released");
+    SAME(s, a->at_us, asked_us + 200);
+    SAME(s, a->result.state, HILOCK_STATE_IDLE);
     SAME(s, a->result.hold_count, 0);
+    SAME(s, a->result.attempts, 1);
+    HOLDS(s, a->result.lock == a->lock);
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, release(a), HILOCK_NOT_HELD);
+    run_ms(s, 60000);
+    SAME(s, asked(s, "mutex_release"), 1);
+    SAME(s, asked(s, "renew"), 0);
 }
 
 WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
@@ -254,4 +266,8 @@ HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1
     SAME(s, a->result.operation, HILOCK_OP_PEEK);
     SAME(s, a->result.hold_count, 2);
     SAME(s, a->result.votes, 0);
+    SAME(s, a->result.state, HILOCK_STATE_HELD);
+    SAME(s, a->result.fencing_token, hilock_lock_token(a->lock));
+    SAME(s, a->result.remaining_ms, hilock_lock_remaining_ms(a->lock));
+    SAME(s, a->result.holder_remaining_ms, store_left_ms(&s->store, "stock") + 1);
 }
