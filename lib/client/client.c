@@ -70,6 +70,16 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
+static int may_go(struct hilock_client *client)
+{
+    int is_awaited = !is_quiet(&client->core) && hl_now_us(&client->core.host) < client->phase_ends_us;
+    if (HL_PLANTED(CLOSE_IN_HASTE))
+        return 1;
+    if (is_awaited)
+        return 0;
+    return HL_PLANTED(CLOSED_UNTOLD) || is_all_told(&client->core);
+}
+
 /* 1: the client is gone; its on_closed was called. */
 static int has_left(struct hilock_client *client)
 {
@@ -77,10 +87,7 @@ static int has_left(struct hilock_client *client)
     void *user = client->closed_user;
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || (!is_quiet(&client->core) && !HL_PLANTED(CLOSE_IN_HASTE) &&
-                                            hl_now_us(&client->core.host) < client->phase_ends_us))
-        return 0;
-    if (!HL_PLANTED(CLOSED_UNTOLD) && !HL_PLANTED(CLOSE_IN_HASTE) && !is_all_told(&client->core))
+    if (client->phase != CLIENT_LEAVING || !may_go(client))
         return 0;
     destroy(client);
     if (on_closed)
@@ -139,7 +146,9 @@ static void on_node_down(void *client, struct hl_node *node)
 
 static void lose(struct hl_hold *hold, void *core)
 {
-    if (hl_hold_is_told(hold) && !(HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending))
+    if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
+        return;
+    if (hl_hold_is_told(hold))
         hl_belief_lose(core, hold, HILOCK_REASON_CLOSING);
 }
 

@@ -71,7 +71,9 @@ static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 static int are_even(const struct hl_group *group)
 {
     uint64_t first_us = group->members[0].lock->hold->request.sent_us;
-    for (unsigned i = 1; i < group->count && !group->held->is_renewed && !HL_PLANTED(MULTI_UNEVEN); i++)
+    if (group->held->is_renewed || HL_PLANTED(MULTI_UNEVEN))
+        return 1;
+    for (unsigned i = 1; i < group->count; i++)
         if (group->members[i].lock->hold->request.sent_us != first_us)
             return 0;
     return 1;
@@ -205,10 +207,12 @@ static void tick(struct hl_group *group)
         hl_group_decide(group, group->refusal.status);
     else if (group->step == PAUSED)
         try_all(group);
-    else if (group->step == GATHERING && is_behind_others(group) && !HL_PLANTED(MULTI_KEEPS))
-        step_aside(group);
-    else if (group->step == GATHERING)
-        look_again(group);
+    else if (group->step == GATHERING) {
+        if (is_behind_others(group) && !HL_PLANTED(MULTI_KEEPS))
+            step_aside(group);
+        else
+            look_again(group);
+    }
 }
 
 const struct hl_group_ways hl_multi_ways =

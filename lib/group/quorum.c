@@ -383,9 +383,10 @@ static void tick(struct hl_group *group)
 
 static void heal_within(struct hl_group *group, unsigned share)
 {
-    int is_missing = hl_members_held(group) < group->count && group->held->is_renewed && !HL_PLANTED(QUORUM_UNHEALED);
+    int is_missing = hl_members_held(group) < group->count && group->held->is_renewed;
+    int must_heal = is_missing && !HL_PLANTED(QUORUM_UNHEALED);
     uint64_t span_us = hl_terms_lease_us(group->held) / share;
-    hl_group_resume_at(group, is_missing ? hl_group_now_us(group) + span_us : UINT64_MAX);
+    hl_group_resume_at(group, must_heal ? hl_group_now_us(group) + span_us : UINT64_MAX);
 }
 
 /* Votes that are asked for and not refused yet may join; a place in a queue is left. */

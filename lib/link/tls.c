@@ -276,7 +276,9 @@ static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
 /* A record that has come in part does not count: the last read asked for the rest, so the socket announces it. */
 static int has_more(const SSL *ssl)
 {
-    return !HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN) && SSL_has_pending(ssl) && !SSL_want_read(ssl);
+    if (HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN))
+        return 0;
+    return SSL_has_pending(ssl) && !SSL_want_read(ssl);
 }
 
 /* Not redisBufferWrite, which gives the buffer back as it is. */

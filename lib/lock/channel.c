@@ -55,7 +55,9 @@ static void listen(struct hl_gate *gate)
     if (gate->channel)
         return;
     gate->channel = hl_listener_open(&hl_name_node(gate->core, name)->subscription, channel, length, on_channel, gate);
-    if (gate->channel && hl_listener_is_on(gate->channel) && !HL_PLANTED(R7_NO_SECOND_TRY))
+    if (HL_PLANTED(R7_NO_SECOND_TRY))
+        return;
+    if (gate->channel && hl_listener_is_on(gate->channel))
         gate->news_us = hl_now_us(&gate->core->host);
 }
 

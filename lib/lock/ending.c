@@ -20,7 +20,8 @@
 static uint64_t queue_us(const struct hl_hold *hold)
 {
     int may_be_put = hold->queued == QUEUED_ASKED && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    return (hold->queued == QUEUED_MAYBE || may_be_put) && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
+    int may_be_in = hold->queued == QUEUED_MAYBE || may_be_put;
+    return may_be_in && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
            ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
 }
 
@@ -220,7 +221,9 @@ static int haunts(struct hl_hold *hold)
 {
     int was_haunted = hold->is_haunted && !was_in_order(hold);
     hold->is_haunted = 0;
-    return was_haunted && !HL_PLANTED(HAUNT_FORGOTTEN) && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+    if (HL_PLANTED(HAUNT_FORGOTTEN))
+        return 0;
+    return was_haunted && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
 /* After an answer: if nothing is left to do, it is over. */
@@ -347,6 +350,8 @@ static void take_up(struct hl_hold *hold)
 
 static void undo(struct hl_hold *hold, uint64_t token)
 {
+    if (HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING)
+        return;
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = token});
     take_up(hold);
     if (HL_PLANTED(R4_NO_UNDO))
@@ -356,9 +361,10 @@ static void undo(struct hl_hold *hold, uint64_t token)
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
     enum hl_result verdict = hl_hold_read(hold, reply).result;
+    int is_kept_again = verdict == HL_YES && hold->kept == KEPT_NOTHING;
     if (verdict == HL_NO)
         hl_hold_not_ours(hold);
-    else if (verdict == HL_YES && hold->kept == KEPT_NOTHING && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+    else if (is_kept_again && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold);
 }
 
@@ -369,7 +375,7 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         struct hl_response said = hl_hold_read(hold, answer->reply);
         if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
             hold->kept = KEPT_NOTHING;
-        if (said.result == HL_YES && !(HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING))
+        if (said.result == HL_YES)
             undo(hold, said.token);
     } else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
         if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))

@@ -114,9 +114,11 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
 
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
 {
-    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
-        if ((extend->is_asked || HL_PLANTED(EXTEND_UNASKED)) && !extend->is_decided)
+    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+        int is_asked = extend->is_asked || HL_PLANTED(EXTEND_UNASKED);
+        if (is_asked && !extend->is_decided)
             decide(hl_hold_core(hold), extend, status, why, 0);
+    }
 }
 
 static void expire(struct hl_core *core, struct hl_call *call)

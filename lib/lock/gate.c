@@ -92,7 +92,8 @@ static void stand(struct hl_gate *gate, struct hl_acquire *acquire, enum hl_stan
 
 static int may_ask(const struct hl_gate *gate)
 {
-    return (!gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED)) && !gate->name->hold;
+    int is_in_order = !gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED);
+    return is_in_order && !gate->name->hold;
 }
 
 /* One with an IDLE hold pauses (acquire.c). */

@@ -88,7 +88,8 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 {
     struct hl_core *core = grants->core;
     struct hl_name *name;
-    if (push->id > core->id_last || is_too_much(grants) || HL_PLANTED(FAIR_UNKNOWN_KEPT))
+    int is_left = push->id > core->id_last || is_too_much(grants);
+    if (is_left || HL_PLANTED(FAIR_UNKNOWN_KEPT))
         return;
     name = hl_name_ref(core, push->name, push->name_length, master_of(grants));
     if (!name)
@@ -101,8 +102,8 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
     const struct hl_name *name = place->acquire->lock->name;
-    return (name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0) ||
-           HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
+    int is_same = name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0;
+    return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
 }
 
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
@@ -156,7 +157,9 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 
 static int is_where_it_was(const struct hl_grants *grants)
 {
-    return grants->node && (grants->node == node_of(grants) || HL_PLANTED(FAIR_CHANNEL_STAYS));
+    if (HL_PLANTED(FAIR_CHANNEL_STAYS))
+        return grants->node != NULL;
+    return grants->node && grants->node == node_of(grants);
 }
 
 static void locate(struct hl_grants *grants)

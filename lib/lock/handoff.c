@@ -23,7 +23,9 @@ static unsigned turns_max(const struct hl_hold *hold)
 static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 {
     int is_within = hold->turn < turns_max(hold) && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
-    return hold->state == HOLD_HELD && (is_within || (HL_PLANTED(HANDOFF_UNBOUNDED) && hold->turn < UINT8_MAX));
+    if (HL_PLANTED(HANDOFF_UNBOUNDED))
+        is_within = hold->turn < UINT8_MAX;
+    return hold->state == HOLD_HELD && is_within;
 }
 
 /* No script shortens a lease, so the lease at the store must not outlast the next handle's own: after a crash others
@@ -31,15 +33,15 @@ static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    return (to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us) ||
-           HL_PLANTED(HANDOFF_ANY_LEASE);
+    int is_short = to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us;
+    return is_short || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
 /* The end of a turn forgets the lease of a pending renewal: its answer counts for the lease of the next turn. */
 static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    return !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms ||
-           HL_PLANTED(HANDOFF_ANSWER_TAKEN);
+    int is_good = !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms;
+    return is_good || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
 }
 
 /* No replica confirms renewals: a hold has the replicas that confirmed its grant. */
@@ -51,8 +53,9 @@ static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
+    int is_enough = left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
     return to->kind == hold->terms->kind && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) &&
-           is_answer_good(hold, to) && (left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND));
+           is_answer_good(hold, to) && is_enough;
 }
 
 /* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
@@ -61,8 +64,9 @@ static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_name *name = hold->name;
     const struct hl_node *node = hl_name_node(core, name);
-    return !core->route->ops->can_forget || (node->is_up && node->moved_us < hold->granted_us) ||
-           HL_PLANTED(HANDOFF_ADRIFT);
+    if (!core->route->ops->can_forget || HL_PLANTED(HANDOFF_ADRIFT))
+        return 1;
+    return node->is_up && node->moved_us < hold->granted_us;
 }
 
 /* Only the first in line: a handle that does not fit is not passed over. */
@@ -101,7 +105,8 @@ void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *n
     int is_more = !to->is_renewed || to->lease_ms > hold->terms->lease_ms;
     take_over(core, hold, next);
     hold->turn++;
-    hold->is_owed = hold->is_owed || (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED));
+    if (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED))
+        hold->is_owed = 1;
     hold->since_us = hl_now_us(&core->host);
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,

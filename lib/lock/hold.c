@@ -71,7 +71,8 @@ int hl_hold_is_adrift(const struct hl_hold *hold)
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
     uint64_t heard_us = hl_request_is_busy(&hold->request) ? hold->granted_us : hold->request.sent_us;
     int has_moved = node->moved_us >= heard_us && !HL_PLANTED(MULTI_ADRIFT_BY_MOVE);
-    return (!node->is_up || node->earlier_us >= heard_us || has_moved) && !HL_PLANTED(MULTI_ADRIFT);
+    int is_adrift = !node->is_up || node->earlier_us >= heard_us || has_moved;
+    return is_adrift && !HL_PLANTED(MULTI_ADRIFT);
 }
 
 int hl_hold_is_told(const struct hl_hold *hold)
@@ -167,7 +168,8 @@ struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_repl
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
 {
     int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
-    int is_in_queue = (hold->queued == QUEUED_MAYBE || said->position) && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
+    int may_be_queued = hold->queued == QUEUED_MAYBE || said->position;
+    int is_in_queue = may_be_queued && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
     return said->result != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
 }
 

@@ -52,9 +52,10 @@ static void was_answered(struct hl_hold *next)
 static void ask_alone(struct hl_acquire *acquire, const struct hl_reply *reply)
 {
     struct hl_hold *next = acquire->hold;
+    int was_asked = reply && reply->type == HL_REPLY_INTEGER;
     if (acquire->state != ACQUIRE_ASKING)
         return;
-    if ((reply && reply->type == HL_REPLY_INTEGER) || HL_PLANTED(NEXT_FORGOTTEN)) {
+    if (was_asked || HL_PLANTED(NEXT_FORGOTTEN)) {
         was_answered(next);
         next->kept = KEPT_NOTHING;
         next->queued = QUEUED_NO;

@@ -100,9 +100,10 @@ static void drain(struct hl_core *core, int is_for_losses)
  * losses. */
 void hl_notices_deliver(struct hl_core *core)
 {
+    int is_next_turn = core->notices.is_behind && core->host.is_armed;
     HL_REQUIRE(!core->notices.is_delivering); /* the host leaves once, at its outermost level */
     core->notices.is_delivering = 1;
-    drain(core, core->notices.is_behind && core->host.is_armed && !HL_PLANTED(BATCH_UNBOUNDED));
+    drain(core, is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED));
     core->notices.is_delivering = 0;
 }
 

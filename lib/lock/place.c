@@ -67,9 +67,10 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *next)
 {
     const struct hl_hold *hold = acquire->hold;
+    if (HL_PLANTED(PLACE_LOST_BY_CANCEL))
+        return 0;
     return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->queued == QUEUED_MAYBE &&
-           !hl_request_is_busy(&hold->request) && next && !next->hold && next->lock->terms == acquire->lock->terms &&
-           !HL_PLANTED(PLACE_LOST_BY_CANCEL);
+           !hl_request_is_busy(&hold->request) && next && !next->hold && next->lock->terms == acquire->lock->terms;
 }
 
 int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
@@ -159,6 +160,11 @@ static void trace_place(const struct hilock_lock *lock, const struct hl_response
                                      .waiters = said->waiters});
 }
 
+static int is_first_behind_others(const struct hl_queue_place *place)
+{
+    return !place->hands_over && place->position <= 1;
+}
+
 /* Whether another program holds, and how its release is heard of. */
 static void look_out(struct hl_queue_place *place, const struct hl_response *said)
 {
@@ -169,7 +175,7 @@ static void look_out(struct hl_queue_place *place, const struct hl_response *sai
         hl_gate_saw_others(name);
     else if (!hl_gate_has_others(name) && !HL_PLANTED(FAIR_LISTENS_ON))
         hl_channel_leave(name);
-    if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_HEIR_UNHEARD))
+    if (is_first_behind_others(place) && !HL_PLANTED(FAIR_HEIR_UNHEARD))
         hl_channel_hear_heir(place->acquire, said->heir, said->heir_length);
 }
 
@@ -197,8 +203,8 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
 int hl_place_may_sleep(struct hl_queue_place *place)
 {
     uint64_t sent_us = place->acquire->hold->request.sent_us;
-    if (!place->hands_over && place->position <= 1 && !HL_PLANTED(FAIR_DEAF_TO_OTHERS) &&
-        !hl_channel_may_sleep(place->acquire))
+    int must_listen = is_first_behind_others(place) && !HL_PLANTED(FAIR_DEAF_TO_OTHERS);
+    if (must_listen && !hl_channel_may_sleep(place->acquire))
         return 0;
     return place->news_us <= sent_us;
 }
@@ -209,7 +215,8 @@ static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below
 /* Behind another program: the release of Redisson's fair lock wakes only the first of its own queue. */
 static uint64_t silent_look_us(const struct hl_core *core, struct hl_queue_place *place)
 {
-    if (place->hands_over || core->silent_until_us <= hl_now_us(&core->host) || HL_PLANTED(FAIR_HEIR_TRUSTED))
+    int is_heard = place->hands_over || core->silent_until_us <= hl_now_us(&core->host);
+    if (is_heard || HL_PLANTED(FAIR_HEIR_TRUSTED))
         return UINT64_MAX;
     place->looks = (uint8_t)(place->looks < SILENT_LOOKS_MAX ? place->looks + 1 : SILENT_LOOKS_MAX);
     return (uint64_t)SILENT_LOOK_US << (place->looks - 1);
@@ -252,8 +259,8 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
 {
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number,
         sent_us, elapsed_us;
-    if (!number || number > place->number || place->number - number >= HL_FAIR_SENDS ||
-        (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE)))
+    int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
+    if (!number || number > place->number || place->number - number >= HL_FAIR_SENDS || is_elsewhere)
         return 0;
     sent_us = place->sent_us[number % HL_FAIR_SENDS];
     elapsed_us = now_us - sent_us;

@@ -37,8 +37,9 @@ static int cancel(struct hl_core *core, struct hilock_lock *lock)
 /* A hold that is lost is over for all counts, even before its callback. */
 static int has_more_counts(const struct hilock_lock *lock)
 {
-    return hl_hold_entries(lock->hold) > 1 && !HL_PLANTED(REENTRY_ENDS_EARLY) && lock->hold->state == HOLD_HELD &&
-           !hl_belief_has_ended(lock->hold);
+    if (HL_PLANTED(REENTRY_ENDS_EARLY))
+        return 0;
+    return hl_hold_entries(lock->hold) > 1 && lock->hold->state == HOLD_HELD && !hl_belief_has_ended(lock->hold);
 }
 
 static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)

@@ -54,7 +54,9 @@ static int may_be_back(struct hl_core *core, const struct released *released)
     int is_another = node->moved_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
     uint64_t queue_ms = released->terms->kind->has_queue ? HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS : 0;
     uint64_t lasts_us = hl_terms_lease_us(released->terms) + queue_ms * 1000;
-    return is_another && released->at_us + lasts_us >= hl_now_us(&core->host) && !HL_PLANTED(LOST_RELEASES_IGNORED);
+    if (HL_PLANTED(LOST_RELEASES_IGNORED))
+        return 0;
+    return is_another && released->at_us + lasts_us >= hl_now_us(&core->host);
 }
 
 void hl_recent_repeat(struct hl_core *core)

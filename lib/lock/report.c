@@ -39,7 +39,9 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
 static int is_still_good(const struct hl_acquire *acquire)
 {
-    return !hl_acquire_is_too_late(acquire) || HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE) || HL_PLANTED(HANDOFF_BLIND);
+    if (HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE))
+        return 1;
+    return !hl_acquire_is_too_late(acquire) || HL_PLANTED(HANDOFF_BLIND);
 }
 
 static void fill_grant(struct hl_core *core, struct hl_acquire *acquire, struct hilock_result *result)

@@ -29,8 +29,9 @@ static struct hl_params wants_of(const struct hl_hold *hold)
 {
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_node *node = hold->request.node;
-    int halves = (HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE) ||
-        (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW);
+    int halves = HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE;
+    if (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW)
+        halves = 1;
     return (struct hl_params){
         .lease_ms = lease_of(hold) / (halves ? 2 : 1),
         .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
@@ -129,9 +130,9 @@ static void encode(struct hl_request *request, struct hl_command *command)
 
 static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer)
 {
+    int may_be_queued = hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
     if (!answer->was_sent && hold->kept != KEPT_OURS)
-        hold->kept = hold->is_haunted || (hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE))
-            ? KEPT_MAYBE : KEPT_NOTHING;
+        hold->kept = hold->is_haunted || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
     if (hold->state == HOLD_ENDING)
         hl_ending_answered(hold, answer);
     else if (hold->state == HOLD_HELD)

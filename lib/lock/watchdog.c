@@ -189,8 +189,8 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
              asked_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
-    int is_from_reply = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ||
-        (HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold));
+    int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
+    int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
@@ -299,7 +299,9 @@ void hl_watchdog_go_on(struct hl_hold *hold)
 {
     uint64_t early_us = hold->due_us;
     begin(hold);
-    if (early_us && early_us < hold->due_us && !is_open(hold) && !HL_PLANTED(HANDOFF_UNVERIFIED))
+    if (HL_PLANTED(HANDOFF_UNVERIFIED))
+        return;
+    if (early_us && early_us < hold->due_us && !is_open(hold))
         hl_belief_sleep_until(hold, early_us);
 }
 
@@ -343,7 +345,8 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    if (!hold->terms->is_renewed && hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED))
+    int is_fixed = !hold->terms->is_renewed && hl_hold_is_told(hold);
+    if (is_fixed && !HL_PLANTED(FIXED_UNVERIFIED))
         doubt(hold);
     if (!is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
         hl_belief_sleep_until(hold,

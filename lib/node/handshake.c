@@ -14,8 +14,9 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
     if (hl_missing_hear(node, HL_MISSING_ROLE, "ROLE", reply,
-                      ": a master that was deposed is known only when it refuses a write") ||
-        (role && hl_reply_is(role, "master")) || HL_PLANTED(ROLE_IGNORED))
+                      ": a master that was deposed is known only when it refuses a write") || HL_PLANTED(ROLE_IGNORED))
+        return;
+    if (role && hl_reply_is(role, "master"))
         return;
     hl_text_set(&why, "it is no master: its role is %s",
                 role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");

@@ -143,7 +143,8 @@ static int is_missing_script(const struct hl_reply *reply)
 static int must_reload(struct hl_request *request, const struct hl_reply *reply)
 {
     unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
-    if (!is_missing_script(reply) || request->reloads >= most || HL_PLANTED(SCRIPT_NOT_RELOADED))
+    int is_in_vain = !is_missing_script(reply) || request->reloads >= most;
+    if (is_in_vain || HL_PLANTED(SCRIPT_NOT_RELOADED))
         return 0;
     request->reloads++;
     return 1;
@@ -199,8 +200,8 @@ static void answer_guarded(struct hl_node *node)
 
 static int is_barred(const struct hl_node *node, const struct hl_request *request)
 {
-    return is_for_replicas(node, request) ||
-           ((request->how & HL_REQUEST_GRANT) && hl_node_is_guarded(node) && !HL_PLANTED(GUARD_IGNORED));
+    int heeds_guard = (request->how & HL_REQUEST_GRANT) && !HL_PLANTED(GUARD_IGNORED);
+    return is_for_replicas(node, request) || (heeds_guard && hl_node_is_guarded(node));
 }
 
 static struct hl_request *next_to_send(struct hl_node *node)
@@ -364,10 +365,10 @@ static uint64_t earliest_timeout(const struct hl_node *node)
 /* For nodes that only have listeners, and that another server may replace: nothing else would show their silence. */
 static uint64_t idle_us(const struct hl_node *node)
 {
-    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription) &&
-                         !HL_PLANTED(SILENCE_UNASKED);
+    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription);
+    int must_ask = is_listened_to && !HL_PLANTED(SILENCE_UNASKED);
     uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
-    return is_listened_to && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
+    return must_ask && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
 }
 
 void hl_node_probe(struct hl_node *node)

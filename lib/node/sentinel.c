@@ -176,7 +176,8 @@ static void believe(const struct sentinel *sentinel)
     struct deployment *deployment = sentinel->deployment;
     int is_news = is_newer(sentinel) && !HL_PLANTED(RETURN_UNNOTICED);
     int is_old = sentinel->is_dated && sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
-    if ((is_old || is_disputed(sentinel)) && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+    int is_stale = is_old || is_disputed(sentinel);
+    if (is_stale && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
     if (sentinel->is_dated && sentinel->epoch != deployment->epoch) {
         deployment->epoch = sentinel->epoch;
@@ -349,8 +350,9 @@ static void on_silence(void *arg, struct hl_node *node)
 /* The master was demoted and did nothing: the request waits for the next master. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
+    int is_demoted = request->detours != READONLY_MAX && hl_reply_has_code(error, "READONLY");
     (void)arg;
-    if (HL_PLANTED(READONLY_IGNORED) || request->detours == READONLY_MAX || !hl_reply_has_code(error, "READONLY"))
+    if (!is_demoted || HL_PLANTED(READONLY_IGNORED))
         return 0;
     request->detours++;
     hl_node_break(node, "it is read-only: no master any more"); /* on_down follows: the sentinels are asked */

@@ -150,7 +150,9 @@ static struct hl_reply told_of(const struct hl_reply *reply, int is_auth, struct
 static int greeting_is_refused(struct hl_session *session, const struct hl_reply *reply, int is_auth)
 {
     struct hl_quoted quote;
-    if (reply->type != HL_REPLY_ERROR || (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED)))
+    if (reply->type != HL_REPLY_ERROR)
+        return 0;
+    if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
     quote = hl_host_quote(session->host, reply->bytes, reply->length);
     if (!is_auth && is_bearable(session, reply)) {
@@ -203,7 +205,9 @@ static void on_down(void *arg, const char *why)
 static const char *tls_host(const struct hl_session *session)
 {
     const struct hl_session_options *options = session->options;
-    if (!options->is_tls || (HL_PLANTED(TLS_DOWNGRADED) && session->failures))
+    if (!options->is_tls)
+        return NULL;
+    if (HL_PLANTED(TLS_DOWNGRADED) && session->failures)
         return NULL;
     if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->tried)
         return session->addresses[(session->next_address - 1) % session->addresses_count];

@@ -173,7 +173,9 @@ static void on_taken_back(struct hl_subscription *subscription, const struct hl_
 {
     struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
     struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-    if (!channel || !channel->is_subscribed || HL_PLANTED(TAKEN_BACK_UNHEARD))
+    if (!channel || HL_PLANTED(TAKEN_BACK_UNHEARD))
+        return;
+    if (!channel->is_subscribed)
         return;
     channel->is_subscribed = 0;
     if (channel->state == CHANNEL_ON)

@@ -102,18 +102,22 @@ static uint64_t epoch_of(const struct hl_topology *topology, const struct hl_mem
 /* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
 static int is_undated(const struct hl_topology *topology, const struct hl_member *owner)
 {
-    return !owner->seen_epoch && !owner->is_named && owner != topology->asked && !is_away(topology, owner) &&
-           !HL_PLANTED(UNDATED_OWNER_OUSTED);
+    if (HL_PLANTED(UNDATED_OWNER_OUSTED))
+        return 0;
+    return !owner->seen_epoch && !owner->is_named && owner != topology->asked && !is_away(topology, owner);
 }
 
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to)
 {
     if (!owner)
         return 1;
-    if (to->answered_epoch)
-        return (to->answered_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner)) ||
-               HL_PLANTED(OLD_EPOCH_BELIEVED);
-    return to != topology->asked || is_away(topology, owner) || HL_PLANTED(STALE_OWNER_BELIEVED);
+    if (to->answered_epoch) {
+        int is_newest = to->answered_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner);
+        return is_newest || HL_PLANTED(OLD_EPOCH_BELIEVED);
+    }
+    if (HL_PLANTED(STALE_OWNER_BELIEVED))
+        return 1;
+    return to != topology->asked || is_away(topology, owner);
 }
 
 void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to)
@@ -124,8 +128,8 @@ void hl_topology_succeed(const struct hl_topology *topology, const struct hl_mem
 
 static int note_back(const struct hl_topology *topology, struct hl_member *member)
 {
-    int is_back =
-        member->seen_epoch && member->answered_epoch > member->seen_epoch && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
+    int is_newer = member->seen_epoch && member->answered_epoch > member->seen_epoch;
+    int is_back = is_newer && !HL_PLANTED(SLOTS_BACK_UNNOTICED);
     if (is_back) {
         member->is_back = 1;
         member->node.moved_us = hl_now_us(topology->members->host);

@@ -43,6 +43,25 @@ TREE.update({folder + '/README.md': 'what lives here\n' for folder in FOLDERS})
 LONG = 'static int long_one(\n    int x)\n{\n' + '    x++;\n' * tree.FUNCTION_LINES_MAX + '    return x;\n}\n'
 TABLE = 'static const int table[] = {\n' + '    1,\n' * 100 + '};\nstruct s {\n' + '    int (*f)(int);\n' * 100 + '};\n'
 
+# Legal: what stands beside a planted bug in another condition, in a comment, in a string or in a macro.
+PLANTED = """#define HL_PLANTED(name) (a && b && HL_PLANTED(name) || HL_PLANTED(C))
+/* HL_PLANTED(A) && HL_PLANTED(B) && c */
+static int legal(int a, int b)
+{
+    int both = a && b && a;
+    for (int i = 0; i < a && b && a; i++)
+        if (a && b)
+            return HL_PLANTED(A) || a;
+    if (both && !HL_PLANTED(B)) /* && a && b */
+        return HL_PLANTED(A) ? a && b && both : !a || !b || both;
+    while (both >= (HL_PLANTED(B)
+                    ? a : b))
+        call(a, '(', "\\"&& HL_PLANTED(A) && a", HL_PLANTED(B) && b);
+    return a && b && both;
+}
+"""
+TREE['lib/lock/hold.c'] += PLANTED
+
 # (rule, file to append to or to write, text)
 TREE_CASES = [
     ('layers', 'lib/base/text.c', '#include "link/link.h"\n'),
@@ -67,6 +86,13 @@ TREE_CASES = [
     ('adapters', 'adapters/shell/store.h', '#include "base/table.h"\n'),
     ('stems', 'lib/lock/hold.c', 'int hl_gate_open(void)\n{\n    return 0;\n}\n'),
     ('stems', 'lib/lock/hold.c', 'const int hl_gate_size = 3;\n'),
+    *(('plants', 'lib/lock/hold.c', f'static int f(int a, int b)\n{{\n    {text}\n}}\n') for text in (
+        'return HL_PLANTED(A) + HL_PLANTED(B);', 'if (HL_PLANTED(A) || HL_PLANTED(B))\n        return 1;',
+        'if (a && b && !HL_PLANTED(A))\n        return 1;', 'return (a && b) ||\n        HL_PLANTED(A);',
+        'return a ||\n        /* or */ (b &&\n            !HL_PLANTED(A));', 'while (a /* ; */ && ";" && call(b, HL_PLANTED(A)))\n        b++;',
+        'for (; a && b && !HL_PLANTED(A); a--)\n        b++;', 'int c = a &&\n        (a <= b || HL_PLANTED(A)) ? a : b;\n    return c;',
+        'return call(a && b &&\n        !HL_PLANTED(A));', 'if (a) {\n        return b && a >= (HL_PLANTED(A) ? 1 : 2) && b != 3;\n    }',
+        'else if ((HL_PLANTED(A) && a) ||\n        (HL_PLANTED(B) && b))\n        return 1;')),
     ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
     ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
     ('public', 'include/hilock/hilock.hpp', '#include <event2/event.h>\n'),

@@ -89,6 +89,11 @@ STEMS = {
 }
 FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
 TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
+# What is no code, and where a condition ends: at the parenthesis of a statement, or at one of these outside all other parentheses.
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.M | re.S)
+CONDITION_EDGE = re.compile(r'\b(?:if|for|while|switch)\s*\(|[(),?:;{}]|(?<![=!<>])=(?!=)')
+PLANT = re.compile(r'\bHL_PLANTED\(')
+TERMS_MAX = 2
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -256,6 +261,35 @@ def stems(root):
                 yield 'stems', f'{path}: defines {name}: call it hl_{stem}_..., or put it where its name leads'
 
 
+def conditions(text):
+    """(offset, text) of the largest expressions in C: what stands in parentheses belongs to what they stand in."""
+    start = depth = 0
+    for edge in CONDITION_EDGE.finditer(text):
+        if edge.group() == '(':
+            depth += 1
+        elif edge.group() == ')' and depth:
+            depth -= 1
+        elif depth == 0 or edge.group() in ';{}':
+            yield start, text[start:edge.start()]
+            start, depth = edge.end(), 0
+
+
+def plants(root):
+    """A planted bug can be read: it has its line to itself, and stands beside one other term."""
+    for path in filter(is_c, files(root, 'lib')):
+        text = NO_CODE.sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), '\n'.join(lines(root, path)))
+        for number, line in enumerate(text.split('\n'), 1):
+            if len(PLANT.findall(line)) > 1:
+                yield 'plants', f'{path}:{number}: two planted bugs in one line'
+        for start, condition in conditions(text):
+            terms = len(re.findall(r'&&|\|\|', condition)) + 1
+            plant = PLANT.search(condition)
+            if plant and terms > TERMS_MAX:
+                number = text.count('\n', 0, start + plant.start()) + 1
+                yield 'plants', (f'{path}:{number}: a planted bug in a condition of {terms} terms, at most {TERMS_MAX}: '
+                                 'give the real condition a name')
+
+
 def licences(root):
     for path in files(root, 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(('.c', '.h', '.cc', '.hpp')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
@@ -301,7 +335,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, wordings, lengths, stems, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, wordings, lengths, stems, plants, licences, packages, links]
 
 
 def check(root):
