@@ -77,16 +77,21 @@ int hl_group_ask_again(struct hl_member *member)
     return 1;
 }
 
+static uint64_t limit_us(const struct hl_group *group, int is_try)
+{
+    uint64_t left_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_group_now_us(group)),
+        try_us = (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
+    return is_try && try_us < left_us ? try_us : left_us;
+}
+
 hilock_status hl_group_ask(struct hl_member *member, int is_try)
 {
     struct hl_group *group = member->group;
     struct hl_core *core = hl_group_core(group);
-    uint64_t try_us = hl_group_now_us(group) + (uint64_t)core->limits.command_timeout_ms * 1000;
     if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_group_take_ids(group);
     member->lock->attempt = &group->attempt;
-    return hl_acquire_begin(core, member->lock, is_try, is_try && try_us < group->ends_us ? try_us : group->ends_us,
-                            hl_news_acquired, member);
+    return hl_acquire_begin(core, member->lock, is_try, limit_us(group, is_try), hl_news_acquired, member);
 }
 
 static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }

@@ -396,7 +396,7 @@ int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* is_denied: it will not ask. */
-static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t ends_us,
+static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                       int is_denied)
 {
     size_t size = sizeof(struct hl_acquire) + (lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0);
@@ -408,7 +408,7 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
     acquire->lock = lock;
     acquire->is_try = is_try != 0;
     acquire->begun_us = hl_now_us(&core->host);
-    acquire->ends_us = ends_us;
+    acquire->ends_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
     acquire->report_ms = is_try ? UINT32_MAX : 0;
     if (lock->terms->kind->place_each) {
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
@@ -428,11 +428,11 @@ static void undo_new(struct hl_core *core, struct hl_acquire *acquire)
     hl_acquire_free(core, acquire);
 }
 
-hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t ends_us,
+hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user)
 {
     int is_denied = is_try && !lock->terms->kind->place_each && hl_known_is_held(lock->name);
-    struct hl_acquire *acquire = acquire_new(core, lock, is_try, ends_us, is_denied);
+    struct hl_acquire *acquire = acquire_new(core, lock, is_try, limit_us, is_denied);
     struct hl_gate *gate = acquire && !is_denied ? hl_gate_of(core, lock->name) : NULL;
     if (acquire && !gate && !is_denied)
         undo_new(core, acquire);

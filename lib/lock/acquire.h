@@ -28,8 +28,8 @@ void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* D
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
 
-/* The caller has checked everything but memory. HILOCK_OK or HILOCK_NO_MEMORY. */
-hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t ends_us,
+/* The caller has checked everything but memory. limit_us: UINT64_MAX is for ever. HILOCK_OK or HILOCK_NO_MEMORY. */
+hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user);
 int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is
                                                                              advanced again later */

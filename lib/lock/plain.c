@@ -16,11 +16,11 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
                              hilock_result_fn *on_result, void *user)
 {
     uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
-    uint64_t ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : hl_now_us(&core->host) + limit_ms * 1000;
+    uint64_t limit_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : limit_ms * 1000;
     struct hl_side *side = lock->hold ? hl_hold_side(core, lock->hold) : NULL;
     if (lock->hold)
         return hl_reentry_begin(core, lock, side ? &side->desk : NULL, on_result, user);
-    return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, ends_us, on_result, user);
+    return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, limit_us, on_result, user);
 }
 
 static int cancel(struct hl_core *core, struct hilock_lock *lock)

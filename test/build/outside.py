@@ -3,6 +3,7 @@
 their own, and the little of its protocol that they need."""
 import contextlib
 import os
+import random
 import socket
 import subprocess
 import tempfile
@@ -94,13 +95,14 @@ def locks(url):
 
 
 def free_port():
-    """The port of a cluster's bus, 10000 above, is free, too."""
+    """Below the ports that connections get, so that no connection takes it before the server does. The port of a
+    cluster's bus, 10000 above, is free, too."""
     while True:
-        with socket.socket() as port, socket.socket() as bus:
-            port.bind(('127.0.0.1', 0))
-            with contextlib.suppress(OSError, OverflowError):
-                bus.bind(('127.0.0.1', port.getsockname()[1] + 10000))
-                return port.getsockname()[1]
+        number = random.randrange(10000, 22000)
+        with socket.socket() as port, socket.socket() as bus, contextlib.suppress(OSError):
+            port.bind(('127.0.0.1', number))
+            bus.bind(('127.0.0.1', number + 10000))
+            return number
 
 
 class Server:
