@@ -213,7 +213,8 @@ static void without_messages(void **state)
     }
 }
 
-/* A waiter died, and who may not set an expiry finds the name free: that one's grant would stand for ever. */
+/* A client that may not set an expiry finds the name free, and the first waiter dead. A grant to that waiter would stand
+ * for ever, so none is made. */
 static void no_grant_is_left_without_an_expiry(void **state)
 {
     struct fixture *fixture = *state;
