@@ -2,11 +2,11 @@
 /* actor - one would-be holder with a handle: rests, acquires, holds, writes to the fenced resource, releases; now and then it cancels,
  * drops or frees instead. It believes only what its callbacks say, and its calls are those of a program's own timers.
  * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
-#include "lock/gate.h"
+#include "core/lease.h"
+#include "hold/hold.h"
 #include "lock/handoff.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
 #include "sim.h"
+#include "wait/gate.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 

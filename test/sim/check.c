@@ -4,11 +4,12 @@
  * I2 is the strongest: what a handle believes, measured in true time, never outlasts what the store keeps for exactly that hold. It needs
  * one client only and catches at once what would otherwise need a second one at the right moment. Where the store itself lost or
  * shortened what it had acknowledged (a tainted name) belief may be wrong until the next renewal: that is the stated limit, and excused. */
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
 #include "../secret.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/hold.h"
 #include "sim.h"
+#include "wait/waiter.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/cell.h"
+#include "core/cell.h"
 #include "suite.h"
 
 static int is_unknown, asked;

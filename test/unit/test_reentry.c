@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
-#include "lock/core.h"
+#include "hold/hold.h"
 #include "play.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
