@@ -22,10 +22,8 @@ struct hilock_lock {
     TAILQ_ENTRY(hilock_lock) entry; /* in core->handles; not of handles that the library made */
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
-    union {
-        struct hl_group *group;     /* of the user's handles; NULL: a plain one */
-        struct hl_attempt *attempt; /* of a plain handle that a group made: the group's; NULL: none */
-    };
+    struct hl_group *group;     /* of the user's handles; NULL: a plain one */
+    struct hl_attempt *attempt; /* of a plain handle that a group made: the group's; NULL: none */
     struct hl_terms *terms;
     void *user;
     struct hl_name *name;

@@ -78,10 +78,8 @@ struct hl_hold {
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
     uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
     hilock_result_fn *on_result; /* ENDING by a release */
-    union {                      /* by its state */
-        uint64_t granted_us;     /* HELD: the grant at the store */
-        void *user;              /* ENDING: with on_result */
-    };
+    void *user;                  /* of on_result */
+    uint64_t granted_us;         /* HELD: the grant at the store */
     struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
@@ -99,7 +97,7 @@ struct hl_hold {
                                     hold is not renewed */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
 };
-_Static_assert(sizeof(struct hl_hold) <= 208 || sizeof(void *) != 8, "every lock that is held has one");
+_Static_assert(sizeof(struct hl_hold) <= 224 || sizeof(void *) != 8, "every lock that is held has one");
 
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
