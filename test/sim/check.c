@@ -403,6 +403,7 @@ void sim_check_names(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_server_now(&sim->places[i].server);
+    sim_share_passed(sim);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
             sim->names[i].unsettled_us = sim->world.time.now_us;

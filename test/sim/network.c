@@ -448,6 +448,15 @@ void sim_network_reset_some(struct sim *sim, struct hl_random *random)
     go_down(link);
 }
 
+int sim_network_is_cut(const struct sim_process *process)
+{
+    const struct hl_link *link;
+    TAILQ_FOREACH(link, &process->sim->links, entry)
+        if (link->process == process && (link->is_cut_in || link->is_cut_out))
+            return 1;
+    return 0;
+}
+
 void sim_network_cut_some(struct sim *sim, struct hl_random *random)
 {
     struct hl_link *link = some_link(sim, random);
