@@ -285,6 +285,15 @@ static void say_probe(struct trial *trial, struct line *line)
     add_channel(trial, line);
 }
 
+/* A script of any length, and so a digest of each. */
+static void add_comment(struct trial *trial, struct line *line)
+{
+    size_t length = 2 + (size_t)trial_below(trial, 150);
+    char *room = hl_command_room(&line->command, length);
+    memset(room, '-', length);
+    hl_command_add(&line->command, room, length);
+}
+
 static void say_load(struct trial *trial, struct line *line)
 {
     struct hl_script script;
@@ -343,6 +352,7 @@ static void add_piece(struct trial *trial, struct line *line, char piece)
     case 'v': add_value(trial, line); break;
     case 'w': add(line, PICK(trial, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read")); break;
     case 'o': add_options(trial, line); break;
+    case 'y': add_comment(trial, line); break;
     default: HL_REQUIRE(!"a piece");
     }
 }
@@ -396,6 +406,7 @@ static const struct { unsigned weight; void (*say)(struct trial *trial, struct l
     {220, say_acquire, NULL}, {90, say_renew, NULL}, {110, say_release, NULL}, {20, say_peek, NULL}, {60, say_simple, NULL}, {110, say_fair, NULL},
     {50, say_probe, NULL},
     {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
+    {20, NULL, "SCRIPT LOAD %y"},
     {2, NULL, "script exists %s nonsense"},
     {6, NULL, "EVALSHA 0123456789012345678901234567890123456789|%s -1|x|3|99|0 a b"},
     {15, NULL, "GET %t"},
