@@ -76,24 +76,17 @@ void trial_move_clock(struct trial *trial, int64_t left_us)
 
 static void add(struct line *line, const char *word) { hl_command_add_word(&line->command, word); }
 
-static void add_key(struct trial *trial, struct line *line)
-{
-    const struct bytes *key = &trial->keys[trial_below(trial, KEYS)];
-    hl_command_add(&line->command, key->at, key->length);
-}
+static void add_bytes(struct line *line, const struct bytes *bytes) { hl_command_add(&line->command, bytes->at, bytes->length); }
+
+static void add_key(struct trial *trial, struct line *line) { add_bytes(line, &trial->keys[trial_below(trial, KEYS)]); }
 
 /* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue. */
 static void add_key_of(struct trial *trial, struct line *line, uint64_t kind)
 {
-    const struct bytes *key = &trial->keys[trial_below(trial, NAMES) * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))];
-    hl_command_add(&line->command, key->at, key->length);
+    add_bytes(line, &trial->keys[trial_below(trial, NAMES) * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))]);
 }
 
-static void add_channel(struct trial *trial, struct line *line)
-{
-    const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
-    hl_command_add(&line->command, channel->at, channel->length);
-}
+static void add_channel(struct trial *trial, struct line *line) { add_bytes(line, &trial->channels[trial_below(trial, NAMES)]); }
 
 static uint64_t some_ms(struct trial *trial)
 {
@@ -128,22 +121,25 @@ static void add_member(struct trial *trial, struct line *line)
 
 /* ---- scripts ---- */
 
+static struct hl_target target_of(struct line *line, uint64_t name, uint64_t holder)
+{
+    line->name = (int)name;
+    line->holder = (int)holder;
+    return (struct hl_target){names[name], strlen(names[name]), uuid, holder, label};
+}
+
 static struct hl_target words_for(struct trial *trial, struct line *line)
 {
-    line->name = (int)trial_below(trial, NAMES);
-    line->holder = (int)trial_below(trial, HOLDERS);
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    uint64_t name = trial_below(trial, NAMES);
+    return target_of(line, name, trial_below(trial, HOLDERS));
 }
 
 /* Mostly the latest grant: it may still stand. */
 static struct hl_target words_of_held(struct trial *trial, struct line *line)
 {
-    struct hl_target words = words_for(trial, line);
     if (trial_below(trial, 3) == 0)
-        return words;
-    line->name = trial->latest_name;
-    line->holder = trial->latest_holder;
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+        return words_for(trial, line);
+    return target_of(line, (uint64_t)trial->latest_name, (uint64_t)trial->latest_holder);
 }
 
 static void say_acquire(struct trial *trial, struct line *line)
@@ -406,7 +402,7 @@ static const struct { unsigned weight; void (*say)(struct trial *trial, struct l
     {220, say_acquire, NULL}, {90, say_renew, NULL}, {110, say_release, NULL}, {20, say_peek, NULL}, {60, say_simple, NULL}, {110, say_fair, NULL},
     {50, say_probe, NULL},
     {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
-    {20, NULL, "SCRIPT LOAD %y"},
+    {8, NULL, "SCRIPT LOAD %y"},
     {2, NULL, "script exists %s nonsense"},
     {6, NULL, "EVALSHA 0123456789012345678901234567890123456789|%s -1|x|3|99|0 a b"},
     {15, NULL, "GET %t"},
