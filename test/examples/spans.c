@@ -163,18 +163,22 @@ static void on_acquired(const struct hilock_result *result, void *user)
 int main(int argc, char **argv)
 {
     struct job job = {.base = event_base_new()};
+    struct hilock_client_options options = hilock_client_options_default();
     struct hilock_error error;
     file = argc == 4 ? fopen(argv[2], "w") : NULL;
     if (!file || !job.base)
         return failed("usage: spans URL FILE WORK_MS");
     job.takes = (struct timeval){atoi(argv[3]) / 1000, atoi(argv[3]) % 1000 * 1000};
     epoch_us = epoch();
-    if (hilock_client_open_libevent(&job.client, job.base,
-                                    HILOCK_CLIENT_OPTIONS(.url = argv[1], .on_log = hilock_log_stderr, .on_trace = on_trace), &error) != HILOCK_OK)
+    options.url = argv[1];
+    options.on_log = hilock_log_stderr;
+    options.on_trace = on_trace;
+    if (hilock_client_open_libevent(&job.client, job.base, &options, &error) != HILOCK_OK)
         return failed(error.text);
     span_begin(&job.all, "job", NULL, clock_us(CLOCK_BOOTTIME));
     if (hilock_lock_create(&job.lock, job.client, "stock:lamp",
-                           HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = &job)) != HILOCK_OK ||
+                           HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = &job)) !=
+            HILOCK_OK ||
         hilock_acquire(job.lock, HILOCK_FOREVER, on_acquired, &job) != HILOCK_OK)
         return failed(hilock_client_refusal(job.client));
     event_base_dispatch(job.base);

@@ -67,7 +67,8 @@ def spans_of(url, program):
     with tempfile.TemporaryDirectory() as work, contextlib.ExitStack() as stack:
         paths, jobs = [os.path.join(work, f'spans{job}.json') for job in range(JOBS)], []
         for path in paths:  # the others wait for the first
-            jobs.append(stack.enter_context(store.running(program, url, path, str(20 if jobs else LONG_MS), stderr=subprocess.STDOUT)))
+            work_ms = str(20 if jobs else LONG_MS)
+            jobs.append(stack.enter_context(store.running(program, url, path, work_ms, stderr=subprocess.STDOUT)))
             store.until(lambda: 'stock:lamp' in store.locks(url), 'it is held')
         for process in jobs:
             text = process.stdout.read()

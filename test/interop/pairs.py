@@ -13,7 +13,7 @@ import servers
 from peers import expect, open_client
 from stage import LONG_MS, OURS, Monitor, play
 
-PAIRED = ('rlock', 'fenced', 'fair', 'spin', 'read', 'write')  # with ours, in both orders: the 24 pairs. They count re-entries
+PAIRED = ('rlock', 'fenced', 'fair', 'spin', 'read', 'write')  # with each of ours, in both orders; they count re-entries
 MORE = ('nonreentrant', 'multi')  # which consist of RLocks
 WOKEN_BY_US, WAKES_US = page.kinds('woken_by_us'), page.kinds('wakes_us')
 ASLEEP_MS = 3000  # our lease, where nobody is to be woken: Java's wait ends with it
@@ -44,7 +44,8 @@ def java_first(stage, kind, own):
         stage.java_has('t', kind, name)
     for _ in range(times):
         before, answer = hash_of(stage, name), stage.acquire(own, name)
-        expect(answer.split()[0] == 'TIMED_OUT' and answer.split()[-1] == stage.holder('t', kind), f'{own} is refused beside {kind}, and names it: {answer}')
+        is_refused = answer.startswith('TIMED_OUT ') and answer.split()[-1] == stage.holder('t', kind)
+        expect(is_refused, f'{own} is refused beside {kind}, and names it: {answer}')
         expect(hash_of(stage, name) == before, f'{own} changes nothing beside {kind}: {before} {hash_of(stage, name)}')
         stage.java_gives('t', kind, name)
     stage.we_have(own, name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* poll_loop - the smallest loop that keeps the promises of loop.h, over poll(2) and the monotonic clock. It resolves no names.
  * A turn looks at each descriptor once, and fires the timers that were started in earlier turns and are due.
- * One whose clock jumps has a time of its own: when no descriptor is ready it goes on to the next timer. What is spoken between
- * clients and store of one such loop takes no time on it, and a lease of 30 s is over at once. */
+ * One whose clock jumps has a time of its own: when no descriptor is ready it goes on to the next timer. What is spoken
+ * between clients and store of one such loop takes no time on it, and a lease of 30 s is over at once. */
 #ifndef TEST_POLL_LOOP_H
 #define TEST_POLL_LOOP_H
 
@@ -21,6 +21,6 @@ struct hilock_loop poll_loop_table(struct poll_loop *loop); /* of one whose cloc
 void poll_loop_jump(struct poll_loop *loop, uint64_t until_us); /* a turn; the time does not go on beyond that one */
 uint64_t poll_loop_us(const struct poll_loop *loop);
 void poll_loop_fail(struct poll_loop *loop, int nth); /* the nth from now on of all calls that may fail does; 0: none */
-int poll_loop_end(struct poll_loop *loop); /* frees it; how many watches, timers and tables were left on it: must be 0 */
+int poll_loop_end(struct poll_loop *loop); /* frees it; how many watches, timers and tables were left: must be 0 */
 
 #endif

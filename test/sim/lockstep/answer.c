@@ -53,7 +53,8 @@ static size_t compared(const redisReply *reply)
 
 void answer_add_real(struct answer *answer, const redisReply *reply)
 {
-    static const char *const types[] = {[REDIS_REPLY_STRING] = "", [REDIS_REPLY_STATUS] = "status ", [REDIS_REPLY_ERROR] = "error "};
+    static const char *const types[] = {
+        [REDIS_REPLY_STRING] = "", [REDIS_REPLY_STATUS] = "status ", [REDIS_REPLY_ERROR] = "error "};
     char digits[24];
     put(answer, ' ');
     switch (reply->type) {

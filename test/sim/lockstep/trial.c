@@ -19,6 +19,9 @@ static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", 
 static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "redisson_lock_queue"};
 enum { PROBES = sizeof probes / sizeof *probes };
 
+/* The beginning is a script of any length, and so has a digest of each. */
+static const char comment[] = "--------------------------------------------------------------------------------"
+                              "--------------------------------------------------------------------------------";
 static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", label[] = "sh@db1/4711";
 
 uint64_t trial_below(struct trial *trial, uint64_t bound) { return hl_random_below(&trial->random, bound); }
@@ -76,17 +79,24 @@ void trial_move_clock(struct trial *trial, int64_t left_us)
 
 static void add(struct line *line, const char *word) { hl_command_add_word(&line->command, word); }
 
-static void add_bytes(struct line *line, const struct bytes *bytes) { hl_command_add(&line->command, bytes->at, bytes->length); }
+static void add_bytes(struct line *line, const struct bytes *bytes)
+{
+    hl_command_add(&line->command, bytes->at, bytes->length);
+}
 
 static void add_key(struct trial *trial, struct line *line) { add_bytes(line, &trial->keys[trial_below(trial, KEYS)]); }
 
 /* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue. */
 static void add_key_of(struct trial *trial, struct line *line, uint64_t kind)
 {
-    add_bytes(line, &trial->keys[trial_below(trial, NAMES) * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))]);
+    uint64_t name = trial_below(trial, NAMES);
+    add_bytes(line, &trial->keys[name * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))]);
 }
 
-static void add_channel(struct trial *trial, struct line *line) { add_bytes(line, &trial->channels[trial_below(trial, NAMES)]); }
+static void add_channel(struct trial *trial, struct line *line)
+{
+    add_bytes(line, &trial->channels[trial_below(trial, NAMES)]);
+}
 
 static uint64_t some_ms(struct trial *trial)
 {
@@ -121,25 +131,22 @@ static void add_member(struct trial *trial, struct line *line)
 
 /* ---- scripts ---- */
 
-static struct hl_target target_of(struct line *line, uint64_t name, uint64_t holder)
-{
-    line->name = (int)name;
-    line->holder = (int)holder;
-    return (struct hl_target){names[name], strlen(names[name]), uuid, holder, label};
-}
-
 static struct hl_target words_for(struct trial *trial, struct line *line)
 {
-    uint64_t name = trial_below(trial, NAMES);
-    return target_of(line, name, trial_below(trial, HOLDERS));
+    line->name = (int)trial_below(trial, NAMES);
+    line->holder = (int)trial_below(trial, HOLDERS);
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 /* Mostly the latest grant: it may still stand. */
 static struct hl_target words_of_held(struct trial *trial, struct line *line)
 {
+    struct hl_target words = words_for(trial, line);
     if (trial_below(trial, 3) == 0)
-        return words_for(trial, line);
-    return target_of(line, (uint64_t)trial->latest_name, (uint64_t)trial->latest_holder);
+        return words;
+    line->name = trial->latest_name;
+    line->holder = trial->latest_holder;
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
 }
 
 static void say_acquire(struct trial *trial, struct line *line)
@@ -281,15 +288,6 @@ static void say_probe(struct trial *trial, struct line *line)
     add_channel(trial, line);
 }
 
-/* A script of any length, and so a digest of each. */
-static void add_comment(struct trial *trial, struct line *line)
-{
-    size_t length = 2 + (size_t)trial_below(trial, 150);
-    char *room = hl_command_room(&line->command, length);
-    memset(room, '-', length);
-    hl_command_add(&line->command, room, length);
-}
-
 static void say_load(struct trial *trial, struct line *line)
 {
     struct hl_script script;
@@ -348,7 +346,7 @@ static void add_piece(struct trial *trial, struct line *line, char piece)
     case 'v': add_value(trial, line); break;
     case 'w': add(line, PICK(trial, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read")); break;
     case 'o': add_options(trial, line); break;
-    case 'y': add_comment(trial, line); break;
+    case 'y': hl_command_add(&line->command, comment, 2 + (size_t)trial_below(trial, sizeof comment - 2)); break;
     default: HL_REQUIRE(!"a piece");
     }
 }
