@@ -13,7 +13,7 @@ import servers
 from peers import expect, open_client
 from stage import LONG_MS, OURS, Monitor, play
 
-PAIRED = ('rlock', 'fenced', 'fair', 'spin', 'read', 'write')  # with each of ours, in both orders; they count re-entries
+PAIRED = ('rlock', 'fenced', 'fair', 'spin', 'read', 'write')  # with each of ours, both ways; they count re-entries
 MORE = ('nonreentrant', 'multi')  # which consist of RLocks
 WOKEN_BY_US, WAKES_US = page.kinds('woken_by_us'), page.kinds('wakes_us')
 ASLEEP_MS = 3000  # our lease, where nobody is to be woken: Java's wait ends with it
