@@ -32,6 +32,7 @@ int fixture_end(void **state)
     is_empty = loop_under_test.is_empty(fixture->native);
     loop_under_test.end(fixture->native);
     free(fixture);
+    threads_join();
     return is_empty ? 0 : -1;
 }
 
