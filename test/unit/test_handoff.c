@@ -122,6 +122,32 @@ WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* The server lies, grants the name twice, and is away when both are released. The first release takes b along, to whom it cannot hand on; b is
+ * not handed the second hold as well. */
+WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
+{
+    struct handle *first = handle_new(p, "first", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)),
+                  *second = handle_new(p, "second", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    s->is_tampered = 1;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99), .times = 2);
+    acquire(first, HILOCK_TRY);
+    run_us(s, 150);
+    s->net.back_us = 5000;
+    acquire(second, HILOCK_TRY);
+    TELLS_IN(s, 1, "first:OK");
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    TELLS_IN(s, 10, "b:WAITING second:OK");
+    cut_off(s);
+    run_ms(s, 20);
+    release(first);
+    release(second);
+    TELLS_IN(s, 30, "");
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 500, "first:release LOST second:release LOST b:OK");
+    HOLDS(s, is_ours(s, "stock"));
+    TELLS_IN(s, 5000, "");
+}
+
 /* ---- what crosses it ---- */
 
 static struct handle *late;

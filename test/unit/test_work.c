@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What much of it costs is counted, not timed: walks over all holds, and addresses that are compared. */
+/* What much of it costs is counted, not timed: walks over all holds, addresses that are compared, looks at the clock. */
 #include "cluster_stage.h"
 #include "node/address.h"
 #include "play.h"
@@ -8,12 +8,14 @@ struct hl_core;
 struct hl_hold;
 
 /* The linker has the library's own calls pass here. */
-static unsigned walks, compares;
+static unsigned walks, compares, looks;
 
 void __real_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 int __real_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
+uint64_t __real_world_clock_us(const struct world_clock *clock);
+uint64_t __wrap_world_clock_us(const struct world_clock *clock);
 
 void __wrap_hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
@@ -25,6 +27,12 @@ int __wrap_hl_address_is_same(const struct hl_address *a, const struct hl_addres
 {
     compares++;
     return __real_hl_address_is_same(a, b);
+}
+
+uint64_t __wrap_world_clock_us(const struct world_clock *clock)
+{
+    looks++;
+    return __real_world_clock_us(clock);
 }
 
 enum { HELD = 200, RANGES = 16384, HOSTS = 1000 };
@@ -90,4 +98,27 @@ A_PLAY(ranges_that_overlap_without_end_are_passed_over)
     compares = 0;
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares < 10);
+}
+
+static unsigned steps;
+static void count_step(const struct hilock_trace *trace, void *user)
+{
+    (void)trace, (void)user;
+    steps++;
+}
+
+/* Each step of a trace has a time of its own. */
+A_PLAY(a_trace_that_nobody_asked_for_costs_no_look_at_the_clock)
+{
+    unsigned of[2];
+    for (int i = 0; i < 2; i++) {
+        struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.on_trace = i ? count_step : NULL));
+        looks = steps = 0;
+        release_quietly(held(p, "a", "stock", NULL));
+        run_ms(s, 1);
+        of[i] = looks;
+        client_abandon(p);
+    }
+    HOLDS(s, steps > 0);
+    SAME(s, of[1], of[0] + steps);
 }
