@@ -42,20 +42,13 @@ static void served_through_slot_moves(struct shards *set)
     shards_check_clean(set);
 }
 
-static void every_waiter_is_served(void **state)
+TEST(every_waiter_is_served)
 {
     struct shards set;
     struct failovers_of of;
-    (void)state;
     shards_start(&set, NULL);
     served_through_slot_moves(&set);
     of = failovers_of_shards(&set);
     failovers_play(&of, failovers_wanted(), 0);
     shards_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_waiter_is_served)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

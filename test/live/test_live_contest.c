@@ -71,9 +71,8 @@ static void take_several(void *arg)
     client_end(&client);
 }
 
-static void all_are_served(void **state)
+LIVE(all_are_served)
 {
-    struct fixture *fixture = *state;
     struct ledger *ledger = ledger_new(NAMES, 4000000);
     struct contest contests[CLIENTS];
     pid_t children[CLIENTS];
@@ -102,12 +101,11 @@ static void all_are_served(void **state)
 
 /* ---- the judge gets two holders at once, and a token that falls: it must see both ---- */
 
-static void judge_sees_what_is_wrong(void **state)
+TEST(judge_sees_what_is_wrong)
 {
     struct ledger *ledger = ledger_new(2, 8);
     struct verdict verdict;
     size_t first, second;
-    (void)state;
     first = ledger_begin(ledger, 0, 10);
     check_pause_ms(2);
     second = ledger_begin(ledger, 0, 11);
@@ -123,13 +121,4 @@ static void judge_sees_what_is_wrong(void **state)
     assert_true(verdict.grants == 5 && verdict.overlaps == 1 && verdict.met >= 1 && verdict.backward == 1 &&
                 verdict.open == 1);
     ledger_free(ledger);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(judge_sees_what_is_wrong),
-        FIXTURE_TEST(all_are_served),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

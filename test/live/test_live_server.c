@@ -8,9 +8,8 @@
 
 #include "support/fixture.h"
 
-static void is_left_as_redisson_would(void **state)
+LIVE(is_left_as_redisson_would)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     redisReply *list;
@@ -37,7 +36,7 @@ static void is_left_as_redisson_would(void **state)
 }
 
 /* All held at once, each with a key of its own. */
-static void names_are_any_bytes(void **state)
+LIVE(names_are_any_bytes)
 {
     static char all[256], longest[HILOCK_NAME_MAX];
     static const struct { const char *bytes; size_t length; } names[] = {
@@ -45,7 +44,6 @@ static void names_are_any_bytes(void **state)
             4}, {"{a{b}", 5},
         {all, sizeof all}, {longest, sizeof longest}};
     enum { COUNT = sizeof names / sizeof *names };
-    struct fixture *fixture = *state;
     struct client client;
     struct handle handles[COUNT];
     memset(longest, 'n', sizeof longest);
@@ -60,13 +58,4 @@ static void names_are_any_bytes(void **state)
         assert_int_equal(redis_lock_keys(fixture->redis), i + 1);
     }
     client_end(&client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(is_left_as_redisson_would),
-        FIXTURE_TEST(names_are_any_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static int has_asked_in_vain(void *redis) { return redis_calls(redis, "set") >= 
 
 static int is_skipped;
 
-static void contends_with_redis_py(void **state)
+static void contends_with_redis_py(struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     const char *program = python_with_redis();

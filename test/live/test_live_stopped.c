@@ -122,23 +122,11 @@ static uint64_t others_first(struct fixture *fixture)
 }
 
 #ifdef HL_PLANTS
-static void with_the_bug_losses_come_later(void **state)
+LIVE(with_the_bug_losses_come_later)
 {
     hl_plant = hl_plant_find("R6_LOSS_IN_LINE");
-    assert_true(others_first(*state) > 0);
+    assert_true(others_first(fixture) > 0);
 }
 #else
-static void losses_are_told_before_all_else(void **state) { assert_int_equal(others_first(*state), 0); }
+LIVE(losses_are_told_before_all_else) { assert_int_equal(others_first(fixture), 0); }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef HL_PLANTS
-        FIXTURE_TEST(with_the_bug_losses_come_later),
-#else
-        FIXTURE_TEST(losses_are_told_before_all_else),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

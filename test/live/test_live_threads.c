@@ -51,9 +51,8 @@ static void check_refuses_this_thread(struct worker *worker)
     assert_non_null(strstr(hilock_client_refusal(client), "thread"));
 }
 
-static void one_client_a_thread(void **state)
+LIVE(one_client_a_thread)
 {
-    struct fixture *fixture = *state;
     static struct worker workers[THREADS];
     for (int i = 0; i < THREADS; i++) {
         client_open(&workers[i].client, fixture->server->url);
@@ -147,9 +146,8 @@ static void readers_stop(struct stage *stage)
 }
 
 /* The deadline moves hundreds of times under the readers' eyes; no claim of theirs reaches beyond the store's lease. */
-static void a_validity_follows_renewals_and_the_release(void **state)
+LIVE(a_validity_follows_renewals_and_the_release)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage = {.validity = NULL};
@@ -178,9 +176,8 @@ static void a_validity_follows_renewals_and_the_release(void **state)
 }
 
 /* Handle and client go while threads read; the last of them gives the memory back, which the sanitizers see. */
-static void a_validity_outlives_lock_and_client(void **state)
+LIVE(a_validity_outlives_lock_and_client)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage = {.validity = NULL};
@@ -193,14 +190,4 @@ static void a_validity_outlives_lock_and_client(void **state)
     atomic_store(&stage.has_ended, 1);
     client_close(&client);
     readers_stop(&stage);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(one_client_a_thread),
-        FIXTURE_TEST(a_validity_follows_renewals_and_the_release),
-        FIXTURE_TEST(a_validity_outlives_lock_and_client),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

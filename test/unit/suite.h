@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 typedef void suite_test(void **state);
-void suite_add(const char *name, suite_test *test, const void *state); /* before main */
+/* Before main: */
+void suite_enter(struct CMUnitTest test);
+void suite_add(const char *name, suite_test *test, const void *state); /* one without a set-up */
 
 #define TEST(name)                                                                                              \
     static void name(void **state);                                                                             \
