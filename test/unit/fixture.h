@@ -64,6 +64,7 @@ struct fixture {
     struct store store;
     struct store *more[FIXTURE_SERVERS_MAX]; /* fixture_server */
     unsigned more_count;
+    unsigned epochs; /* config-epochs of a cluster that were given since the beginning */
     unsigned masters_count; /* that decide by votes: belief is held against them all; 1: there is no quorum */
     struct net_place *place;
     struct plans plans;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "quorum_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 static const char *const abc[] = {"a", "b", "c", NULL};
 

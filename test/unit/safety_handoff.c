@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "safety.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
@@ -189,12 +189,11 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s
 /* Nothing was verified yet: only that another took over is known. */
 SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
 {
-    struct stage stage;
-    struct client *p = stage_begin(&stage, s);
+    struct client *p = sentinels_begin(s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
-    store_take(stage.other, "stock", "another", 600000);
-    stage_fail_over(&stage, 1, 1, 0);
+    store_take(replica_of(s), "stock", "another", 600000);
+    sentinels_fail_over(s, 1, 1, 0);
     while (!strstr(p->log, "took over"))
         run_us(s, 10);
     release_quietly(a);
@@ -204,8 +203,7 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
 SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
 {
-    struct stage stage;
-    struct client *p = stage_begin(&stage, s);
+    struct client *p = sentinels_begin(s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     cut_off(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a confirmed grant promises: that replicas have it when it is reported, and that no other pays for the wait. */
-#include "replicas_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 /* Over a link that wrote nothing WAIT counts every replica that is connected. */
 ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")

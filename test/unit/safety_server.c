@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "quorum_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 /* The server would let the user "default" do it all. */
 SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH, "asked(s, NULL) == asked(s, 'AUTH')")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
 #include "play.h"
-#include "quorum_stage.h"
+#include "stage.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
 

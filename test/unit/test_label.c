@@ -2,7 +2,7 @@
 /* All clients that ask or wait see the holder in words, which costs no command. A client without a label, such as an older version, excludes and
  * hands over as before. */
 #include "play.h"
-#include "quorum_stage.h"
+#include "stage.h"
 
 static const char till[] = "till@shop-7/4711";
 

@@ -2,7 +2,7 @@
 /* Locks decided by the votes of independent masters: from the question to the grant, or the way back; and the hold:
  * renewed, healed, extended, lost, released; and what the restart guard is for. */
 #include "play.h"
-#include "quorum_stage.h"
+#include "stage.h"
 
 /* ---- granted ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What much of it costs is counted, not timed: walks over all holds, addresses that are compared, looks at the clock. */
-#include "cluster_stage.h"
 #include "node/address.h"
 #include "play.h"
+#include "stage.h"
 
 struct hl_core;
 struct hl_hold;
@@ -40,23 +40,22 @@ enum { HELD = 200, RANGES = 16384, HOSTS = 1000 };
 /* All that is held moves in one moment, which is noticed behind so many milliseconds. */
 static void move_together(struct fixture *s, hilock_kind kind, uint64_t noticed_ms)
 {
-    struct cluster_stage stage;
     struct handle *handles[HELD];
-    cluster_set(&stage, s);
+    cluster_set(s);
     s->is_untold = 1;
-    struct client *p = cluster_connect(&stage);
+    struct client *p = cluster_connect(s);
     for (int i = 0; i < HELD; i++)
         acquire(handles[i] = handle_new(p, "a", cluster_name(1, i), HILOCK_LOCK_OPTIONS(.kind = kind)), HILOCK_FOREVER);
     run_ms(s, 100);
     for (int i = 0; i < HELD; i++) {
-        cluster_move_lock(&stage, hilock_lock_name(handles[i]->lock), 1, 2);
-        cluster_end_move(&stage, cluster_slot(hilock_lock_name(handles[i]->lock)), 2);
+        cluster_move_lock(s, hilock_lock_name(handles[i]->lock), 1, 2);
+        cluster_end_move(s, cluster_slot(hilock_lock_name(handles[i]->lock)), 2);
     }
     run_ms(s, noticed_ms);
     walks = 0;
     run_ms(s, 2000);
     HOLDS(s, walks > 0 && walks < 10);
-    HOLDS(s, store_count(stage.stores[2], "renew") >= HELD);
+    HOLDS(s, store_count(store_at(s, 2), "renew") >= HELD);
     for (int i = 0; i < HELD; i++)
         HOLDS(s, hilock_lock_remaining_ms(handles[i]->lock) > 20000);
 }
@@ -81,8 +80,7 @@ static struct hl_reply *topology(unsigned span)
 
 A_PLAY(a_long_topology_costs_few_compares)
 {
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
+    cluster_set(s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(1));
     compares = 0;
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
@@ -92,8 +90,7 @@ A_PLAY(a_long_topology_costs_few_compares)
 /* Each says that it has all slots: only that many slots are counted, no more. */
 A_PLAY(ranges_that_overlap_without_end_are_passed_over)
 {
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
+    cluster_set(s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(RANGES));
     compares = 0;
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
