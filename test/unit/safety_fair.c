@@ -31,10 +31,9 @@ static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_
 
 /* The names "a" and "{a}" once shared a queue. */
 ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
-SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
+SAFETY_WITH_CLIENT(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
        "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
     char holder[64];
     taken(s);
     waits(p, "b");
@@ -60,10 +59,9 @@ ALSO(FAIR_FROM_ARRIVAL, a_grant_counts_from_the_very_heartbeat_it_names,
      "a handle believes in no more than the server has")
 ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names,
      "a handle believes in no more than the server has")
-SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
+SAFETY_WITH_CLIENT(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
        "a handle believes in no more than the server has")
 {
-    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     taken(s);
     waits(p, "b");
@@ -91,9 +89,8 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
+SAFETY_WITH_CLIENT(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
 {
-    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     taken(s);
     waits(p, "b");
@@ -136,9 +133,8 @@ SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LOST TAKEN")
+SAFETY_WITH_CLIENT(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
     uint64_t token;
     s->is_tampered = 1;
     taken(s);
@@ -192,9 +188,8 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
 }
 
 ALSO(FAIR_DEAF_TO_OTHERS, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
-SAFETY(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
+SAFETY_WITH_CLIENT(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a;
     uint64_t freed_us;
     store_take(&s->store, "stock", "another", 60000);

@@ -10,9 +10,8 @@
 
 static const char *const abc[] = {"a", "b", "c", NULL};
 
-SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
+SAFETY_WITH_CLIENT(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
 {
-    struct client *p = fixture_connect(s, NULL);
     unsigned kept_ms = 0;
     store_take(&s->store, "c", "another", 60000);
     acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
@@ -24,10 +23,9 @@ SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept
     HOLDS(s, kept_ms < 700);
 }
 
-SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
+SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
        "store_left_ms(&s->store, 'a') == store_left_ms(&s->store, 'b')")
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
     acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
@@ -119,10 +117,9 @@ SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more
 }
 
 /* The first master is still another's, so the free ones are left alone, for some seconds: he may be about to have them. */
-SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
-       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')")
+SAFETY_GIVEN(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
+       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')", quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     take_at(s, 0, 3, "another");
     asking(p, "a", "stock", NULL);
     run_ms(s, 20);

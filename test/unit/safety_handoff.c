@@ -14,9 +14,8 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
 ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
-SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
+SAFETY_WITH_CLIENT(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     run_ms(s, 1);
     when(a, "released", block);
@@ -45,10 +44,9 @@ SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn, "hilock_validity_
 }
 
 /* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
-SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
+SAFETY_WITH_CLIENT(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
        "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
     char name[16];
     s->is_untold = 1;
@@ -71,9 +69,8 @@ SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
 }
 
 ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, "a handle believes in no more than the server has")
-SAFETY(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
+SAFETY_WITH_CLIENT(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
     unheard_ms(s, 10);
@@ -112,9 +109,8 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     TELLS_IN(s, 10, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
-SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
+SAFETY_WITH_CLIENT(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
     struct handle *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
     uint64_t granted_us = a->at_us;
@@ -139,10 +135,9 @@ SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease,
-       "a handle believes in no more than the server has")
+SAFETY_HOLDING(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease,
+       "a handle believes in no more than the server has", &three_seconds)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     struct handle *b = asking(the_client(s), "b", "stock",
                               HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
@@ -187,9 +182,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
+SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING", sentinels_begin(s))
 {
-    struct client *p = sentinels_begin(s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     store_take(replica_of(s), "stock", "another", 600000);
@@ -201,9 +195,8 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
+SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING", sentinels_begin(s))
 {
-    struct client *p = sentinels_begin(s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     cut_off(s);

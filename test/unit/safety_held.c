@@ -41,9 +41,8 @@ SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle b
 
 /* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
 ALSO(R5_SILENT_END, an_answer_behind_the_deadline_revives_nothing, "!is_ours(s, 'stock')")
-SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED")
+SAFETY_HOLDING(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED", &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     run_to(s, sent_us + LEASE_US / 3 + 150);
     SAME(s, asked(s, "renew"), 1);
@@ -85,9 +84,8 @@ SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle b
     HOLDS(s, a->result.lock == a->lock);
 }
 
-SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
+SAFETY_HOLDING(EXTEND_SHORTENS, it_never_shortens, "what is believed", &never)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
     uint64_t long_us;
     extend(a, 60000);
     run_ms(s, 1);
@@ -99,9 +97,8 @@ SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
     HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
 
-SAFETY(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2")
+SAFETY_HOLDING(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2", &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
     extend(a, 20000);
@@ -142,9 +139,8 @@ SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_
     hilock_validity_unref(validity);
 }
 
-SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')")
+SAFETY_HOLDING(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')", &again)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     release_quietly(a);
@@ -164,9 +160,8 @@ static void enter_and_block(struct handle *handle)
     world_jump_us(&handle->fixture->world, 5000000);
 }
 
-SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
+SAFETY_WITH_CLIENT(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b;
     held(p, "a", "one", &again);
     b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));

@@ -20,9 +20,8 @@ SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, stor
     HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
 }
 
-SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
+SAFETY_WITH_CLIENT(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);

@@ -63,10 +63,9 @@ SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes
 }
 
 /* Both renewals fail for the second time at once; during a's report the drain ends, and b's report is still pending. */
-SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
+SAFETY_WITH_CLIENT(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
        "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     struct plan *refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
     struct plan *unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);

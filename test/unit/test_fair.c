@@ -81,9 +81,8 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 }
 
 /* A MUTEX behind a sibling of kind FAIR has a place of its own, which lapses unless it asks. */
-A_PLAY(a_place_behind_a_sibling_of_another_kind_is_kept)
+GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
     struct handle *a = held(p, "a", "stock", NULL), *b = waits(p, "b"), *c = asking(p, "c", "stock", NULL), *d;
     fixture_hush(s);
     release_quietly(a); /* takes c along, behind b */

@@ -68,9 +68,8 @@ GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT
 }
 
 /* A try at once. */
-A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
+GIVEN(a_wait_that_ends_under_the_guard_is_UNWRITABLE, guarded(s))
 {
-    struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     struct handle *c = asking(p, "c", "other", NULL), *t = handle_new(p, "t", "stock", NULL);
     acquire(a, 1000);
@@ -89,9 +88,8 @@ A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */
-A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
+GIVEN(an_acquire_that_went_unanswered_waits_for_the_guard, fixture_connect(s, GUARDED(.connect_timeout_ms = 5000)))
 {
-    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
     run_us(s, 200);
@@ -102,9 +100,8 @@ A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
 }
 
 /* Every way out of a barred acquire, in the turn before its answer. */
-A_PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way)
+GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 {
-    struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "three", NULL);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
