@@ -214,11 +214,10 @@ TEST(forked_child_leaves_the_parent_alone)
 {
     struct bed bed;
     int status;
-    pid_t child;
     bed_make(&bed, 1, on_ready);
     ask_all(&bed, HILOCK_READABLE);
     bed.loop.timer_start(bed.timer, 20000);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         bed_free(&bed);
         _exit(0);
@@ -250,9 +249,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 
 static void *ask(struct bed *bed, struct words *words)
 {
-    void *query;
     *words = (struct words){.seen.is_inside_call = 1};
-    query = hl_nest_resolve(&bed->nest, "localhost", on_resolved, words);
+    void *query = hl_nest_resolve(&bed->nest, "localhost", on_resolved, words);
     words->seen.is_inside_call = 0;
     assert_non_null(query);
     return query;

@@ -251,7 +251,6 @@ LIVE_WITH_PORT(a_login_is_repeated_until_it_is_good)
     static const char give[] = "ACL SETUSER locks reset on >%s ~* &* +@all";
     struct client client;
     struct handle stock;
-    redisReply *list;
     char url[160];
     snprintf(url, sizeof url, "redis://locks:p%%40%%3Asecret%%3F%%25@localhost:%d/5", fixture->server->port);
     redis_do(fixture->redis, give, "right");
@@ -267,7 +266,7 @@ LIVE_WITH_PORT(a_login_is_repeated_until_it_is_good)
     redis_do(fixture->redis, give, "p@:secret?%");
     client_connect(&client);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    list = redis_reply(fixture->redis, "CLIENT LIST");
+    redisReply *list = redis_reply(fixture->redis, "CLIENT LIST");
     assert_non_null(strstr(list->str, "user=locks"));
     freeReplyObject(list);
     redis_do(fixture->redis, "SELECT 5");

@@ -60,9 +60,8 @@ LIVE(taken_and_given_back)
     struct hilock_blocking_result result = heard();
     hilock_blocking *client = open_at(fixture->server->url);
     hilock_blocking_lock *lock = NULL;
-    uint64_t token;
     assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, HILOCK_FOREVER, &lock, &result), HILOCK_OK);
-    token = hilock_blocking_token(lock);
+    uint64_t token = hilock_blocking_token(lock);
     assert_true(token > 0 && token == result.fencing_token && result.attempts == 1);
     assert_true(hilock_blocking_remaining_ms(lock) > 0 && result.remaining_ms > 0);
     assert_int_equal(redis_lock_keys(fixture->redis), 1);
@@ -195,9 +194,8 @@ LIVE(taken_away)
 LIVE(found_lost_by_an_extend)
 {
     struct loss loss;
-    int fd;
     loss_begin(&loss, fixture->server->url);
-    fd = hilock_blocking_lost_fd(loss.lock);
+    int fd = hilock_blocking_lost_fd(loss.lock);
     redis_do(fixture->redis, "DEL stock");
     while (hilock_blocking_extend(loss.lock, 0, NULL) == HILOCK_OK)
         ;
@@ -371,12 +369,11 @@ LIVE(one_thread_at_a_time)
 {
     struct hammer hammer = {.client = open_at(fixture->server->url), .ledger = ledger_new(1, THREADS * ROUNDS)};
     pthread_t threads[THREADS];
-    struct verdict verdict;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, hammer_on, &hammer), 0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    verdict = ledger_judge(hammer.ledger);
+    struct verdict verdict = ledger_judge(hammer.ledger);
     assert_true(verdict.grants == THREADS * ROUNDS && hammer.plain == THREADS * ROUNDS);
     assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
     hilock_blocking_free(hammer.client);

@@ -76,9 +76,8 @@ static void child_with_a_client_of_its_own(void *arg)
 LIVE(children_cost_their_parent_nothing)
 {
     struct trial trial;
-    long long evalsha;
     begin(&trial, fixture);
-    evalsha = redis_calls(trial.fixture->redis, "evalsha");
+    long long evalsha = redis_calls(trial.fixture->redis, "evalsha");
     child_join(child_start(child_that_gives_back, &trial));
     assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), evalsha);
     assert_int_equal(redis_integer(trial.fixture->redis, "HLEN held"), 2);

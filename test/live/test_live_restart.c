@@ -95,13 +95,12 @@ LIVE(while_it_loads)
     static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes",
                                          "1024", NULL};
     struct load load = {fixture, ledger_new(1, 1)};
-    pid_t child;
     for (int i = 0; i < 100; i++)
         redis_do(fixture->redis, "SETRANGE fill:%d 2000 x", i);
     redis_do(fixture->redis, "CONFIG SET rdbcompression no");
     redis_do(fixture->redis, "SAVE");
     die(fixture);
-    child = child_start(ask_while_it_loads, &load);
+    pid_t child = child_start(ask_while_it_loads, &load);
     fixture->server->arguments = slowly;
     come_back(fixture);
     redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 99 do redis.call('DEL', 'fill:' .. i) end");

@@ -8,9 +8,8 @@
 TEST(every_waiter_is_served_through_failovers)
 {
     struct sentinels set;
-    struct failovers_of of;
     sentinels_start(&set, NULL);
-    of = failovers_of_sentinels(&set);
+    struct failovers_of of = failovers_of_sentinels(&set);
     failovers_play(&of, failovers_wanted(), 0);
     sentinels_end(&set);
 }

@@ -12,7 +12,6 @@ LIVE(is_left_as_redisson_would)
 {
     struct client client;
     struct handle stock;
-    redisReply *list;
     char holder[64], name[128];
     client_open_with(&client,
                      HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .token_ttl_ms = 400000, .label = "shop-7"));
@@ -28,7 +27,7 @@ LIVE(is_left_as_redisson_would)
     assert_in_range(redis_integer(fixture->redis, "PTTL hilock:token:{stock}"), 400001, 800000);
     /* belief ends first */
     assert_in_range(redis_integer(fixture->redis, "PTTL stock"), hilock_lock_remaining_ms(stock.lock) + 1, 90000);
-    list = redis_reply(fixture->redis, "CLIENT LIST");
+    redisReply *list = redis_reply(fixture->redis, "CLIENT LIST");
     snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
     assert_non_null(strstr(list->str, name));
     freeReplyObject(list);

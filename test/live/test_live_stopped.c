@@ -95,14 +95,12 @@ static int is_over(void *redis) { return redis_integer(redis, "EXISTS renewed fi
 static uint64_t others_first(struct fixture *fixture)
 {
     static struct sleeper sleeper;
-    uint64_t count;
     int status;
-    pid_t child;
     memset(&sleeper, 0, sizeof sleeper);
     sleeper.url = fixture->server->url;
     sleeper.ledger = ledger_new(1, 1);
     redis_do(fixture->redis, "HSET wanted another 1");
-    child = child_start(sleep_past_the_leases, &sleeper);
+    pid_t child = child_start(sleep_past_the_leases, &sleeper);
     check_until(is_set, ledger_word(sleeper.ledger, READY), "the child to hold");
     server_suspend(fixture->server);
     atomic_store(ledger_word(sleeper.ledger, ASK), 1);
@@ -116,7 +114,7 @@ static uint64_t others_first(struct fixture *fixture)
     child_resume(child);
     child_join(child);
     redis_do(fixture->redis, "DEL wanted");
-    count = atomic_load(ledger_word(sleeper.ledger, OTHERS_FIRST));
+    uint64_t count = atomic_load(ledger_word(sleeper.ledger, OTHERS_FIRST));
     ledger_free(sleeper.ledger);
     return count;
 }

@@ -151,15 +151,14 @@ LIVE(a_validity_follows_renewals_and_the_release)
     struct client client;
     struct handle held;
     struct stage stage = {.validity = NULL};
-    uint64_t over_us, first_us;
     client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", NULL);
     readers_start(&stage, &held);
-    first_us = atomic_load(&stage.latest_us[0]);
+    uint64_t first_us = atomic_load(&stage.latest_us[0]);
     for (uint32_t i = 1; i <= EXTENDS; i++)
         assert_int_equal(handle_extend(&held, 60000 + i * 1000), HILOCK_OK);
     readers_look_again(&stage);
-    over_us = check_now_us();
+    uint64_t over_us = check_now_us();
     over_us += (uint64_t)redis_integer(fixture->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
     atomic_store(&stage.is_ending, 1);
     handle_release(&held);

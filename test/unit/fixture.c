@@ -179,7 +179,7 @@ static void check_belief(struct fixture *fixture)
         return;
     TAILQ_FOREACH(handle, &fixture->handles, entry)
         if (handle->lock && !is_backed(fixture, handle))
-            fixture_claim(fixture, 0, "a handle believes in no more than the server has", __FILE__, __LINE__);
+            fixture_claim(fixture, 0, OVERBELIEF, __FILE__, __LINE__);
 }
 
 /* ---- time ---- */

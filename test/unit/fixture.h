@@ -155,6 +155,8 @@ int fixture_believes(struct fixture *fixture, const struct handle *handle, uint6
 #define TEXT(fixture, is, should) fixture_text((fixture), (is), (should), __FILE__, __LINE__)
 #define BELIEVES(fixture, handle, deadline_us) fixture_believes((fixture), (handle), (deadline_us), __FILE__, __LINE__)
 #define TELLS(fixture, story) fixture_tells((fixture), (story), __FILE__, __LINE__)
+/* What every fixture claims. */
+#define OVERBELIEF "a handle believes in no more than the server has"
 /* It runs so long, and tells exactly this. */
 #define TELLS_IN(fixture, span_ms, story) (run_ms((fixture), (span_ms)), TELLS((fixture), (story)))
 

@@ -149,11 +149,10 @@ static void look(struct poll_loop *loop, int wait_ms)
 void poll_loop_turn(struct poll_loop *loop, int wait_ms)
 {
     struct item *timer;
-    uint64_t now;
     loop->turn++;
     loop->is_turning = 1;
     look(loop, wait_for(loop, wait_ms));
-    now = now_us(NULL);
+    uint64_t now = now_us(NULL);
     LIST_FOREACH(timer, &loop->items, entry) {
         if (timer->is_started && timer->due_us <= now && timer->started_in != loop->turn) {
             timer->is_started = 0;

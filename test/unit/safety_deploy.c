@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of the locks changes: which one is believed, and what is repeated. */
-#include <stdio.h>
-
 #include "safety.h"
 #include "stage.h"
 
 SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:OK")
 {
-    struct handle *a;
     sentinels_set(s);
     s->net.places[FIRST_SENTINEL + 2].mood = NET_REFUSES;
-    a = handle_new(sentinels_connect(s), "a", "stock", NULL);
+    struct handle *a = handle_new(sentinels_connect(s), "a", "stock", NULL);
     sentinels_fail_over(s, 2, 1, 0);
     run_ms(s, 100);
     s->net.places[FIRST_SENTINEL + 2].mood = NET_LISTENS;
@@ -23,10 +20,9 @@ SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:O
 /* It comes back with what it knew, and its link is lost before it has told how old that is. */
 SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "nothing is reported")
 {
-    struct client *p;
     sentinels_set(s);
     s->net.places[FIRST_SENTINEL + 2].mood = NET_REFUSES;
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
     run_ms(s, 10);
     sentinels_fail_over(s, 2, 1, 0);
     run_ms(s, 1000);
@@ -50,10 +46,9 @@ SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 
 SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is_connected(p->client)")
 {
-    struct client *p;
     sentinels_set(s);
     sim_store_set_replica(s->store.core, 1);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
     run_ms(s, 3000);
     HOLDS(s, !hilock_client_is_connected(p->client));
     sentinels_fail_over(s, 3, 0, 1);
@@ -101,13 +96,11 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
 SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master, "a:OK")
 {
-    struct client *p;
-    struct handle *a;
     sentinels_set(s);
     sim_store_set_started(replica_of(s)->core, 1);
     store_restart(&s->store, 1);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .restart_guard_ms = 30000));
-    a = handle_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .restart_guard_ms = 30000));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     world_freeze(&p->loop.lane);
     net_reset_at(&s->net, s->place);
     run_ms(s, 1);
@@ -138,11 +131,10 @@ SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
 
 SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->event.reason == HILOCK_REASON_TAKEN")
 {
-    struct handle *a, *b;
     struct client *p = cluster_begin(s);
     held(p, "x", cluster_name(2, 0), NULL);
-    a = handle_new(p, "a", cluster_name(1, 0), NULL);
-    b = handle_new(p, "b", cluster_name(1, 1), NULL);
+    struct handle *a = handle_new(p, "a", cluster_name(1, 0), NULL);
+    struct handle *b = handle_new(p, "b", cluster_name(1, 1), NULL);
     store_take(store_at(s, 1), hilock_lock_name(b->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
@@ -184,11 +176,10 @@ static void is_released_where_it_is(struct fixture *s, struct handle *a)
 /* It was stopped, another took over, and it goes on as if nothing had been. */
 SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word, "a:released")
 {
-    struct handle *a;
     cluster_set(s);
     PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = PLAN_ALWAYS,
          .error = "NOPERM this user has no permissions to run the 'cluster|nodes' command");
-    a = cluster_handle(cluster_connect(s), "a", 0);
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 0);
     ask_those_who_know_old_things(s, a, 0);
     is_released_where_it_is(s, a);
 }
@@ -207,18 +198,15 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];
-    struct handle *m;
-    struct plan *slow;
-    struct client *p;
     char same_slot[20];
     cluster_set(s);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
     names[0] = cluster_name(0, 0);
     names[1] = cluster_name(1, 0);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         held(p, "x", cluster_name(i, 3), NULL);
-    m = multi_new(p, "m", names, NULL);
-    slow = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_HOLD);
+    struct handle *m = multi_new(p, "m", names, NULL);
+    struct plan *slow = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_HOLD);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, slow->met, 1);
@@ -237,9 +225,8 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
 /* It is stopped with a renewal in its handles, and goes on with it when another has its slots: that is not read any more. */
 SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(store_at(s, 2), 'renew') == 1")
 {
-    struct handle *a;
     cluster_set(s);
-    a = asking(cluster_connect(s), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    struct handle *a = asking(cluster_connect(s), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 1900);
     world_freeze(&store_at(s, 1)->lane);
     store_copy(store_at(s, 2), store_at(s, 1));
@@ -271,10 +258,9 @@ SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
 /* Another server had its slots meanwhile, without the release, and the client heard of neither change. */
 SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again, "nothing is reported")
 {
-    struct handle *a;
     cluster_set(s);
     cluster_take_over(s, 2, 0, 1); /* a replica from the beginning */
-    a = cluster_handle(cluster_connect(s), "a", 1);
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     store_copy(store_at(s, 2), store_at(s, 1));
@@ -291,20 +277,17 @@ SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_release
 /* It took over from the server to which that slot had moved. The client asks this one next, which has not heard of that. */
 SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it, "nothing is reported")
 {
-    struct handle *a;
-    struct client *p;
-    size_t before;
     cluster_set(s);
     cluster_take_over(s, 2, 0, 1); /* a replica from the beginning */
-    p = cluster_connect(s);
+    struct client *p = cluster_connect(s);
     held(p, "x", cluster_name(1, 0), NULL);
-    a = held(p, "a", cluster_name(0, 0), NULL);
+    struct handle *a = held(p, "a", cluster_name(0, 0), NULL);
     release(a);
     run_ms(s, 10);
     cluster_move(s, hilock_lock_name(a->lock), 0, 1);
     store_copy(store_at(s, 2), store_at(s, 1));
     cluster_take_over(s, 1, 2, 0);
-    before = store_count(store_at(s, 1), "CLUSTER SLOTS");
+    size_t before = store_count(store_at(s, 1), "CLUSTER SLOTS");
     PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 0), .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "LOADING");
     acquire(a, HILOCK_TRY);
     run_ms(s, 1000);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A queue at a store that moves, or that another server takes over: what may be believed of its pushes, and what is left behind. */
-#include <stdio.h>
-
 #include "base/slot.h"
 #include "safety.h"
 #include "stage.h"
@@ -23,14 +21,12 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
 SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
        "(int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(store_at(s, 0), name)")
 {
-    struct client *q;
-    struct handle *a, *b;
     const char *name = cluster_name(1, 0);
     cluster_set(s);
-    q = cluster_connect(s);
+    struct client *q = cluster_connect(s);
     waits(q, "o", cluster_name(0, 0));
-    a = waits(cluster_connect(s), "a", name);
-    b = waits(q, "b", name);
+    struct handle *a = waits(cluster_connect(s), "a", name);
+    struct handle *b = waits(q, "b", name);
     s->is_tampered = 1; /* a clock is set */
     world_clock_step(&store_at(s, 0)->clock, 400000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .act = PLAN_DELAY_REQUEST, .us = 1500000);
@@ -47,10 +43,9 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
 ALSO(TAKEN_BACK_UNHEARD, the_channel_goes_where_its_slot_goes, "b:OK")
 SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 {
-    struct handle *a;
     const char *name = cluster_name(1, 0);
     cluster_set(s);
-    a = waits(cluster_connect(s), "a", name);
+    struct handle *a = waits(cluster_connect(s), "a", name);
     waits(cluster_connect(s), "b", name);
     cluster_move(s, name, 1, 2);
     run_ms(s, 1000);
@@ -62,13 +57,12 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 /* The script that would take it out of the queue may not run before the move is over. */
 SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "waiters_of(a) == 0")
 {
-    struct handle *a, *b;
     const char *name = cluster_name(1, 0);
     char token[64];
     cluster_set(s);
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    a = waits(cluster_connect(s), "a", name);
-    b = waits(cluster_connect(s), "b", name);
+    struct handle *a = waits(cluster_connect(s), "a", name);
+    struct handle *b = waits(cluster_connect(s), "b", name);
     cluster_begin_move(s, cluster_slot(name), 1, 2);
     cluster_move_key(s, token, 1, 2);
     cancel(b);
@@ -82,9 +76,8 @@ SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "
 /* A replica of 1 takes over that knows nothing of the grant: there `a` stands in the queue still. */
 static struct handle *forgotten_by_a_failover(struct fixture *s, const char *name)
 {
-    struct handle *a;
     store_take(store_at(s, 1), name, "x:9", 5000);
-    a = waits(cluster_connect(s), "a", name);
+    struct handle *a = waits(cluster_connect(s), "a", name);
     run_ms(s, 1000);
     store_copy(store_at(s, 2), store_at(s, 1));
     TELLS_IN(s, 5000, "a:OK");
@@ -97,12 +90,11 @@ static struct handle *forgotten_by_a_failover(struct fixture *s, const char *nam
 ALSO(FAIR_FORGOTTEN_KEPT, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
-    struct handle *a;
     const char *name = cluster_name(1, 0);
     char token[64];
     cluster_set(s);
     snprintf(token, sizeof token, "hilock:token:{%s}", name);
-    a = forgotten_by_a_failover(s, name);
+    struct handle *a = forgotten_by_a_failover(s, name);
     cluster_begin_move(s, cluster_slot(name), 2, 0);
     cluster_move_key(s, token, 2, 0);
     TELLS_IN(s, 11000, "a:LOST TAKEN");
@@ -127,13 +119,11 @@ static void grant(struct fixture *s, unsigned at, const struct client *p, const 
 /* The new server has the queue, and the holder, as they were before. */
 SAFETY(FAIR_FORGOTTEN_KEPT, a_grant_that_a_failover_forgot_leaves_no_place_behind, "waiters_of(b) == 0")
 {
-    struct client *p;
-    struct handle *b;
     const char *name = cluster_name(1, 0);
     cluster_set(s);
     store_grant(store_at(s, 1), name, "x:9", 600000);
-    p = cluster_connect(s);
-    b = waits(p, "b", name);
+    struct client *p = cluster_connect(s);
+    struct handle *b = waits(p, "b", name);
     store_copy(store_at(s, 2), store_at(s, 1));
     grant(s, 1, p, name);
     TELLS_IN(s, 1, "b:OK");

@@ -2,9 +2,6 @@
 /* What a multi must not do: keep what it got while it waits for another program, or believe in what may be gone.
  * What votes must be good for: more than half, each for its own lease, given back when they were too few, and healed
  * in time. */
-#include <stdio.h>
-#include <string.h>
-
 #include "safety.h"
 #include "stage.h"
 
@@ -69,9 +66,8 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
     HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
 }
 
-SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no more than the server has")
+SAFETY_GIVEN(QUORUM_OF_HALF, half_of_the_votes_are_too_few, OVERBELIEF, quorum(s, 4))
 {
-    struct client *p = quorum(s, 4);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_TRY);
@@ -105,9 +101,8 @@ SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again, "a->result.attemp
     TELLS(s, "a:OK a:released a:OK a:released a:OK a:released");
 }
 
-SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more than the server has")
+SAFETY_GIVEN(QUORUM_UNHEALED, an_empty_master_is_healed, OVERBELIEF, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
         restart_empty(s, i);

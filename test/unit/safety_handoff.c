@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold that several handles of a client have one after the other: each turn is as good as a grant of its own, and others are not forgotten. */
-#include <stdio.h>
-#include <string.h>
-
 #include "safety.h"
 #include "stage.h"
 
@@ -68,7 +65,7 @@ SAFETY_WITH_CLIENT(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, "a handle believes in no more than the server has")
+ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, OVERBELIEF)
 SAFETY_WITH_CLIENT(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
 {
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
@@ -135,8 +132,7 @@ SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-SAFETY_HOLDING(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease,
-       "a handle believes in no more than the server has", &three_seconds)
+SAFETY_HOLDING(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease, OVERBELIEF, &three_seconds)
 {
     struct handle *b = asking(the_client(s), "b", "stock",
                               HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
@@ -152,9 +148,8 @@ SAFETY_HOLDING(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_lon
 SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'renew', 0) == handed_us")
 {
     struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
-    uint64_t handed_us;
     run_ms(s, 800);
-    handed_us = fixture_us(s);
+    uint64_t handed_us = fixture_us(s);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);
@@ -169,9 +164,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     struct handle *b = asking(the_client(s), "b", "stock",
                               HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
-    uint64_t handed_us;
     run_ms(s, 100);
-    handed_us = fixture_us(s);
+    uint64_t handed_us = fixture_us(s);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);

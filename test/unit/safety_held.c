@@ -7,7 +7,7 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes in no more than the server has")
+SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, OVERBELIEF)
 {
     struct handle *a = asking(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = fixture_us(s);
@@ -16,9 +16,8 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes 
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
-SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, "a handle believes in no more than the server has")
+SAFETY_HOLDING(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, OVERBELIEF, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
@@ -26,12 +25,10 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, "a handle bel
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
 }
 
-SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle believes in no more than the server has")
+SAFETY_WITH_CLIENT(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, OVERBELIEF)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
     world_clock_set_rate(&s->store.clock, 9000);
-    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     while (store_left_ms(&s->store, "stock") >= 0) {
         run_us(s, 500);
         HOLDS(s, store_left_ms(&s->store, "stock") >= 0 || !hilock_lock_remaining_ms(a->lock));
@@ -61,12 +58,10 @@ static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle believes in no more than the server has")
+SAFETY_HOLDING(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, OVERBELIEF, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    uint64_t asked_us;
     run_ms(s, 500);
-    asked_us = fixture_us(s);
+    uint64_t asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     SAME(s, extend(a, 10000), HILOCK_OK);
     TELLS(s, "");
@@ -86,10 +81,9 @@ SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle b
 
 SAFETY_HOLDING(EXTEND_SHORTENS, it_never_shortens, "what is believed", &never)
 {
-    uint64_t long_us;
     extend(a, 60000);
     run_ms(s, 1);
-    long_us = sent_at_us(s, "renew", 0);
+    uint64_t long_us = sent_at_us(s, "renew", 0);
     extend(a, 100);
     extend(a, 1000);
     TELLS_IN(s, 2, "a:extended a:extended a:extended");
@@ -162,9 +156,8 @@ static void enter_and_block(struct handle *handle)
 
 SAFETY_WITH_CLIENT(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
 {
-    struct handle *b;
     held(p, "a", "one", &again);
-    b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", enter_and_block);
     run_ms(s, 1);
     TELLS_IN(s, 10, "b:OK a:LOST SUSPENDED a:LOST");

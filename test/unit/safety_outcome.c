@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* R2: fresh ids. R3: no answer is not failure. R4: what came too late is undone, before the next try. */
-#include <stdio.h>
-#include <string.h>
-
 #include "safety.h"
 
 SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, store_holder(&s->store, 'stock')) != 0")

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is accepted is answered once, also at the end of a client, and never so much in a turn of the loop that the program's own events
  * starve. */
-#include <stdio.h>
-
 #include "safety.h"
 
 static void block_for_ten_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 10000000); }
@@ -22,10 +20,9 @@ SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 100
     struct handle *last = handle_new(the_client(s), "last", "other", NULL);
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
-        struct handle *handle;
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
-        handle = handle_new(the_client(s), name, name, NULL);
+        struct handle *handle = handle_new(the_client(s), name, name, NULL);
         acquire(handle, HILOCK_FOREVER);
         cancel(handle);
     }

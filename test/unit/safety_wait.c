@@ -5,12 +5,11 @@
 SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acquire') == 2")
 {
     struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    uint64_t begun_us;
     handle_new(the_client(s), "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* it listens for its grants */
     run_ms(s, 5);
     store_take(&s->store, "stock", "another", 60000);
     store_forget(&s->store);
-    begun_us = fixture_us(s);
+    uint64_t begun_us = fixture_us(s);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 2900, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 2);

@@ -206,10 +206,9 @@ const char *const *urls_of(unsigned count)
 
 struct client *quorum_with(struct fixture *s, unsigned count, struct hilock_client_options options)
 {
-    struct client *p;
     fixture_masters(s, count);
     options.quorum_urls = urls_of(count);
-    p = fixture_connect(s, &options);
+    struct client *p = fixture_connect(s, &options);
     run_ms(s, 1);
     return p;
 }

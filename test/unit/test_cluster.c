@@ -12,12 +12,10 @@ static unsigned links_to(struct fixture *s, unsigned at)
     return count;
 }
 
-A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
+GIVEN(there_are_no_links_to_servers_that_nobody_needs, cluster_begin(s))
 {
-    struct handle *a;
-    struct client *p = cluster_begin(s);
     acquire(cluster_handle(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
-    a = cluster_handle(p, "a", 2);
+    struct handle *a = cluster_handle(p, "a", 2);
     run_ms(s, 1);
     SAME(s, links_to(s, 2), 1); /* subscriptions: it is likely to wait there */
     acquire(a, HILOCK_FOREVER);
@@ -73,7 +71,6 @@ A_PLAY(two_who_send_each_other_are_left_within_bounds)
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
-    struct plan *late;
     unsigned slot = cluster_slot(cluster_name(1, 0));
     struct client *p = cluster_begin(s);
     struct handle *a = cluster_handle(p, "a", 1);
@@ -81,7 +78,7 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     cancel(a);
-    late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
+    struct plan *late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
     run_ms(s, 1002);
     SAME(s, late->met, 1);
     cluster_end_move(s, slot, 2);
@@ -94,10 +91,9 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 
 A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
-    struct handle *a;
     cluster_set(s);
     cluster_without_hosts(s);
-    a = cluster_handle(cluster_connect(s), "a", 0);
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 0);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 3000);
     HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->client->uuid, 36) == 0 || a->result.status == HILOCK_OK);
@@ -137,15 +133,13 @@ A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 /* Nobody served it when the table was made, and nothing else is asked. */
 A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
-    struct client *p;
-    struct handle *a;
     char words[80];
     cluster_set(s);
     cluster_serve(s, cluster_slot(cluster_name(1, 0)), SIM_NOBODY);
-    p = cluster_connect(s);
+    struct client *p = cluster_connect(s);
     run_ms(s, 1000);
     SAME(s, asked(s, "CLUSTER SLOTS") + store_count(store_at(s, 1), "CLUSTER SLOTS"), 1);
-    a = cluster_handle(p, "a", 1);
+    struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1500);
     snprintf(words, sizeof words, "for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)));
@@ -171,10 +165,9 @@ static struct hl_reply *many(int hosts)
  * names in the url. */
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
-    struct client *p;
     cluster_set(s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     run_ms(s, 100);
     HOLDS(s, hilock_client_is_connected(p->client));
     HOLDS(s, s->memory.bytes < 16000000);

@@ -88,8 +88,7 @@ GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOC
     release_quietly(a); /* takes c along, behind b */
     TELLS_IN(s, 1, "c:WAITING b:OK");
     d = waits(fixture_connect(s, NULL), "d");
-    run_ms(s, 60000);
-    fixture_hush(s);
+    unheard_ms(s, 60000);
     release_quietly(b);
     TELLS_IN(s, 1, "c:OK");
     release_quietly(c);

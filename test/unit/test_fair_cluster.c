@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in a cluster: the queue is at the server of the lock's slot, and goes where that goes; grants are pushed on a channel of that server. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/slot.h"
 #include "play.h"
 #include "stage.h"
@@ -63,10 +60,9 @@ A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 /* Names that were of use once leave nothing for long. */
 A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
-    struct client *p;
     struct handle *h;
     cluster_set(s);
-    p = cluster_connect(s);
+    struct client *p = cluster_connect(s);
     waits(cluster_connect(s), "x", "kept");
     waits(p, "y", "kept");
     for (unsigned i = 0; i < 200; i++) {
@@ -81,16 +77,14 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
     HOLDS(s, asked_all(s, "SUNSUBSCRIBE") > 130);
     h = waits(p, "y", "kept");
     SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
-    fixture_hush(s);
 }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */
 A_PLAY(an_older_server_has_plain_channels)
 {
-    struct three three;
     cluster_set(s);
     cluster_of_old_servers(s);
-    three = three_at(s, cluster_name(1, 0));
+    struct three three = three_at(s, cluster_name(1, 0));
     SAME(s, store_listeners(store_at(s, 1), channel_of(three.b)), 1);
     release(three.a);
     run_ms(s, 1);
@@ -104,11 +98,10 @@ A_PLAY(an_older_server_has_plain_channels)
  * it goes to the first that asks: the others cannot hear yet, and keep their places. */
 A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 {
-    struct three three;
     const char *name = cluster_name(1, 0);
     char queue[64];
     cluster_set(s);
-    three = three_at(s, name);
+    struct three three = three_at(s, name);
     snprintf(queue, sizeof queue, "hilock:wait:{%s}", name);
     cluster_begin_move(s, cluster_slot(name), 1, 2);
     cluster_move_key(s, queue, 1, 2);
@@ -123,5 +116,4 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
     release_quietly(three.c);
     run_ms(s, 5);
     HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
-    fixture_hush(s);
 }

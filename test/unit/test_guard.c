@@ -33,9 +33,8 @@ WITH_CLIENT(a_restart_is_told_at_the_next_connect)
 
 A_PLAY(a_policy_that_evicts_is_told_once)
 {
-    struct client *p;
     sim_store_set_policy(s->store.core, "volatile-ttl");
-    p = fixture_open(s, NULL);
+    struct client *p = fixture_open(s, NULL);
     p->tells = 1;
     TELLS_IN(s, 5, "EVICTION up");
     HOLDS(s, strstr(p->log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
@@ -45,9 +44,8 @@ A_PLAY(a_policy_that_evicts_is_told_once)
 
 A_PLAY(INFO_may_be_refused)
 {
-    struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
-    p = fixture_open(s, NULL);
+    struct client *p = fixture_open(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "INFO refused: NOPERM"));
     HOLDS(s, !strstr(p->log, "restart_guard_ms"));
@@ -116,9 +114,8 @@ GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 
 A_PLAY(unreadable_INFO_means_just_started)
 {
-    struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
-    p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
     asking(p, "a", "stock", NULL);
     TELLS_IN(s, 3900, "");

@@ -91,14 +91,13 @@ static void visit(const struct hilock_lock_info *info, void *user)
 WITH_CLIENT(each_lock_visits_who_waits_and_who_holds_once)
 {
     struct visited visited = {""};
-    struct handle *d;
     handle_new(p, "idle", "idle", NULL);
     held(p, "a", "one", NULL);
     store_take(&s->store, "two", "another", 60000);
     asking(p, "b", "two", NULL);
     asking(p, "c", "one", NULL);
     run_ms(s, 5);
-    d = asking(p, "d", "three", NULL);
+    struct handle *d = asking(p, "d", "three", NULL);
     cancel(d); /* decided, and waiting until its callback has run */
     hilock_client_each_lock(p->client, visit, &visited);
     HOLDS(s, strstr(visited.text, "one:2"));

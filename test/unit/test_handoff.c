@@ -192,10 +192,9 @@ static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(o
 
 HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
 {
-    struct handle *c;
     uint64_t token = a->result.fencing_token;
     other = asking(p, "b", "stock", NULL);
-    c = asking(p, "c", "stock", NULL);
+    struct handle *c = asking(p, "c", "stock", NULL);
     unheard_ms(s, 1);
     when(a, "released", cancel_other);
     release(a);

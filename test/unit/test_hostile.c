@@ -77,7 +77,6 @@ static struct hl_reply *string(struct hostile *h)
 
 static struct hl_reply *anything(struct hostile *h, int depth)
 {
-    struct hl_reply *array;
     uint64_t kind = below(h, depth < 4 ? 8 : 5);
     if (kind == 0)
         return say_nil();
@@ -89,7 +88,7 @@ static struct hl_reply *anything(struct hostile *h, int depth)
         return say_status(texts[below(h, sizeof texts / sizeof *texts)]);
     if (kind == 4)
         return say_error("%s", errors[below(h, sizeof errors / sizeof *errors)]);
-    array = say_array(0);
+    struct hl_reply *array = say_array(0);
     for (uint64_t count = below(h, 8); count; count--)
         array = say_longer(array, anything(h, depth + 1));
     return array;

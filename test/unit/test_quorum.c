@@ -88,8 +88,7 @@ A_PLAY(before_the_first_connection_it_waits_for_enough)
 GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 {
     struct client *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(q, "b", "stock", NULL);
     TELLS_IN(s, 100, "b:WAITING");
     HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
     size_t before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
@@ -330,12 +329,10 @@ static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard
     struct client *p = quorum_with(s, 3, options), *q = quorum_with(s, 3, options);
     struct handle *a, *b = handle_new(q, "b", "stock", NULL);
     s->is_tampered = 1;
-    s->net.places[2].mood = NET_REFUSES;
-    net_reset_at(&s->net, &s->net.places[2]);
+    crash(s, 2);
     run_ms(s, 5);
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.renew = HILOCK_RENEW_NEVER));
-    s->net.places[0].mood = NET_REFUSES;
-    net_reset_at(&s->net, &s->net.places[0]);
+    crash(s, 0);
     s->net.places[2].mood = NET_LISTENS;
     PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
     restart_empty(s, 1);
@@ -356,7 +353,6 @@ A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
     acquire(b, 5000);
     run_ms(s, 5000);
     HOLDS(s, is_held(b));
-    fixture_hush(s);
 }
 
 A_PLAY(without_the_guard_two_hold_at_a_time)

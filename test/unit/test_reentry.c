@@ -238,10 +238,9 @@ A_PLAY(everything_is_legal_inside)
     s->is_tampered = 1;
     for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
         struct client *p = fixture_connect(s, NULL);
-        struct handle *a;
         char name[16];
         snprintf(name, sizeof name, "stock%zu", i);
-        a = held(p, "a", name, &again);
+        struct handle *a = held(p, "a", name, &again);
         acquire(a, HILOCK_TRY);
         acquire(a, HILOCK_TRY);
         release(a);
@@ -259,8 +258,7 @@ A_PLAY(everything_is_legal_inside)
 HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1))
 {
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     peek(a);
     run_ms(s, 1);
     SAME(s, a->result.operation, HILOCK_OP_PEEK);

@@ -210,8 +210,7 @@ GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
     run_ms(s, 10);
     asking(p, "b", "stock", &confirmed);
     asking(p, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);

@@ -186,9 +186,8 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     static const char *const messages[] = {
         "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
         "yourmaster 127.0.0.1 6379 10.0.0.2 6379", "mymaster 10.9.9.9 6379 10.0.0.2 6379"};
-    struct client *p;
     struct hl_reply *reply;
-    p = sentinels_connect(s);
+    struct client *p = sentinels_connect(s);
     for (int i = 0; (reply = odd(i)) != NULL; i++) {
         struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
         run_ms(s, 16000);
@@ -213,8 +212,7 @@ WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
         snprintf(name, sizeof name, "other%d", i);
         release(held(p, "b", name, NULL));
     }
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     PLAN(s, .on = "mutex_release", .at = replica_of(s), .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
     store_copy(replica_of(s), &s->store);
     sentinels_fail_over(s, 3, 1, 1);

@@ -231,8 +231,7 @@ WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "a", NULL), *b = asking(p, "b", "{a}", NULL);
     run_ms(s, 10);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
     TELLS(s, "a:WAITING b:WAITING");

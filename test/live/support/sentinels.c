@@ -108,14 +108,13 @@ static int knows_all(const struct sentinels *set, const struct server *sentinel)
 static int is_settled(void *arg)
 {
     struct sentinels *set = arg;
-    struct redis *redis;
     char line[32];
     int is_so = 1;
     for (int i = 0; i < SENTINELS; i++)
         is_so = is_so && knows_all(set, set->sentinels[i]);
     if (!is_so)
         return 0;
-    redis = redis_open(sentinels_master(set));
+    struct redis *redis = redis_open(sentinels_master(set));
     for (int i = 0; i < SENTINEL_SERVERS - 1; i++) {
         redisReply *reply = redis_reply(redis, "INFO replication");
         snprintf(line, sizeof line, "\nslave%d:", i);
@@ -164,7 +163,6 @@ uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
 {
     struct strike strike = {.forced = fault == SERVER_FORCED ? redis_at(set->sentinels[1]) : NULL};
     struct redis *listeners[SENTINELS];
-    uint64_t at_us;
     for (int i = 0; i < SENTINELS; i++) {
         listeners[i] = redis_open(set->sentinels[i]);
         redis_do(listeners[i], "SUBSCRIBE +switch-master");
@@ -174,7 +172,7 @@ uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
         strike.epoch = number_of(strike.forced, "config-epoch");
     server_break(sentinels_master(set), fault);
     check_until(is_switched, &strike, "a sentinel to publish +switch-master");
-    at_us = check_now_us();
+    uint64_t at_us = check_now_us();
     for (int i = 0; i < SENTINELS; i++)
         redis_close(listeners[i]);
     return at_us;

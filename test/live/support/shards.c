@@ -45,10 +45,9 @@ static int is_settled(void *arg)
     struct shards *set = arg;
     int masters = 0, replicas = 0;
     for (int i = 0; i < SHARDS_SERVERS; i++) {
-        struct self self;
         if (!knows_all(set->servers[i]))
             return 0;
-        self = self_of(set->servers[i]);
+        struct self self = self_of(set->servers[i]);
         masters += self.is_master && self.has_slots;
         replicas += !self.is_master && redis_says(set->servers[i], "INFO replication", "master_link_status:up");
     }
