@@ -198,7 +198,6 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];
-    char same_slot[20];
     cluster_set(s);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
     names[0] = cluster_name(0, 0);
@@ -214,7 +213,7 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     /* What it asked for before is not answered yet. */
     PLAN(s, .on = "renew", .at = store_at(s, 2), .act = PLAN_HOLD, .times = PLAN_ALWAYS);
     cluster_take_over(s, 0, 2, 1);
-    snprintf(same_slot, sizeof same_slot, "{%s}", names[0]);
+    const char *same_slot = formatted("{%s}", names[0]);
     asking(p, "y", same_slot, NULL); /* it finds out, with any server being asked for the other slots */
     unheard_ms(s, 2000);
     plan_let_go(&s->plans, slow);

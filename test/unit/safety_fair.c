@@ -21,8 +21,7 @@ static void taken(struct fixture *s) { store_grant(&s->store, "stock", "x:9", 60
 
 static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_t lease_ms)
 {
-    char holder[64];
-    snprintf(holder, sizeof holder, "%s:%d", p->uuid, id);
+    const char *holder = formatted("%s:%d", p->uuid, id);
     store_take(&s->store, "stock", holder, lease_ms);
     return store_token(&s->store, "stock", holder);
 }
@@ -31,10 +30,9 @@ static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_
 ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
 SAFETY_WITH_CLIENT(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed, OVERBELIEF)
 {
-    char holder[64];
     taken(s);
     waits(p, "b");
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    const char *holder = formatted("%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
     TELLS_IN(s, 2, "");

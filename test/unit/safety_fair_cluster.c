@@ -58,9 +58,8 @@ SAFETY(FAIR_CHANNEL_STAYS, the_channel_goes_where_its_slot_goes, "b:OK")
 SAFETY(FAIR_HALF_RELEASED, who_gives_up_amid_a_move_leaves_the_queue_after_it, "waiters_of(a) == 0")
 {
     const char *name = cluster_name(1, 0);
-    char token[64];
     cluster_set(s);
-    snprintf(token, sizeof token, "hilock:token:{%s}", name);
+    const char *token = formatted("hilock:token:{%s}", name);
     struct handle *a = waits(cluster_connect(s), "a", name);
     struct handle *b = waits(cluster_connect(s), "b", name);
     cluster_begin_move(s, cluster_slot(name), 1, 2);
@@ -91,9 +90,8 @@ ALSO(FAIR_FORGOTTEN_KEPT, who_held_leaves_that_queue_amid_a_move_too, "waiters_o
 SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_of(a) == 0")
 {
     const char *name = cluster_name(1, 0);
-    char token[64];
     cluster_set(s);
-    snprintf(token, sizeof token, "hilock:token:{%s}", name);
+    const char *token = formatted("hilock:token:{%s}", name);
     struct handle *a = forgotten_by_a_failover(s, name);
     cluster_begin_move(s, cluster_slot(name), 2, 0);
     cluster_move_key(s, token, 2, 0);
@@ -107,12 +105,12 @@ SAFETY(FAIR_HALF_RELEASED, who_held_leaves_that_queue_amid_a_move_too, "waiters_
 /* It is granted and notified, by hand. */
 static void grant(struct fixture *s, unsigned at, const struct client *p, const char *name)
 {
-    char holder[64], channel[80], text[PUSH_TEXT], tag[HL_SLOT_TAG + 1];
+    char tag[HL_SLOT_TAG + 1];
     hl_slot_tag(cluster_slot(name), tag);
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
-    snprintf(channel, sizeof channel, "hilock:grant:%s:{%s}", p->uuid, tag);
+    const char *holder = formatted("%s:1", p->uuid);
+    const char *channel = formatted("hilock:grant:%s:{%s}", p->uuid, tag);
     store_take(store_at(s, at), name, holder, 3000);
-    push_text(text, p, name, 1, 1, 5, store_token(store_at(s, at), name, holder));
+    const char *text = push_text(p, name, 1, 1, 5, store_token(store_at(s, at), name, holder));
     SAME(s, store_publish_to_shard(store_at(s, at), channel, text), 1);
 }
 

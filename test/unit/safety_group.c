@@ -48,11 +48,9 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
     struct handle *m = keeping(s, p);
-    char name[16];
     s->is_untold = s->is_tampered = 1;
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        held(p, "o", name, NULL);
+        held(p, "o", formatted("other%d", i), NULL);
     }
     store_restart(&s->store, 0);
     store_take(&s->store, "a", "another", 600000);

@@ -45,11 +45,9 @@ SAFETY_WITH_CLIENT(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_
        "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        held(p, "o", name, &three_seconds);
+        held(p, "o", formatted("other%d", i), &three_seconds);
     }
     s->is_tampered = 1;
     store_restart(&s->store, 0);

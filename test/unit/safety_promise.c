@@ -20,8 +20,7 @@ SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 100
     struct handle *last = handle_new(the_client(s), "last", "other", NULL);
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
+        const char *name = formatted("n%d", i);
         struct handle *handle = handle_new(the_client(s), name, name, NULL);
         acquire(handle, HILOCK_FOREVER);
         cancel(handle);

@@ -133,7 +133,6 @@ A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 /* Nobody served it when the table was made, and nothing else is asked. */
 A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
-    char words[80];
     cluster_set(s);
     cluster_serve(s, cluster_slot(cluster_name(1, 0)), SIM_NOBODY);
     struct client *p = cluster_connect(s);
@@ -142,8 +141,7 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
     struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1500);
-    snprintf(words, sizeof words, "for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)));
-    SAME(s, client_lines(p, words), 1);
+    SAME(s, client_lines(p, formatted("for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)))), 1);
     fixture_hush(s);
     cluster_serve(s, cluster_slot(cluster_name(1, 0)), 2);
     TELLS_IN(s, 1000, "a:OK");
@@ -153,9 +151,8 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 static struct hl_reply *many(int hosts)
 {
     struct hl_reply *all = say_array(0);
-    char host[32];
     for (int i = 0; i < hosts; i++) {
-        snprintf(host, sizeof host, "10.%d.%d.1", i / 250, i % 250);
+        const char *host = formatted("10.%d.%d.1", i / 250, i % 250);
         all = say_longer(all, say_array(3, say_integer(i), say_integer(i), say_array(2, say_string(host), say_integer(6379))));
     }
     return all;

@@ -128,12 +128,10 @@ A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
     enum { WAITERS = 50 };
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = WAITERS));
     unsigned accepted = 0;
-    char name[16];
     s->is_untold = 1;
     world_freeze(&s->store.lane);
     for (int i = 0; i < 2 * WAITERS; i++) {
-        snprintf(name, sizeof name, "order:%d", i);
-        struct handle *handle = handle_new(p, "a", name, NULL);
+        struct handle *handle = handle_new(p, "a", formatted("order:%d", i), NULL);
         accepted += acquire(handle, 1) == HILOCK_OK;
         run_ms(s, 2);
         handle_free(handle);

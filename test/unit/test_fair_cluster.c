@@ -66,9 +66,7 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
     waits(cluster_connect(s), "x", "kept");
     waits(p, "y", "kept");
     for (unsigned i = 0; i < 200; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "used:%u", i);
-        h = waits(p, "h", name);
+        h = waits(p, "h", formatted("used:%u", i));
         release_quietly(h);
         run_ms(s, 1000);
         handle_free(h);
@@ -99,10 +97,9 @@ A_PLAY(an_older_server_has_plain_channels)
 A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 {
     const char *name = cluster_name(1, 0);
-    char queue[64];
     cluster_set(s);
     struct three three = three_at(s, name);
-    snprintf(queue, sizeof queue, "hilock:wait:{%s}", name);
+    const char *queue = formatted("hilock:wait:{%s}", name);
     cluster_begin_move(s, cluster_slot(name), 1, 2);
     cluster_move_key(s, queue, 1, 2);
     release(three.a);

@@ -123,9 +123,8 @@ static void nothing(const struct hilock_result *result, void *user) { (void)resu
 
 static hilock_lock *lock_of(struct fixture *s, struct client *p, unsigned i)
 {
-    char name[32];
     hilock_lock *lock = NULL;
-    snprintf(name, sizeof name, "order:%05u", i);
+    const char *name = formatted("order:%05u", i);
     SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
     SAME(s, hilock_acquire(lock, HILOCK_FOREVER, nothing, NULL), HILOCK_OK);
     return lock;
@@ -146,9 +145,7 @@ A_PLAY(names_that_nobody_wants_any_more_leave_nothing)
             bytes = s->memory.bytes;
         }
         if (i % 10 == 0) {
-            char name[32];
-            snprintf(name, sizeof name, "order:%05u", i);
-            store_take(&s->store, name, "another", 50);
+            store_take(&s->store, formatted("order:%05u", i), "another", 50);
         }
         hilock_lock *first = lock_of(s, p, i);
         hilock_lock *second = lock_of(s, p, i);

@@ -159,7 +159,6 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
 {
     static const char *const names[] = {"stock", "shelf"};
     struct handle *handles[2], *c;
-    char holder[64];
     unsigned requests;
     s->is_tampered = 1;
     for (int i = 0; i < 2; i++) {
@@ -172,7 +171,7 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     for (requests = s->net.requests; s->net.requests < requests + 2;)
         run_us(s, 10);
     for (int i = 0; i < 2; i++) {
-        snprintf(holder, sizeof holder, "%s:%d", p->uuid, i + 1);
+        const char *holder = formatted("%s:%d", p->uuid, i + 1);
         store_take(&s->store, names[i], holder, 3000);
         push_grant(p, names[i], i + 1, 2, 2900, store_token(&s->store, names[i], holder));
     }

@@ -25,9 +25,8 @@ WITH_CLIENT(exactly_the_named_holder_is_released)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL), *w = handle_new(q, "w", "stock", NULL);
-    char holder[80];
     s->is_tampered = 1;
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    const char *holder = formatted("%s:1", p->uuid);
     acquire(w, HILOCK_FOREVER);
     TELLS_IN(s, 5, "w:WAITING");
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");

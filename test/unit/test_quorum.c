@@ -215,9 +215,8 @@ A_PLAY(force_release_needs_a_majority)
                                                                         .label = "till@shop-7"});
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
-    char holder[64];
     s->is_tampered = 1;
-    snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));
+    const char *holder = formatted("%s", store_holder(store_at(s, 0), "stock"));
     SAME(s, force(b, "somebody:1"), HILOCK_OK);
     TELLS_IN(s, 1, "b:force LOST");
     SAME(s, force(b, holder), HILOCK_OK);

@@ -238,9 +238,7 @@ A_PLAY(everything_is_legal_inside)
     s->is_tampered = 1;
     for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
         struct client *p = fixture_connect(s, NULL);
-        char name[16];
-        snprintf(name, sizeof name, "stock%zu", i);
-        struct handle *a = held(p, "a", name, &again);
+        struct handle *a = held(p, "a", formatted("stock%zu", i), &again);
         acquire(a, HILOCK_TRY);
         acquire(a, HILOCK_TRY);
         release(a);

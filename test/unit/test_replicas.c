@@ -84,14 +84,12 @@ enum { MANY = 12 };
 
 GIVEN(many_go_with_one_WAIT, shop(s))
 {
-    char name[16];
     s->is_untold = 1;
     struct handle *first = asking(p, "first", "first", &confirmed);
     run_ms(s, 4); /* its WAIT is out */
     SAME(s, asked(s, "WAIT"), 1);
     for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        asking(p, "a", name, &confirmed);
+        asking(p, "a", formatted("stock:%d", i), &confirmed);
         run_us(s, 10);
     }
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -99,10 +97,8 @@ GIVEN(many_go_with_one_WAIT, shop(s))
     SAME(s, asked(s, "mutex_acquire"), MANY + 1);
     SAME(s, asked(s, "WAIT"), 2);
     SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
+    for (int i = 0; i < MANY; i++)
+        HOLDS(s, is_ours(s, formatted("stock:%d", i)));
 }
 
 A_PLAY(a_renewal_needs_no_WAIT)

@@ -205,12 +205,10 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
 /* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
 WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
 {
-    char name[16];
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        release(held(p, "b", name, NULL));
+        release(held(p, "b", formatted("other%d", i), NULL));
     }
     unheard_ms(s, 10);
     PLAN(s, .on = "mutex_release", .at = replica_of(s), .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);

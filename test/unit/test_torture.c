@@ -139,10 +139,9 @@ static struct client *sentinel_day(struct fixture *s)
 
 static struct client *cluster_day(struct fixture *s)
 {
-    char one[16], other[16];
     cluster_set(s);
-    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
-    snprintf(other, sizeof other, "%s", cluster_name(1, 0));
+    const char *one = cluster_name(0, 0);
+    const char *other = cluster_name(1, 0);
     store_take(store_at(s, 1), other, "another", 60000);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)

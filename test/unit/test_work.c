@@ -69,9 +69,8 @@ A_PLAY(slots_whose_channels_end_together_are_looked_after_together) { move_toget
 static struct hl_reply *topology(unsigned span)
 {
     struct hl_reply *all = say_array(0);
-    char host[32];
     for (int i = 0; i < RANGES; i++) {
-        snprintf(host, sizeof host, "10.1.%d.%d", i % HOSTS / 250, i % HOSTS % 250);
+        const char *host = formatted("10.1.%d.%d", i % HOSTS / 250, i % HOSTS % 250);
         all = say_longer(all, say_array(3, say_integer(span > 1 ? 0 : i), say_integer(span > 1 ? (int)span - 1 : i),
                                         say_array(2, say_string(host), say_integer(6379))));
     }
