@@ -28,7 +28,8 @@ int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event) /* in the pla
     return epoll_ctl_fails && op != EPOLL_CTL_DEL ? -1 : libc(epfd, op, fd, event);
 }
 
-/* In the place of libc's. A detached thread may close its descriptors while a later test counts them, so it is made to be joined. */
+/* In the place of libc's. A detached thread might close its descriptors while a later test counts them, so it is made
+ * to be joined. */
 int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
 {
     static int (*libc)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

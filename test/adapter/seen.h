@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* seen - what a loop called back, counted; the descriptors that it watches in these tests; the threads that it makes. */
+/* seen - what a loop called back, counted; the descriptors that it watches here, and the threads that it makes. */
 #ifndef TEST_ADAPTER_SEEN_H
 #define TEST_ADAPTER_SEEN_H
 

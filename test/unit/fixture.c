@@ -234,10 +234,11 @@ void cut_off(struct fixture *fixture)
 
 struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(&fixture->plans, given); }
 
-const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)
+const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms,
+                      uint64_t token)
 {
-    return formatted("G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id, client->uuid, number, token,
-                     1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
+    return formatted("G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id,
+                     client->uuid, number, token, 1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
 }
 
 unsigned push_grant(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)

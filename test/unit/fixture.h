@@ -134,7 +134,8 @@ struct plan *plan(struct fixture *fixture, struct plan plan); /* plan_add */
 #define PLAN(fixture, ...) plan((fixture), (struct plan){__VA_ARGS__})
 
 /* What tells a client of its grant, said by hand: it counts from its heartbeat `number`, and was made so many ms after that. */
-const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token);
+const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms,
+                      uint64_t token);
 unsigned push_grant(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token); /* how many heard */
 
 size_t asked(const struct fixture *fixture, const char *word);              /* commands that the server executed */

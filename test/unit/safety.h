@@ -25,8 +25,8 @@ void safety_add(struct safety *safety);
         safety_add(&safety);                                                                  \
     }
 
-/* And p, a client, which the last argument gives: SAFETY_WITH_CLIENT one that is connected; SAFETY_HOLDING a, too, a handle of it that has
- * "stock". */
+/* And p, a client, which the last argument gives; SAFETY_WITH_CLIENT: one that is connected; SAFETY_HOLDING: and a, a
+ * handle of it that has "stock". */
 #define SAFETY_GIVEN(plant, name, wound, ...)                                                 \
     static void name##_given(struct fixture *s, struct client *p);                            \
     SAFETY(plant, name, wound) { name##_given(s, __VA_ARGS__); }                              \

@@ -83,7 +83,8 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
 {
     struct handle *a = release_that_is_lost(s);
     struct plan *refused;
-    refused = PLAN(s, .on = "mutex_release", .at = replica_of(s), .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
+    refused = PLAN(s, .on = "mutex_release", .at = replica_of(s), .times = PLAN_ALWAYS,
+                   .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
     sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 2000);
     HOLDS(s, is_at(replica_of(s), a));

@@ -93,23 +93,16 @@ SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_
 }
 
 /* The loop is so late that nobody looks after the link; a sibling's try finds the loss. The hold is given up, and then its renewal is answered. */
-static void sleep_ms(struct fixture *s, struct client *p, uint64_t span_ms)
-{
-    world_freeze(&p->loop.lane);
-    run_ms(s, span_ms);
-    world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 10);
-}
-
 SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
     run_ms(s, 1010);
     SAME(s, asked(s, "renew"), 1);
-    sleep_ms(s, the_client(s), 4000);
-    TELLS(s, "a:LOST SUSPENDED");
-    sleep_ms(s, the_client(s), 15950); /* its release would be given up meanwhile */
+    frozen_ms(the_client(s), 4000);
+    TELLS_IN(s, 10, "a:LOST SUSPENDED");
+    frozen_ms(the_client(s), 15950); /* its release would be given up meanwhile */
+    run_ms(s, 10);
     SAME(s, asked(s, "mutex_release"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 10000);

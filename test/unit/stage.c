@@ -38,25 +38,19 @@ void cluster_set(struct fixture *s)
     }
 }
 
-void cluster_of_old_servers(struct fixture *s)
+void cluster_change(struct fixture *s, void (*change)(struct sim_map *map))
 {
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        struct sim_map map = map_at(i);
-        map.has_no_shards = 1;
+        struct sim_map map = *sim_store_map(store_at(s, i)->core);
+        change(&map);
         sim_store_join(store_at(s, i)->core, &map);
     }
 }
 
-void cluster_without_hosts(struct fixture *s)
+struct client *cluster_connect(struct fixture *s)
 {
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        struct sim_map map = map_at(i);
-        *map.nodes[i].address.host = '\0';
-        sim_store_join(store_at(s, i)->core, &map);
-    }
+    return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
 }
-
-struct client *cluster_connect(struct fixture *s) { return fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)); }
 
 struct client *cluster_begin(struct fixture *s)
 {
@@ -78,7 +72,10 @@ const char *cluster_name(unsigned at, int nth)
     return name;
 }
 
-struct handle *cluster_handle(struct client *p, const char *tag, unsigned at) { return handle_new(p, tag, cluster_name(at, 0), NULL); }
+struct handle *cluster_handle(struct client *p, const char *tag, unsigned at)
+{
+    return handle_new(p, tag, cluster_name(at, 0), NULL);
+}
 
 void cluster_begin_move(struct fixture *s, unsigned slot, unsigned from, unsigned to)
 {
@@ -213,7 +210,10 @@ struct client *quorum_with(struct fixture *s, unsigned count, struct hilock_clie
     return p;
 }
 
-struct client *quorum(struct fixture *s, unsigned count) { return quorum_with(s, count, hilock_client_options_default()); }
+struct client *quorum(struct fixture *s, unsigned count)
+{
+    return quorum_with(s, count, hilock_client_options_default());
+}
 
 /* How many masters have the name for some client of this fixture. */
 unsigned kept(struct fixture *s, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stage - fixtures of more servers than one. The fixture's own is the first, server 0: server i is store_at(s, i), and listens at
- * s->net.places[i]. */
+/* stage - fixtures of more servers than one. The fixture's own is the first, server 0: server i is store_at(s, i), and
+ * listens at s->net.places[i]. */
 #ifndef TEST_UNIT_STAGE_H
 #define TEST_UNIT_STAGE_H
 
@@ -14,8 +14,7 @@ enum { CLUSTER_MASTERS = 3 };
 #define CLUSTER_URL "redis+cluster://127.0.0.1,10.0.0.2"
 
 void cluster_set(struct fixture *s);
-void cluster_of_old_servers(struct fixture *s); /* that do not know sharded channels */
-void cluster_without_hosts(struct fixture *s); /* each reports all as "where you reached me" */
+void cluster_change(struct fixture *s, void (*change)(struct sim_map *map)); /* what each server tells */
 struct client *cluster_connect(struct fixture *s);
 struct client *cluster_begin(struct fixture *s); /* set and connected */
 

@@ -73,16 +73,7 @@ static void end(void)
     assert_int_equal(memory.blocks, 0);
 }
 
-/* A test between a begin and an end. */
-#define WITH_BELLS(name)                                                                                        \
-    static void name##_rung(void);                                                                              \
-    TEST(name)                                                                                                  \
-    {                                                                                                           \
-        begin();                                                                                                \
-        name##_rung();                                                                                          \
-        end();                                                                                                  \
-    }                                                                                                           \
-    static void name##_rung(void)
+#define WITH_BELLS(name) TEST_WITHIN(name, begin, end)
 
 static void begin_all(void)
 {

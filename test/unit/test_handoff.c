@@ -122,8 +122,8 @@ WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
-/* The server lies, grants the name twice, and is away when both are released. The first release takes b along, to whom it cannot hand on; b is
- * not handed the second hold as well. */
+/* The server lies, grants the name twice, and is away when both are released. The first release takes b along, to whom
+ * it cannot hand on; b is not handed the second hold as well. */
 WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
 {
     struct handle *first = handle_new(p, "first", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)),
@@ -153,8 +153,8 @@ WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
 static struct handle *late;
 static void release_late(struct handle *handle) { SAME(handle->fixture, release(late), HILOCK_OK); }
 
-/* Both are lost in one turn, when their heartbeats find them under other tokens than were pushed: the second is released before its loss is
- * reported. */
+/* Both are lost in one turn, when their heartbeats find them under other tokens than were pushed: the second is
+ * released before its loss is reported. */
 WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
 {
     static const char *const names[] = {"stock", "shelf"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What much of it costs is counted, not timed: walks over all holds, addresses that are compared, looks at the clock. */
+/* What costs much is counted, not timed: walks over all holds, addresses that are compared, looks at the clock. */
 #include "node/address.h"
 #include "play.h"
 #include "stage.h"

@@ -108,7 +108,7 @@ inline hilock::result taken(const play &at, hilock::lock &lock, std::chrono::mil
 struct entry {
     const char *name;
     void (*run)(const play &at);
-    entry(const char *name_given, void (*run_given)(const play &at)) : name(name_given), run(run_given) { all.push_back(*this); }
+    entry(const char *its_name, void (*its_run)(const play &)) : name(its_name), run(its_run) { all.push_back(*this); }
     inline static std::vector<entry> all;
 };
 

@@ -19,7 +19,7 @@ struct fixture {
 
 struct fixture_test { void (*run)(struct fixture *fixture); };
 
-/* LIVE(name) { ... } is a test of unit/suite.h that finds `fixture`. WITH_PORT: its server listens on a loopback port too. */
+/* LIVE(name) { ... } is a test of unit/suite.h that finds `fixture`. WITH_PORT: its server has a loopback port too. */
 #define LIVE(name) LIVE_BEGUN(name, fixture_begin)
 #define LIVE_WITH_PORT(name) LIVE_BEGUN(name, fixture_begin_with_port)
 #define LIVE_BEGUN(name, begin)                                                                              \

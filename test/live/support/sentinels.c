@@ -136,13 +136,13 @@ unsigned sentinels_switches(struct sentinels *set)
 /* ---- failovers ---- */
 
 struct strike {
-    struct redis *forced; /* at the sentinel that is to replace the master; NULL: they see for themselves that it is gone */
+    struct redis *forced; /* the sentinel that is asked to; NULL: they see for themselves that the master is gone */
     long long epoch;      /* of the configuration before */
     struct pollfd fds[SENTINELS];
 };
 
-/* A sentinel that is slow gives up what it was asked for: it is asked again, unless that is under way or done. The epoch is looked at last:
- * what ends between the two questions has a new one. */
+/* A sentinel that is slow gives up what it was asked for: it is asked again, unless that is under way or done. The
+ * epoch is looked at last: what ends between the two questions has a new one. */
 static void ask_for_failover(const struct strike *strike)
 {
     char flags[FIELD_MAX];

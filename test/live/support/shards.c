@@ -78,7 +78,8 @@ static int has_met(const struct shards *set, int one, int other)
 {
     if (redis_says(set->servers[one], "CLUSTER NODES", set->ids[other]))
         return 1;
-    redis_do(redis_at(set->servers[one]), "CLUSTER MEET 127.0.0.1 %d %s", set->servers[other]->port, bus_port(set->servers[other]));
+    redis_do(redis_at(set->servers[one]), "CLUSTER MEET 127.0.0.1 %d %s", set->servers[other]->port,
+             bus_port(set->servers[other]));
     return 0;
 }
 
