@@ -45,9 +45,8 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
     TELLS_IN(s, 100, "a:OK");
 }
 
-A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
+HAVING(a_cluster_that_is_down_is_asked_within_bounds, cluster_handle(cluster_begin(s), "a", 0))
 {
-    struct handle *a = cluster_handle(cluster_begin(s), "a", 0);
     struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
     TELLS_IN(s, 10100, "a:UNWRITABLE");
@@ -56,9 +55,8 @@ A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
     HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(store_at(s, 1), "CLUSTER SLOTS") < 60);
 }
 
-A_PLAY(two_who_send_each_other_are_left_within_bounds)
+HAVING(two_who_send_each_other_are_left_within_bounds, cluster_handle(cluster_begin(s), "a", 1))
 {
-    struct handle *a = cluster_handle(cluster_begin(s), "a", 1);
     sim_store_give_slot(store_at(s, 1)->core, cluster_slot(hilock_lock_name(a->lock)), 2);
     sim_store_give_slot(store_at(s, 2)->core, cluster_slot(hilock_lock_name(a->lock)), 1);
     acquire(a, 10000);

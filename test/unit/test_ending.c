@@ -86,9 +86,8 @@ GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
 
 /* ---- R3: asked, not answered ---- */
 
-A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
+HAVING(asked_again_with_the_same_id_a_grant_is_adopted, asking(the_client(s), "a", "stock", NULL))
 {
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
     run_ms(s, 1);
     uint64_t token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));

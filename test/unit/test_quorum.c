@@ -6,9 +6,8 @@
 
 /* ---- granted ---- */
 
-A_PLAY(all_are_asked_at_once_and_the_third_answer_decides)
+HAVING(all_are_asked_at_once_and_the_third_answer_decides, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
@@ -101,9 +100,8 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 
 /* ---- refused ---- */
 
-A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
+HAVING(without_a_majority_it_is_UNREACHABLE_and_nothing_stays, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
@@ -117,9 +115,8 @@ A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(refused_for_good_by_a_majority)
+HAVING(refused_for_good_by_a_majority, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     store_set_string(store_at(s, 0), "stock", "text");
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:OK"); /* one of three is no matter */
@@ -132,9 +129,8 @@ A_PLAY(refused_for_good_by_a_majority)
 }
 
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
-A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
+HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_TRY);
@@ -186,9 +182,8 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
     (void)a;
 }
 
-A_PLAY(peek_tells_whom_most_masters_name)
+HAVING(peek_tells_whom_most_masters_name, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 2, "one:1");
     take_at(s, 2, 3, "another:1");
     SAME(s, peek(a), HILOCK_OK);
@@ -282,9 +277,8 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
-A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
+HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     release(a);

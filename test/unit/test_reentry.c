@@ -47,9 +47,8 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, asked(s, "renew"), 0);
 }
 
-WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
+HAVING(a_handle_that_waits_is_IN_USE_all_the_same, asking(fixture_connect(s, NULL), "a", "stock", &again))
 {
-    struct handle *a = asking(p, "a", "stock", &again);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
     TELLS_IN(s, 1, "a:OK");

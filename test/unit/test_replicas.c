@@ -6,9 +6,8 @@
 
 /* ---- reports ---- */
 
-A_PLAY(it_is_told_when_replicas_have_it)
+HAVING(it_is_told_when_replicas_have_it, asking(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     TELLS_IN(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
@@ -21,9 +20,8 @@ A_PLAY(it_is_told_when_replicas_have_it)
 }
 
 /* At the end of a try; of a wait, though its WAIT is still out; and of one that ends between two attempts. */
-A_PLAY(too_few_are_told_in_time_and_leave_nothing)
+HAVING(too_few_are_told_in_time_and_leave_nothing, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 999, "");
@@ -101,9 +99,8 @@ GIVEN(many_go_with_one_WAIT, shop(s))
         HOLDS(s, is_ours(s, formatted("stock:%d", i)));
 }
 
-A_PLAY(a_renewal_needs_no_WAIT)
+HAVING(a_renewal_needs_no_WAIT, asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1)))
 {
-    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
@@ -150,9 +147,8 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
+HAVING(a_WAIT_that_is_never_answered_ends_the_link, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 3900, "");
@@ -178,9 +174,8 @@ GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
 
 /* ---- faults ---- */
 
-A_PLAY(a_third_link_alone_that_is_away_is_told)
+HAVING(a_third_link_alone_that_is_away_is_told, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
     TELLS_IN(s, 600, "a:UNREACHABLE");

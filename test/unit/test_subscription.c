@@ -14,9 +14,8 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
     return asking(p, tag, name, NULL);
 }
 
-WITH_CLIENT(what_lingers_is_not_subscribed_again)
+HAVING(what_lingers_is_not_subscribed_again, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     cancel(a);
     run_ms(s, 10);
@@ -26,9 +25,8 @@ WITH_CLIENT(what_lingers_is_not_subscribed_again)
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
 }
 
-WITH_CLIENT(wanted_again_while_it_leaves_it_comes_back)
+HAVING(wanted_again_while_it_leaves_it_comes_back, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
     cancel(a);
@@ -59,9 +57,8 @@ WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
     SAME(s, store_listeners(&s->store, CHANNEL), 1);
 }
 
-WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
+HAVING(refused_when_nobody_wants_it_any_more_it_is_forgotten, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 2000000);
     run_ms(s, 10);
     struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);

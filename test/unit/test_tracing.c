@@ -98,9 +98,8 @@ GIVEN(a_hand_off_is_told_of_the_next, traced(s))
     handle_drop(b);
 }
 
-A_PLAY(a_loss_and_failed_renewals_are_told)
+HAVING(a_loss_and_failed_renewals_are_told, held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)))
 {
-    struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY x", .times = 1);
     run_ms(s, 2000);
