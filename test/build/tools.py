@@ -28,7 +28,7 @@ NEAR = {
     'lib/base/id_table.h': {'unit/id_table'},
     'lib/wire/mutex_acquire.lua': {'unit/acquire'},     # mentions it
     'test/unit/test_gate.c': {'unit/gate'},             # is made of it
-    'test/unit/cluster_stage.h': {'unit/cluster'},      # includes it
+    'test/unit/stage.h': {'unit/cluster'},              # includes it
     'test/live/support/sentinels.c': {'sentinel/sentinel'},
     'adapters/libevent.c': {'adapter/libevent'},
 }

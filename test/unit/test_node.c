@@ -54,13 +54,10 @@ A_PLAY(a_script_that_may_not_be_loaded_says_so)
 WITH_CLIENT(several_scripts_are_loaded_once_each)
 {
     struct handle *a[4], *b[4];
-    char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "h%d", i);
-        a[i] = held(p, "a", name, NULL);
-        snprintf(name, sizeof name, "n%d", i);
-        b[i] = handle_new(p, "b", name, HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
+        a[i] = held(p, "a", formatted("h%d", i), NULL);
+        b[i] = handle_new(p, "b", formatted("n%d", i), HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
     }
     sim_store_flush_scripts(s->store.core);
     for (int i = 0; i < 4; i++) {
@@ -79,8 +76,7 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
 {
     s->is_untold = 1;
     for (int i = 0; i < 40; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
+        const char *name = formatted("n%d", i);
         asking(p, name, name, NULL);
     }
     run_us(s, 50);
