@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* script_trial - the library's scripts, run one by one at a store of their own: N is a lock's name, Q its queue, T its token, C its channel, J Redisson's queue. */
+/* script_trial - the library's scripts, run one by one at a store of their own: N is a lock's name, Q its queue, T its
+ * token, C its channel, J Redisson's queue. */
 #ifndef TEST_MEMORY_SCRIPT_TRIAL_H
 #define TEST_MEMORY_SCRIPT_TRIAL_H
 
@@ -109,6 +110,9 @@ static inline const struct sim_reply *of_a_mutex(struct trial *trial)
 {
     return FAIR(trial, hl_script_mutex_acquire, "u:1", "3000", ANY_TIME " *", "600000000");
 }
-static inline const struct sim_reply *end_of_a_mutex(struct trial *trial) { return release(trial, "u:1", "1000000 ? 600000"); }
+static inline const struct sim_reply *end_of_a_mutex(struct trial *trial)
+{
+    return release(trial, "u:1", "1000000 ? 600000");
+}
 
 #endif

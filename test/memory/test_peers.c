@@ -36,7 +36,8 @@ static const struct sim_reply *run(struct server *server, const char *const *wor
 #define RUN(server, ...) run((server), (const char *const[]){__VA_ARGS__, NULL})
 #define Q "hilock:wait:{n}"
 #define KEYS3 "3", "{n}", Q, "t{n}"
-#define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, KEYS3, "u:1", "3000", "9999999999999999 *", "600000000")
+#define ASKS "9999999999999999 *"
+#define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, KEYS3, "u:1", "3000", ASKS, "600000000")
 #define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, KEYS3, "u:1", "S1000000 ? 600000")
 #define SAYS(reply, text) assert_true(sim_reply_starts((reply), (text)))
 

@@ -15,7 +15,10 @@ static const struct sim_reply *a_cancel(struct trial *trial) { return release(tr
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
-static const struct sim_reply *a_force(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", C, "PUBLISH"); }
+static const struct sim_reply *a_force(struct trial *trial)
+{
+    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", C, "PUBLISH");
+}
 
 static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
@@ -108,7 +111,8 @@ TRIAL(tokens_of_both_kinds_live_for_one_to_two_periods)
 /* Also where the server's microseconds are few digits, and where its clock stands in 1970. */
 TRIAL(an_acquire_is_late_to_the_microsecond)
 {
-    static const uint64_t times_us[] = {1700000000123456, 1700000000000005, 1700000000000000, 1700000000999999, 5000123, 17};
+    static const uint64_t times_us[] = {1700000000123456, 1700000000000005, 1700000000000000, 1700000000999999,
+                                        5000123, 17};
     for (size_t i = 0; i < 3 * (sizeof times_us / sizeof *times_us); i++) {
         uint64_t now_us = times_us[i / 3], not_after_us = now_us + 1 - i % 3;
         const struct sim_reply *reply;

@@ -38,7 +38,8 @@ TEST(requests_are_said_so)
     struct hl_command command;
     struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     hl_queued_acquire(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 99 hilock:grant:x 3000 0 3|600000000");
+    assert_script(&command, &hl_script_mutex_acquire,
+                  KEYS3 UUID ":7|30000|1700000000123000 99 hilock:grant:x 3000 0 3|600000000");
     params.ticket = HL_TICKET_UNKNOWN;
     params.lease_ms = 100;
     params.channel = "";
