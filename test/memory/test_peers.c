@@ -34,8 +34,11 @@ static const struct sim_reply *run(struct server *server, const char *const *wor
 }
 
 #define RUN(server, ...) run((server), (const char *const[]){__VA_ARGS__, NULL})
-#define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, "3", "{n}", "q{n}", "t{n}", "u:1", "3000", "0", "9999999999999999 *", "600000")
-#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, "3", "{n}", "q{n}", "t{n}", "u:1", "c{n}", "S? 600000 1000000")
+#define Q "hilock:wait:{n}"
+#define KEYS3 "3", "{n}", Q, "t{n}"
+#define ASKS "9999999999999999 *"
+#define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, KEYS3, "u:1", "3000", ASKS, "600000000")
+#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, KEYS3, "u:1", "S1000000 ? 600000")
 #define SAYS(reply, text) assert_true(sim_reply_starts((reply), (text)))
 
 static unsigned slot(void) { return hl_slot_of("n", 1); }
@@ -172,13 +175,13 @@ IN_CLUSTER(test_while_a_slot_moves)
     asked(trial, "ASK ", "TRYAGAIN ");
     sim_store_give_slot(trial->servers[0].store, slot(), 0); /* it stays */
     (void)ACQUIRE(&trial->servers[0]);
-    (void)RUN(&trial->servers[0], "ZADD", "q{n}", "1", "x - 1 0 1 1"); /* somebody waited long ago */
+    (void)RUN(&trial->servers[0], "ZADD", Q, "1", "x - 1 0 1 1"); /* somebody waited long ago */
     begin_move(trial);
     asked(trial, NULL, "TRYAGAIN ");
     assert_int_equal(ACQUIRE(&trial->servers[0])->type, SIM_REPLY_INTEGER); /* all are there */
     assert_true(move(trial, "t{n}"));
     asked(trial, "TRYAGAIN ", "TRYAGAIN ");
-    assert_true(move(trial, "q{n}"));
+    assert_true(move(trial, Q));
     assert_true(move(trial, "{n}"));
     assert_false(move(trial, "{n}"));
     SAYS(ACQUIRE(&trial->servers[0]), "ASK ");

@@ -158,7 +158,7 @@ GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTI
     run_ms(s, 5000);
     asking(p, "a", "stock", NULL);
     run_ms(s, 1);
-    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
+    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 30000 "), " 30000 %llu", &not_after_us);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
     sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
     SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
@@ -193,5 +193,5 @@ A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
     struct client *p = fixture_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 30000 9999999999999999 "));
 }
