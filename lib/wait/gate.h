@@ -5,9 +5,9 @@
  * It lives while there are waiters. It listens to the unlock channel, keeps the store's latest answer about the name,
  * and stops its head from asking while a sibling holds the name or a release of this client has no answer. Handles of
  * several kinds may stand in one line; each asks with the scripts of its kind. A waiter that polls needs no channel. A
- * try (wait 0) stands in no line: it asks beside it, or gets its answer from what the gate knows. Invariant: no code
- * here walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited
- * when a new link is up.) */
+ * try (wait 0) asks beside the line, or gets its answer from what the gate knows. Invariant: no code here walks the
+ * line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a new link
+ * is up.) */
 #ifndef HL_WAIT_GATE_H
 #define HL_WAIT_GATE_H
 
@@ -21,7 +21,7 @@ struct hl_gate {
     struct hl_name *name;
     struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
                                       WAITING event yet */
-    struct hl_line aside, asking;  /* tries: those that have not asked, those that have */
+    struct hl_line tries;          /* the last ones have not asked yet */
     struct hl_line queued;         /* waiters that each have a place in the queue at the store: in order of their
                                       tickets */
     struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
@@ -51,7 +51,8 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes one if needed, which must be joined.
                                                                            NULL: no memory */
-void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire); /* which may ask at once */
+/* It may ask, or be answered, at once. From here until it is DECIDED or delivered it stands with the gate. */
+void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire);
 void hl_gate_leave(struct hl_acquire *acquire);
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */

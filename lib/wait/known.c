@@ -75,8 +75,7 @@ int hl_known_is_held(const struct hl_name *name)
 /* A request is pending for longer than any answer takes. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *head = acquire->stands == STANDS_QUEUED || acquire->is_try ? acquire
-        : TAILQ_FIRST(&gate->line);
+    const struct hl_acquire *head = hl_waiter_is_alone(acquire) ? acquire : TAILQ_FIRST(&gate->line);
     const struct hl_request *request = head && head->hold ? &head->hold->request : NULL;
     return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
 }

@@ -13,7 +13,7 @@
 #include "wait/gate.h"
 #include "wait/grants.h"
 
-enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
+enum { STEP_US = 10000, NEAR_MAX = 8, CLOCK_US = 2000 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
 
 static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
@@ -191,11 +191,10 @@ static void look_out(struct hl_queue_place *place, const struct hl_response *sai
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     int is_new = !place->ticket;
-    place->confirms = 0;
     place->ticket = said->ticket;
     place->acquire->hold->token = said->ticket;
     keep_age(place);
-    if (is_new && place->acquire->stands == STANDS_QUEUED)
+    if (is_new && place->acquire->lock->terms->kind->place_each)
         hl_gate_place(place->acquire);
     if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
         place->is_polling = 1;
@@ -351,33 +350,6 @@ void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const s
         break;
     case HL_PUSH_YIELD: on_yield(place, push); break;
     }
-}
-
-/* ---- grants that are not reported ---- */
-
-/* It is given back if a renewal is pending, whose answer would come to a hold that is no longer held, or if it was
- * handed on: asked for again it would get the token of its first turn. */
-int hl_place_confirms(struct hl_queue_place *place)
-{
-    struct hl_acquire *acquire = place->acquire;
-    struct hl_hold *hold = acquire->hold;
-    struct hl_name *name = acquire->lock->name;
-    int is_renewing = hold->ask != ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    if (is_renewing || hold->turn || place->confirms++ >= CONFIRMS_MAX) {
-        place->confirms = 0;
-        return 0;
-    }
-    place->news_us = hl_now_us(&core_of(place)->host);
-    hold->state = HOLD_ASKING;
-    hold->is_windowed = 0;
-    hold->kept = KEPT_MAYBE;
-    hold->token = place->ticket;
-    hold->queued = HL_PLANTED(FAIR_DOUBTED_FORGOTTEN) ? QUEUED_NO : QUEUED_MAYBE;
-    if (name->hold == hold)
-        name->hold = NULL;
-    core_of(place)->waiters->ask(acquire);
-    hl_gate_advance(name->gate, 1);
-    return 1;
 }
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)

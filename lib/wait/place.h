@@ -38,7 +38,6 @@ struct hl_queue_place {
     uint8_t is_polling;              /* the latest heartbeat named no channel */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
-    uint8_t confirms;                /* grants in a row with too little left */
 };
 
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
@@ -60,8 +59,6 @@ void hl_place_wake(struct hl_queue_place *place, uint64_t within_us); /* news: s
 
 /* a push: granted, or left to others for a moment */
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-int hl_place_confirms(struct hl_queue_place *place); /* a grant has too little left: asks once more. 0: it did, so give
-                                                        the grant back */
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* of a heartbeat that the push overtook
                                                                                 first: HELD */
 
