@@ -251,7 +251,6 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    acquire->is_unconfirmed = 1;
     hl_gate_step_back(acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
         part(acquire);

@@ -59,8 +59,7 @@ static void drop_if_empty(struct hl_gate *gate)
     hl_listener_close(gate->heir);
     forget_grants(gate);
     name->gate = NULL;
-    hl_memory_free(&core->host.memory, gate->holder);
-    hl_memory_free(&core->host.memory, gate->note);
+    hl_memory_free(&core->host.memory, gate->words);
     hl_memory_free(&core->host.memory, gate);
     hl_name_unref(core, &core->host.memory, name);
 }
@@ -200,10 +199,10 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
     struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
     uint64_t within_us = (uint64_t)waiting * PACE_US;
     if (head && head->place && (!but || head->place->node != but))
-        gate->core->waiters->wake(head->place, within_us);
+        hl_place_wake(head->place, within_us);
     TAILQ_FOREACH(acquire, &gate->queued, line)
         if (!but || acquire->place->node != but)
-            gate->core->waiters->wake(acquire->place, within_us);
+            hl_place_wake(acquire->place, within_us);
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)
@@ -244,7 +243,8 @@ void hl_gate_released(struct hl_name *name)
     struct hl_gate *gate = name->gate;
     if (!gate)
         return;
-    gate->known = HILOCK_OK;
+    if (gate->known == HILOCK_TIMED_OUT)
+        gate->known = HILOCK_OK;
     hl_gate_advance(gate, 1);
 }
 
@@ -266,6 +266,13 @@ void hl_gate_saw_others(struct hl_name *name)
 int hl_gate_has_others(const struct hl_name *name)
 {
     return name->gate && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
+}
+
+void hl_gate_has_news(struct hl_gate *gate) { gate->news_us = hl_now_us(&gate->core->host); }
+
+int hl_gate_is_asked(const struct hl_acquire *acquire)
+{
+    return acquire->lock->name->gate->news_us <= acquire->hold->request.sent_us;
 }
 
 /* ---- no memory for a hold ---- */

@@ -29,13 +29,12 @@ struct hl_gate {
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* the subscription was refused: poll */
     uint64_t others_until_us;      /* another program held the name lately */
-    uint64_t foreign_us;           /* when an answer last said that another program holds; 0: that none does */
-    uint64_t news_us;              /* latest message or begin of listening: older requests prove nothing */
+    uint64_t news_us;              /* latest message, push or begin of listening: older requests prove nothing */
+    int is_foreign;                /* another program holds, as the latest answer said, and no message came since */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
-    const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */
     unsigned faults;               /* in a row */
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
-    char *holder, *note;           /* NULL: "" */
+    char *words;                   /* TIMED_OUT: the holder; another status: the server's words. NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */
     struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
 };
@@ -66,6 +65,8 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found 
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
 void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
+void hl_gate_has_news(struct hl_gate *gate); /* what was asked before proves nothing any more */
+int hl_gate_is_asked(const struct hl_acquire *acquire); /* since the latest news */
 unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are

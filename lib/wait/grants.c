@@ -119,13 +119,13 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
         if (place && is_of(place, &push))
-            grants->core->waiters->pushed(place, grants->node, &push);
+            hl_place_pushed(place, grants->node, &push);
         else
             on_unknown(grants, &push);
         break;
     case HL_PUSH_YIELD:
         if (place)
-            grants->core->waiters->pushed(place, grants->node, &push);
+            hl_place_pushed(place, grants->node, &push);
         break;
     }
 }
@@ -264,17 +264,12 @@ void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 const char *hl_grants_channel(const struct hl_queue_place *place)
 {
     struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    if (!hl_id_table_is_in(&place->entry))
+        return "";
     locate(grants);
     if (place->ticket)
         listen(grants);
     return grants->is_refused || (place->ticket && !grants->channel) ? "" : grants->said;
-}
-
-int hl_grants_listen(const struct hl_queue_place *place)
-{
-    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
-    listen(grants);
-    return grants->channel && !grants->is_refused;
 }
 
 void hl_grants_follow(struct hl_core *core)

@@ -36,8 +36,7 @@ struct hl_acquire {
     struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
     uint8_t state;
     int8_t status;                  /* DECIDED: hilock_status */
-    uint8_t is_try : 1;
-    uint8_t is_unconfirmed : 1;     /* too few replicas confirmed its latest grant */
+    uint8_t is_try;
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
@@ -52,8 +51,6 @@ struct hl_waiter_ops {
     void (*ask)(struct hl_acquire *acquire);    /* if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
-    void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
-    void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };
 
 #endif
