@@ -29,7 +29,7 @@ static const struct hl_owner_ops owner_ops =
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
-     .tell_waiting = hl_acquire_tell_waiting};
+     .tell_waiting = hl_acquire_tell_waiting, .wake = hl_place_wake, .pushed = hl_place_pushed};
 
 int hl_machine_init(struct hl_core *core)
 {

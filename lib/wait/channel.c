@@ -25,7 +25,7 @@ static void news(struct hl_gate *gate)
     {
         if (acquire->place->position > 1)
             break;
-        hl_place_wake(acquire->place, 0);
+        gate->core->waiters->wake(acquire->place, 0);
     }
 }
 

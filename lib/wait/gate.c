@@ -199,10 +199,10 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
     struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
     uint64_t within_us = (uint64_t)waiting * PACE_US;
     if (head && head->place && (!but || head->place->node != but))
-        hl_place_wake(head->place, within_us);
+        gate->core->waiters->wake(head->place, within_us);
     TAILQ_FOREACH(acquire, &gate->queued, line)
         if (!but || acquire->place->node != but)
-            hl_place_wake(acquire->place, within_us);
+            gate->core->waiters->wake(acquire->place, within_us);
 }
 
 void hl_gate_leave(struct hl_acquire *acquire)

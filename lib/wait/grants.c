@@ -119,13 +119,13 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
         if (place && is_of(place, &push))
-            hl_place_pushed(place, grants->node, &push);
+            grants->core->waiters->pushed(place, grants->node, &push);
         else
             on_unknown(grants, &push);
         break;
     case HL_PUSH_YIELD:
         if (place)
-            hl_place_pushed(place, grants->node, &push);
+            grants->core->waiters->pushed(place, grants->node, &push);
         break;
     }
 }
