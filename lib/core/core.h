@@ -42,7 +42,6 @@ struct hl_core {
     const struct hl_notice_ops *acquire_notice; /* lock/report.c */
     struct hl_id_table places;               /* by id (wait/place.c) */
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
-    TAILQ_HEAD(, hl_grants) grants;      /* the same; the last used is last */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release
                                             unknown grants. NULL: there was none */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */

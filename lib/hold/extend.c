@@ -67,7 +67,7 @@ void hl_extend_round(struct hl_hold *hold)
         if (!extend->is_decided && extend->lease_ms > longest_ms)
             longest_ms = extend->lease_ms;
     }
-    if (!longest_ms && hold->side->is_doubted && !hold->is_owed)
+    if (!longest_ms && hold->side->is_doubted)
         longest_ms = left_ms(hold);
     hold->side->asked_ms = longest_ms;
 }

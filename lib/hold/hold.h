@@ -93,8 +93,6 @@ struct hl_hold {
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */
-    uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog asks, even if the
-                                    hold is not renewed */
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
 };
 _Static_assert(sizeof(struct hl_hold) <= 224 || sizeof(void *) != 8, "every lock that is held has one");

@@ -25,7 +25,7 @@ static uint64_t renewal_us(const struct hl_hold *hold)
 
 static uint64_t due_us_of(const struct hl_hold *hold)
 {
-    return hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX;
+    return hold->terms->is_renewed ? renewal_us(hold) : UINT64_MAX;
 }
 
 static void sleep_on(struct hl_hold *hold) { hl_belief_sleep_until(hold, due_us_of(hold)); }
@@ -177,11 +177,10 @@ static void on_renewed(struct hl_hold *hold)
     if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, HILOCK_OK, NULL);
-    hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */
     if (hold->side)
         hold->side->is_doubted = 0;
     sleep_on(hold);
-    ask_next(hold, hold->is_owed);
+    ask_next(hold, 0);
 }
 
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
@@ -265,19 +264,15 @@ void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
     if (is_ours)
         on_ours(hold);
     if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
-        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
+        ask_next(hold, hl_extend_is_pending(hold)); /* which found it under way */
 }
 
 /* ---- turns, alarms, extends ---- */
 
-/* A turn asks at once for a lease of its own that it has not asked for yet. */
 static void begin(struct hl_hold *hold)
 {
     hold->failures = 0;
-    if (hold->is_owed && !is_open(hold))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-    else
-        sleep_on(hold);
+    sleep_on(hold);
 }
 
 void hl_watchdog_keep(struct hl_hold *hold)
@@ -287,7 +282,6 @@ void hl_watchdog_keep(struct hl_hold *hold)
     hold->state = HOLD_HELD;
     hold->since_us = hold->granted_us = core->host.entered_us; /* the grant was there by then */
     hold->turn = 0;
-    hold->is_owed = 0;
     hold->name->hold = hold;
     if (deadline_us < core->earliest_us)
         core->earliest_us = deadline_us;
@@ -309,7 +303,7 @@ static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->s
 
 static int wants_renewal(const struct hl_hold *hold)
 {
-    return hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold);
+    return hold->terms->is_renewed || hl_extend_is_pending(hold) || is_doubted(hold);
 }
 
 void hl_watchdog_tick(struct hl_hold *hold)

@@ -83,7 +83,7 @@ static void let_hold_go(struct hl_core *core, struct hl_acquire *acquire, struct
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    if (acquire->stands == STANDS_IN_LINE)
+    if (!hl_waiter_is_alone(acquire))
         (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
         hl_grants_leave(core, acquire->place);
@@ -91,8 +91,7 @@ static void let_go(struct hl_acquire *acquire)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
     hl_alarm_end(&core->wait_alarms, &acquire->alarm);
-    if (acquire->stands)
-        hl_gate_leave(acquire);
+    hl_gate_leave(acquire);
 }
 
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
@@ -128,6 +127,8 @@ void hl_acquire_drop(struct hl_acquire *acquire)
 
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
+    if (!hl_acquire_may_ask(acquire))
+        return;
     if (acquire->place && !acquire->hold->id)
         hl_place_begin(core_of(acquire), acquire->place);
     acquire->state = ACQUIRE_ASKING;
@@ -169,12 +170,13 @@ static int keeps_place(const struct hl_acquire *acquire)
 /* Acquires outside of the line ask for themselves; of those in it, the first. */
 static void try_again(struct hl_acquire *acquire)
 {
-    if (acquire->stands != STANDS_QUEUED && !keeps_place(acquire))
-        hl_gate_wake_for(acquire);
-    else if (hl_acquire_may_ask(core_of(acquire), acquire))
+    if (acquire->lock->terms->kind->place_each || keeps_place(acquire))
         hl_acquire_ask(acquire);
+    else
+        hl_gate_wake_for(acquire);
 }
 
+/* Too little of its grant is left (R8). */
 static void give_back(struct hl_acquire *acquire)
 {
     hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
@@ -184,19 +186,12 @@ static void give_back(struct hl_acquire *acquire)
     try_again(acquire);
 }
 
-/* With a place it can be asked for once more, which answers with a whole lease. */
-static void give_up_grant(struct hl_acquire *acquire)
-{
-    if (!acquire->place || !hl_place_confirms(acquire->place))
-        give_back(acquire);
-}
-
 static void on_granted(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
     if (hl_acquire_is_too_late(acquire)) {
-        give_up_grant(acquire);
+        give_back(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
@@ -211,7 +206,7 @@ void hl_acquire_regain(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
     sleep_on(acquire);
-    give_up_grant(acquire);
+    give_back(acquire);
 }
 
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
@@ -225,38 +220,30 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     sleep_on(acquire);
 }
 
-/* R7: news that came after the question left is newer than the answer: ask again before sleeping. */
+static void tell(struct hl_acquire *acquire)
+{
+    struct hl_core *core = core_of(acquire);
+    if (!acquire->lock->terms->kind->place_each)
+        hl_gate_tell_waiting(core, acquire->lock->name);
+    else if (!acquire->report_ms)
+        hl_acquire_tell_waiting(core, acquire);
+}
+
+/* Held, or a passing fault. R7: news that came after the question left is newer than the answer: ask again before
+ * sleeping. */
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    if (said->result == HL_NO && !hl_channel_may_sleep(acquire)) {
-        acquire->state = ACQUIRE_IN_LINE;
+    struct hl_queue_place *place = said->result == HL_NO ? acquire->place : NULL;
+    int may_sleep = said->result != HL_NO || (place ? hl_place_may_sleep(place) : hl_channel_may_sleep(acquire));
+    acquire->state = ACQUIRE_SLEEPING;
+    if (!may_sleep) {
         hl_hold_wake_at(acquire->hold, UINT64_MAX);
-        hl_gate_advance(acquire->lock->name->gate, 1);
+        try_again(acquire);
         return;
     }
-    acquire->state = ACQUIRE_SLEEPING;
-    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_known_sleep_us(core, acquire));
-}
-
-/* It is in a queue at the store, independent of the others in this client. */
-static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *place,
-                          const struct hl_response *said)
-{
-    struct hl_core *core = core_of(acquire);
-    int is_placed = said->result == HL_NO;
-    if (is_placed && acquire->stands != STANDS_QUEUED)
-        hl_gate_tell_waiting(core, acquire->lock->name);
-    else if (is_placed && !acquire->report_ms)
-        hl_acquire_tell_waiting(core, acquire);
-    if (is_placed && !hl_place_may_sleep(place)) {
-        hl_acquire_ask(acquire);
-        return;
-    }
-    acquire->state = ACQUIRE_SLEEPING;
-    hl_hold_wake_at(acquire->hold,
-                    hl_now_us(&core->host) +
-                    (is_placed ? hl_place_sleep_us(core, place, said) : hl_known_sleep_us(core, acquire)));
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
+                                                             : hl_known_sleep_us(core, acquire)));
 }
 
 /* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
@@ -264,11 +251,10 @@ static void stay_in_queue(struct hl_acquire *acquire, struct hl_queue_place *pla
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    acquire->is_unconfirmed = 1;
     hl_gate_step_back(acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
         part(acquire);
-    if (!hl_acquire_may_ask(core, acquire))
+    if (!hl_acquire_may_ask(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
     hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + PAUSE_US);
@@ -276,7 +262,6 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
 
 static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    struct hl_core *core = core_of(acquire);
     struct hl_queue_place *place = acquire->place;
     hl_known_learn(acquire, said);
     if (place && said->result == HL_NO)
@@ -297,12 +282,8 @@ static void on_refused(struct hl_acquire *acquire, const struct hl_response *sai
         give_back_unconfirmed(acquire);
         return;
     }
-    if (place) {
-        stay_in_queue(acquire, place, said);
-        return;
-    }
     if (said->result == HL_NO)
-        hl_gate_tell_waiting(core, acquire->lock->name);
+        tell(acquire);
     sleep_or_ask(acquire, said);
 }
 
@@ -378,26 +359,17 @@ static int take_place(struct hl_core *core, struct hl_acquire *acquire)
     return acquire->place || is_begun || !hl_place_is_wanted(acquire) || hl_place_take(core, acquire) == 0;
 }
 
-/* An acquire that will probably ask soon gets its hold here, so that a lack of memory refuses the call. The others
- * wait: they may be many. */
-static int asks_soon(const struct hl_acquire *acquire)
+int hl_acquire_may_ask(struct hl_acquire *acquire)
 {
-    return acquire->is_try || acquire->lock->terms->kind->place_each || !hl_gate_waiting(acquire->lock->name);
-}
-
-int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire)
-{
-    int has_all = take_place(core, acquire) && (acquire->hold || take_hold(core, acquire));
-    if (has_all)
+    struct hl_core *core = core_of(acquire);
+    if (take_place(core, acquire) && (acquire->hold || take_hold(core, acquire)))
         return 1;
     hl_gates_retry_soon(core);
     acquire->state = ACQUIRE_STARVED;
     return 0;
 }
 
-/* is_denied: it will not ask. */
-static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
-                                      int is_denied)
+static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us)
 {
     size_t size = sizeof(struct hl_acquire) + (lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0);
     struct hl_acquire *acquire = hl_memory_new(&core->host.memory, size);
@@ -414,40 +386,26 @@ static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;
     }
-    if (is_denied || (take_alarm(core, acquire) &&
-                      (!asks_soon(acquire) || (take_place(core, acquire) && take_hold(core, acquire)))))
+    if (take_alarm(core, acquire))
         return acquire;
     hl_acquire_free(core, acquire);
     return NULL;
 }
 
-static void undo_new(struct hl_core *core, struct hl_acquire *acquire)
-{
-    if (acquire->hold)
-        hl_hold_free(acquire->hold);
-    hl_acquire_free(core, acquire);
-}
-
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user)
 {
-    int is_denied = is_try && !lock->terms->kind->place_each && hl_known_is_held(lock->name);
-    struct hl_acquire *acquire = acquire_new(core, lock, is_try, limit_us, is_denied);
-    struct hl_gate *gate = acquire && !is_denied ? hl_gate_of(core, lock->name) : NULL;
-    if (acquire && !gate && !is_denied)
-        undo_new(core, acquire);
-    if (!acquire || (!gate && !is_denied))
+    struct hl_acquire *acquire = acquire_new(core, lock, is_try, limit_us);
+    struct hl_gate *gate = acquire ? hl_gate_of(core, lock->name) : NULL;
+    if (acquire && !gate)
+        hl_acquire_free(core, acquire);
+    if (!gate)
         return HILOCK_NO_MEMORY;
     acquire->on_result = on_result;
     acquire->user = user;
     lock->acquire = acquire;
     core->waiting += hl_terms_count(lock->terms);
     hl_terms_trace(lock->terms, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    if (is_denied)
-        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
-    else
-        hl_gate_join(gate, acquire);
-    if (!is_denied && hl_known_is_held(lock->name))
-        hl_gate_tell_waiting(core, lock->name);
+    hl_gate_join(gate, acquire);
     return HILOCK_OK;
 }

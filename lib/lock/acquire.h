@@ -15,7 +15,7 @@
 
 #include "wait/waiter.h"
 
-void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
+void hl_acquire_ask(struct hl_acquire *acquire);      /* if it may */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
 int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
 void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
@@ -31,8 +31,7 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECID
 /* The caller has checked everything but memory. limit_us: UINT64_MAX is for ever. HILOCK_OK or HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user);
-int hl_acquire_may_ask(struct hl_core *core, struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is
-                                                                             advanced again later */
+int hl_acquire_may_ask(struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is advanced again later */
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
 int hl_acquire_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does
                                                                       not hand over */

@@ -28,34 +28,26 @@ static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
     return hold->state == HOLD_HELD && is_within;
 }
 
-/* No script shortens a lease, so the lease at the store must not outlast the next handle's own: after a crash others
- * would wait longer than its user chose. */
-static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
+/* No script shortens a lease: after a crash others would wait for longer than the next one's user chose. And to ask for
+ * another lease would cost a command; so does a release, which asks for the next handle, too. */
+static int has_lease_of(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_short = to->lease_ms >= hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us;
-    return is_short || HL_PLANTED(HANDOFF_ANY_LEASE);
+    int is_same = to->lease_ms == hold->terms->lease_ms && !hl_extend_reach_us(hold);
+    return is_same || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
-/* The end of a turn forgets the lease of a pending renewal: its answer counts for the lease of the next turn. */
-static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
+/* A fixed lease must be whole. No replica confirms renewals: a hold has the replicas that confirmed its grant. */
+static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to)
 {
-    int is_good = !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms;
-    return is_good || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
+    int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
+    int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
+    return to->kind == hold->terms->kind && is_confirmed && is_renewed && has_lease_of(hold, to);
 }
 
-/* No replica confirms renewals: a hold has the replicas that confirmed its grant. */
-static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms *to)
-{
-    return to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
-}
-
-static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
+static int is_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
-    int is_enough = left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
-    return to->kind == hold->terms->kind && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) &&
-           is_answer_good(hold, to) && is_enough;
+    return left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
 }
 
 /* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
@@ -74,8 +66,9 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
 {
     struct hl_acquire *next = hl_gate_next(hold->name);
     uint64_t now_us = next ? hl_now_us(&core->host) : 0;
-    return next && may_go_on(hold, now_us) && is_vouched_for(core, hold) && fits(hold, next->lock->terms, now_us)
-           ? next : NULL;
+    if (!next || !may_go_on(hold, now_us) || !is_vouched_for(core, hold))
+        return NULL;
+    return is_good_for(hold, next->lock->terms) && is_enough(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
 /* The next one drops its own unused hold. */
@@ -101,12 +94,8 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
 
 void hl_handoff(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
-    const struct hl_terms *to = next->lock->terms;
-    int is_more = !to->is_renewed || to->lease_ms > hold->terms->lease_ms;
     take_over(core, hold, next);
     hold->turn++;
-    if (is_more && !HL_PLANTED(HANDOFF_LEASE_UNASKED))
-        hold->is_owed = 1;
     hold->since_us = hl_now_us(&core->host);
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,

@@ -10,7 +10,8 @@
  *  - the tokens of the turns rise, and are among those that the acquire reserved: below that of any later grant;
  *  - a hold with a release under way is not handed on; a hold with too little left for the next one is released (R8:
  *    checked here, and when it is reported);
- *  - a turn never counts on a lease that was not asked for, and never has a longer one at the store than its own;
+ *  - a turn has the lease that the turns before it asked for: a hold goes on only to a renewed handle of the same
+ *    lease, and not if it was extended;
  *  - where another server may take over and forget writes, no turn begins if the server of the grant is away or was
  *    replaced: the hold is released, and the name asked for again;
  *  - a hold serves turns_max handles, and none that would begin after a third of the lease: then it is released, and

@@ -241,20 +241,6 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 
 /* ---- the begin ---- */
 
-static struct hl_inquiry *inquiry_new(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
-                                      void *user)
-{
-    static const struct hl_request_ops ops = {about, encode, done};
-    static const struct hl_notice_ops reports = {report, retire};
-    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
-    if (!inquiry)
-        return NULL;
-    inquiry->request.ops = &ops;
-    TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
-    core->inquiries_open++;
-    return inquiry;
-}
-
 static void name_holder(struct hl_inquiry *inquiry, const char *holder)
 {
     if (!holder || HL_PLANTED(FORCE_OF_WHOEVER))
@@ -264,10 +250,18 @@ static void name_holder(struct hl_inquiry *inquiry, const char *holder)
     memcpy(inquiry->holder, holder, inquiry->holder_length);
 }
 
-static hilock_status begin(struct hl_inquiry *inquiry, const char *holder)
+static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int is_forcing, const char *holder,
+                           hilock_result_fn *on_result, void *user)
 {
+    static const struct hl_request_ops ops = {about, encode, done};
+    static const struct hl_notice_ops reports = {report, retire};
+    struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
     if (!inquiry)
         return HILOCK_NO_MEMORY;
+    inquiry->request.ops = &ops;
+    inquiry->is_forcing = is_forcing != 0;
+    TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
+    core->inquiries_open++;
     name_holder(inquiry, holder);
     ask(inquiry);
     return HILOCK_OK;
@@ -275,14 +269,11 @@ static hilock_status begin(struct hl_inquiry *inquiry, const char *holder)
 
 hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    return begin(inquiry_new(core, lock, on_result, user), NULL);
+    return begin(core, lock, 0, NULL, on_result, user);
 }
 
 hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                                hilock_result_fn *on_result, void *user)
 {
-    struct hl_inquiry *inquiry = inquiry_new(core, lock, on_result, user);
-    if (inquiry)
-        inquiry->is_forcing = 1;
-    return begin(inquiry, holder);
+    return begin(core, lock, 1, holder, on_result, user);
 }

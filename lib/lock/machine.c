@@ -87,7 +87,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_acquire *acquire = lock->acquire;
     struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
-    if (acquire && acquire->stands)
+    if (acquire && acquire->state != ACQUIRE_DECIDED)
         hl_gate_forget(acquire);
     if (acquire)
         forget_acquire(core, acquire);

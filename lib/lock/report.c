@@ -25,10 +25,10 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
     uint64_t now_us = hl_now_us(&core->host);
-    const struct hl_known known = hl_known_of(core, acquire);
+    const struct hl_known known = hl_known_of(core, acquire, HILOCK_TIMED_OUT);
     struct hilock_event event =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
-         .detail = "found held by another", .holder = known.holder};
+         .detail = "found held by another", .holder = known.words};
     if (acquire->lock->terms->kind->place_each) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;

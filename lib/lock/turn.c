@@ -30,18 +30,20 @@ static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
 }
 
 /* From here on only we and the store know the hold; the handle may acquire again at once. */
-static void end(struct hl_core *core, struct hilock_lock *lock)
+static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
-    struct hl_hold *hold = lock->hold;
-    end_side(core, hold, 0);
+    struct hilock_lock *lock = hold->lock;
+    end_side(core, hold, is_loss);
     lock->hold = NULL;
     hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);
-    if (hold->state == HOLD_HELD)
-        hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
-                       &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
-                                         .waited_us = hl_now_us(&core->host) - hold->since_us,
-                                         .token = hl_hold_token(hold)});
+}
+
+static void trace_released(struct hl_core *core, const struct hilock_lock *lock, const struct hl_hold *hold)
+{
+    hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
+                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
 }
 
 static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -86,21 +88,16 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_handoff_next(core, hold);
     struct hl_call *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
-    end(core, lock);
+    end(core, hold, 0);
+    if (hold->state == HOLD_HELD)
+        trace_released(core, lock, hold);
     if (next && (receipt || !on_result))
         hand_on(core, hold, next, receipt);
     else
         give_back(core, lock, hold, on_result, user);
 }
 
-void hl_turn_lost(struct hl_core *core, struct hl_hold *hold)
-{
-    struct hilock_lock *lock = hold->lock;
-    end_side(core, hold, 1);
-    lock->hold = NULL;
-    hold->lock = NULL;
-    core->held -= hl_terms_count(lock->terms);
-}
+void hl_turn_lost(struct hl_core *core, struct hl_hold *hold) { end(core, hold, 1); }
 
 void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock)
 {

@@ -7,13 +7,19 @@
 #include "wait/gate.h"
 #include "wait/place.h"
 
+static void hear(struct hl_gate *gate)
+{
+    hl_gate_has_news(gate);
+    gate->is_foreign = 0;
+}
+
 /* News counts even during a request, whose answer may be older. Of those in the store's queue it concerns the next one,
  * and those that do not know their place yet. From the first with another place on, none is. */
 static void news(struct hl_gate *gate)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
     struct hl_acquire *acquire;
-    gate->news_us = hl_now_us(&gate->core->host);
+    hear(gate);
     hl_gate_advance(gate, !(head && head->place && head->place->position > 1));
     TAILQ_FOREACH(acquire, &gate->queued, line)
     {
@@ -58,7 +64,7 @@ static void listen(struct hl_gate *gate)
     if (HL_PLANTED(R7_NO_SECOND_TRY))
         return;
     if (gate->channel && hl_listener_is_on(gate->channel))
-        gate->news_us = hl_now_us(&gate->core->host);
+        hear(gate);
 }
 
 /* As above; a channel that it listens to already has missed nothing. */
@@ -73,7 +79,7 @@ void hl_channel_hear_heir(const struct hl_acquire *acquire, const char *heir, si
         return;
     gate->heir = hl_listener_open(&hl_name_node(gate->core, name)->subscription, channel, used, on_channel, gate);
     if (gate->heir && hl_listener_is_on(gate->heir) && !(before && before->channel == gate->heir->channel))
-        gate->news_us = hl_now_us(&gate->core->host);
+        hear(gate);
     hl_listener_close(before);
 }
 
@@ -91,7 +97,7 @@ int hl_channel_may_sleep(const struct hl_acquire *acquire)
     struct hl_gate *gate = acquire->lock->name->gate;
     if (!acquire->lock->terms->is_polling)
         listen(gate);
-    return gate->news_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+    return hl_gate_is_asked(acquire) || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
 /* Messages may have been lost. So all in the store's queue ask, too. */

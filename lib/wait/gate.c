@@ -25,8 +25,7 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
     gate->core = core;
     gate->name = name;
     TAILQ_INIT(&gate->line);
-    TAILQ_INIT(&gate->aside);
-    TAILQ_INIT(&gate->asking);
+    TAILQ_INIT(&gate->tries);
     TAILQ_INIT(&gate->queued);
     name->refs++;
     name->gate = gate;
@@ -36,7 +35,7 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
 /* The last waiter: when it goes, no other gets its turn. NULL: there is none. */
 static struct hl_acquire *last_of(const struct hl_gate *gate)
 {
-    const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->asking, &gate->aside};
+    const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->tries};
     struct hl_acquire *last = NULL;
     for (size_t i = 0; !last && i < sizeof from / sizeof *from; i++)
         last = TAILQ_LAST(from[i], hl_line);
@@ -60,34 +59,22 @@ static void drop_if_empty(struct hl_gate *gate)
     hl_listener_close(gate->heir);
     forget_grants(gate);
     name->gate = NULL;
-    hl_memory_free(&core->host.memory, gate->holder);
-    hl_memory_free(&core->host.memory, gate->note);
+    hl_memory_free(&core->host.memory, gate->words);
     hl_memory_free(&core->host.memory, gate);
     hl_name_unref(core, &core->host.memory, name);
 }
 
-static struct hl_line *line_of(struct hl_gate *gate, enum hl_stands stands)
+static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    /* as in the enum */
-    struct hl_line *const lines[] = {NULL, &gate->line, &gate->aside, &gate->asking, &gate->queued};
-    return lines[stands];
+    if (acquire->lock->terms->kind->place_each)
+        return &gate->queued;
+    return acquire->is_try ? &gate->tries : &gate->line;
 }
 
-static enum hl_stands stands_of(const struct hl_acquire *acquire)
+static void take_out(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    return acquire->lock->terms->kind->place_each ? STANDS_QUEUED : acquire->is_try ? STANDS_ASIDE : STANDS_IN_LINE;
-}
-
-static void stand(struct hl_gate *gate, struct hl_acquire *acquire, enum hl_stands stands)
-{
-    struct hl_line *from = line_of(gate, (enum hl_stands)acquire->stands), *to = line_of(gate, stands);
-    if (from)
-        TAILQ_REMOVE(from, acquire, line);
-    if (to)
-        TAILQ_INSERT_TAIL(to, acquire, line);
-    if (!acquire->is_try)
-        gate->waiting += (unsigned)(to != NULL) - (unsigned)(from != NULL);
-    acquire->stands = (uint8_t)stands;
+    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
+    gate->waiting -= !acquire->is_try;
 }
 
 static int may_ask(const struct hl_gate *gate)
@@ -103,19 +90,25 @@ static int is_ready(const struct hl_acquire *acquire, int wakes)
            (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
 }
 
+/* That has not asked yet. */
+static struct hl_acquire *first_try(const struct hl_gate *gate)
+{
+    struct hl_acquire *acquire, *first = NULL;
+    for (acquire = TAILQ_LAST(&gate->tries, hl_line); acquire && is_ready(acquire, 0);
+         acquire = TAILQ_PREV(acquire, hl_line, line))
+        first = acquire;
+    return first;
+}
+
 /* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire;
-    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL &&
-           gate->core->waiters->may_ask(gate->core, acquire)) {
-        stand(gate, acquire, STANDS_ASKING);
+    for (acquire = first_try(gate); acquire && may_ask(gate); acquire = TAILQ_NEXT(acquire, line))
         gate->core->waiters->ask(acquire);
-    }
     acquire = TAILQ_FIRST(&gate->line);
-    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->waiters->may_ask(gate->core, acquire))
-        return;
-    gate->core->waiters->ask(acquire);
+    if (acquire && may_ask(gate) && is_ready(acquire, wakes))
+        gate->core->waiters->ask(acquire);
 }
 
 /* Skips a waiter with a pending request or a possible grant. */
@@ -131,8 +124,8 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    if (acquire->stands == STANDS_ASKING && acquire->state == ACQUIRE_IN_LINE)
-        stand(gate, acquire, STANDS_ASIDE);
+    if (acquire->is_try)
+        hl_gate_step_back(acquire);
     hl_gate_advance(gate, 1);
 }
 
@@ -140,7 +133,7 @@ void hl_gate_wake_for(struct hl_acquire *acquire)
 void hl_gate_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
-    while (name->gate && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
+    while (name->gate && (acquire = first_try(name->gate)) != NULL)
         name->gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
 }
 
@@ -185,11 +178,20 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
 
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    stand(gate, acquire, stands_of(acquire));
-    if (acquire->stands == STANDS_QUEUED)
+    struct hl_name *name = gate->name;
+    int is_queued = line_of(gate, acquire) == &gate->queued;
+    TAILQ_INSERT_TAIL(line_of(gate, acquire), acquire, line);
+    gate->waiting += !acquire->is_try;
+    if (acquire->is_try && !is_queued && hl_known_is_held(name)) {
+        gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
+        return;
+    }
+    if (is_queued)
         gate->core->waiters->ask(acquire);
     else
         hl_gate_advance(gate, 0);
+    if (hl_known_is_held(name))
+        hl_gate_tell_waiting(gate->core, name);
 }
 
 void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
@@ -206,14 +208,14 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
 void hl_gate_leave(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    stand(gate, acquire, STANDS_NOWHERE);
+    take_out(gate, acquire);
     hl_gate_advance(gate, 0);
     drop_if_empty(gate);
 }
 
 void hl_gate_step_back(struct hl_acquire *acquire)
 {
-    struct hl_line *line = line_of(acquire->lock->name->gate, (enum hl_stands)acquire->stands);
+    struct hl_line *line = line_of(acquire->lock->name->gate, acquire);
     TAILQ_REMOVE(line, acquire, line);
     TAILQ_INSERT_TAIL(line, acquire, line);
 }
@@ -241,14 +243,15 @@ void hl_gate_released(struct hl_name *name)
     struct hl_gate *gate = name->gate;
     if (!gate)
         return;
-    gate->known = HILOCK_OK;
+    if (gate->known == HILOCK_TIMED_OUT)
+        gate->known = HILOCK_OK;
     hl_gate_advance(gate, 1);
 }
 
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    stand(gate, acquire, STANDS_NOWHERE);
+    take_out(gate, acquire);
     drop_if_empty(gate);
 }
 
@@ -265,6 +268,13 @@ int hl_gate_has_others(const struct hl_name *name)
     return name->gate && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
 }
 
+void hl_gate_has_news(struct hl_gate *gate) { gate->news_us = hl_now_us(&gate->core->host); }
+
+int hl_gate_is_asked(const struct hl_acquire *acquire)
+{
+    return acquire->lock->name->gate->news_us <= acquire->hold->request.sent_us;
+}
+
 /* ---- no memory for a hold ---- */
 
 static void ask_starved(struct hl_gate *gate)
@@ -272,7 +282,7 @@ static void ask_starved(struct hl_gate *gate)
     struct hl_acquire *acquire;
     hl_gate_advance(gate, 0);
     TAILQ_FOREACH(acquire, &gate->queued, line)
-        if (acquire->state == ACQUIRE_STARVED && gate->core->waiters->may_ask(gate->core, acquire))
+        if (acquire->state == ACQUIRE_STARVED)
             gate->core->waiters->ask(acquire);
 }
 

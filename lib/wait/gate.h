@@ -5,9 +5,9 @@
  * It lives while there are waiters. It listens to the unlock channel, keeps the store's latest answer about the name,
  * and stops its head from asking while a sibling holds the name or a release of this client has no answer. Handles of
  * several kinds may stand in one line; each asks with the scripts of its kind. A waiter that polls needs no channel. A
- * try (wait 0) stands in no line: it asks beside it, or gets its answer from what the gate knows. Invariant: no code
- * here walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited
- * when a new link is up.) */
+ * try (wait 0) asks beside the line, or gets its answer from what the gate knows. Invariant: no code here walks the
+ * line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a new link
+ * is up.) */
 #ifndef HL_WAIT_GATE_H
 #define HL_WAIT_GATE_H
 
@@ -21,7 +21,7 @@ struct hl_gate {
     struct hl_name *name;
     struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
                                       WAITING event yet */
-    struct hl_line aside, asking;  /* tries: those that have not asked, those that have */
+    struct hl_line tries;          /* the last ones have not asked yet */
     struct hl_line queued;         /* waiters that each have a place in the queue at the store: in order of their
                                       tickets */
     struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
@@ -29,13 +29,12 @@ struct hl_gate {
     unsigned waiting;              /* of all but tries */
     int is_deaf;                   /* the subscription was refused: poll */
     uint64_t others_until_us;      /* another program held the name lately */
-    uint64_t foreign_us;           /* when an answer last said that another program holds; 0: that none does */
-    uint64_t news_us;              /* latest message or begin of listening: older requests prove nothing */
+    uint64_t news_us;              /* latest message, push or begin of listening: older requests prove nothing */
+    int is_foreign;                /* another program holds, as the latest answer said, and no message came since */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
-    const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */
     unsigned faults;               /* in a row */
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
-    char *holder, *note;           /* NULL: "" */
+    char *words;                   /* TIMED_OUT: the holder; another status: the server's words. NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */
     struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
 };
@@ -51,7 +50,8 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes one if needed, which must be joined.
                                                                            NULL: no memory */
-void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire); /* which may ask at once */
+/* It may ask, or be answered, at once. From here until it is DECIDED or delivered it stands with the gate. */
+void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire);
 void hl_gate_leave(struct hl_acquire *acquire);
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */
@@ -65,6 +65,8 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found 
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
 void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
+void hl_gate_has_news(struct hl_gate *gate); /* what was asked before proves nothing any more */
+int hl_gate_is_asked(const struct hl_acquire *acquire); /* since the latest news */
 unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are

@@ -10,11 +10,10 @@
 #include "wait/gate.h"
 #include "wait/place.h"
 
-enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
+enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000 };
 
 struct hl_grants {
     struct hl_table_entry by_slot;  /* first: found from it */
-    TAILQ_ENTRY(hl_grants) by_use;
     LIST_HEAD(, hl_gate) gates;     /* of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* where it listens */
@@ -30,15 +29,19 @@ struct hl_grants {
 
 void hl_grants_init(struct hl_core *core)
 {
-    TAILQ_INIT(&core->grants);
     hl_id_table_init(&core->places, &core->host.memory);
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+}
+
+/* NULL: the first */
+static struct hl_grants *next_of(const struct hl_core *core, const struct hl_grants *grants)
+{
+    return (struct hl_grants *)(void *)hl_table_next(&core->slot_grants, grants ? &grants->by_slot : NULL);
 }
 
 static void drop(struct hl_grants *grants)
 {
     hl_table_remove(&grants->core->slot_grants, &grants->by_slot);
-    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
     hl_listener_close(grants->channel);
     hl_memory_free(&grants->core->host.memory, grants);
 }
@@ -46,7 +49,7 @@ static void drop(struct hl_grants *grants)
 void hl_grants_done(struct hl_core *core)
 {
     struct hl_grants *grants;
-    while ((grants = TAILQ_FIRST(&core->grants)) != NULL)
+    while ((grants = next_of(core, NULL)) != NULL)
         drop(grants);
     if (core->queue_terms)
         hl_terms_unref(core->queue_terms);
@@ -191,42 +194,31 @@ static void listen(struct hl_grants *grants)
         wake_all(grants);
 }
 
+/* A new one is rare. */
+static void sweep(struct hl_core *core)
+{
+    struct hl_grants *grants, *next;
+    for (grants = next_of(core, NULL); grants; grants = next) {
+        next = next_of(core, grants);
+        if (LIST_EMPTY(&grants->gates) && grants->used_us + UNUSED_US <= core->host.entered_us)
+            drop(grants);
+    }
+}
+
 static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
 {
     struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants);
+    sweep(core);
     if (!grants)
         return NULL;
     grants->core = core;
     grants->slot = slot;
     if (core->route->ops->is_spread)
         hl_slot_tag(slot, grants->tag);
-    if (hl_table_add(&core->slot_grants, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) != 0) {
-        hl_memory_free(&core->host.memory, grants);
-        return NULL;
-    }
-    TAILQ_INSERT_TAIL(&core->grants, grants, by_use);
-    return grants;
-}
-
-static void use(struct hl_grants *grants)
-{
-    grants->used_us = grants->core->host.entered_us; /* the loop's latest call: a minute need not be exact */
-    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
-    TAILQ_INSERT_TAIL(&grants->core->grants, grants, by_use);
-}
-
-/* A few of those unused for longest. */
-static void sweep(struct hl_core *core)
-{
-    for (unsigned i = 0; i < SWEPT_MAX; i++) {
-        struct hl_grants *oldest = TAILQ_FIRST(&core->grants);
-        if (oldest->used_us + UNUSED_US > core->host.entered_us)
-            return;
-        if (LIST_EMPTY(&oldest->gates))
-            drop(oldest);
-        else
-            use(oldest);
-    }
+    if (hl_table_add(&core->slot_grants, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) == 0)
+        return grants;
+    hl_memory_free(&core->host.memory, grants);
+    return NULL;
 }
 
 static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *name)
@@ -236,10 +228,8 @@ static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *n
         (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
     if (!grants)
         grants = grants_new(core, slot);
-    if (grants) {
-        use(grants);
-        sweep(core);
-    }
+    if (grants)
+        grants->used_us = core->host.entered_us; /* the loop's latest call: a minute need not be exact */
     return grants;
 }
 
@@ -274,23 +264,18 @@ void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
 const char *hl_grants_channel(const struct hl_queue_place *place)
 {
     struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    if (!hl_id_table_is_in(&place->entry))
+        return "";
     locate(grants);
     if (place->ticket)
         listen(grants);
     return grants->is_refused || (place->ticket && !grants->channel) ? "" : grants->said;
 }
 
-int hl_grants_listen(const struct hl_queue_place *place)
-{
-    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
-    listen(grants);
-    return grants->channel && !grants->is_refused;
-}
-
 void hl_grants_follow(struct hl_core *core)
 {
     struct hl_grants *grants;
-    TAILQ_FOREACH(grants, &core->grants, by_use)
+    for (grants = next_of(core, NULL); grants; grants = next_of(core, grants))
         if (grants->channel && !is_where_it_was(grants))
             listen(grants);
 }

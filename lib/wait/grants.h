@@ -23,10 +23,8 @@ void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a 
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place);  /* pushes find it by its id. Without memory
                                                                              they do not */
 void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place); /* pushes no longer find it */
-const char *hl_grants_channel(const struct hl_queue_place *place); /* the channel that heartbeats name; "": there is
-                                                                      none, poll */
-int hl_grants_listen(const struct hl_queue_place *place); /* it was refused the name and has a place: listens. 0: no
-                                                             pushes, poll */
+/* The channel that heartbeats name; one with a ticket listens there. "": no push finds it, poll */
+const char *hl_grants_channel(const struct hl_queue_place *place);
 void hl_grants_follow(struct hl_core *core); /* slots have moved: listens at their new nodes */
 void hl_grants_done(struct hl_core *core); /* the nodes end, and there are no waiters */
 

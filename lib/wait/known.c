@@ -10,42 +10,29 @@
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
 
-static void keep(struct hl_core *core, char **text, const char *bytes, size_t length, size_t length_max)
+static void keep(struct hl_core *core, struct hl_gate *gate, const char *words, size_t length)
 {
-    hl_memory_free(&core->host.memory, *text);
-    *text = bytes ? hl_memory_copy(&core->host.memory, bytes, length < length_max ? length : length_max) : NULL;
+    hl_memory_free(&core->host.memory, gate->words);
+    gate->words = hl_memory_copy(&core->host.memory, words, length < HL_KNOWN_WORDS_MAX ? length : HL_KNOWN_WORDS_MAX);
 }
 
 /* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
-static int is_silent_program(const struct hl_gate *gate, const struct hl_response *said)
-{
-    int is_another = gate->holder && (strlen(gate->holder) != said->holder_length ||
-                                      memcmp(gate->holder, said->holder, said->holder_length) != 0);
-    return said->heir || (gate->foreign_us && gate->news_us < gate->foreign_us && is_another);
-}
-
 static void hear_of_others(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
 {
-    if (!said->hands_over && is_silent_program(gate, said))
+    int is_another = gate->words && (strlen(gate->words) != said->holder_length ||
+                                     memcmp(gate->words, said->holder, said->holder_length) != 0);
+    int is_silent = said->heir || (gate->is_foreign && is_another);
+    gate->is_foreign = !said->hands_over;
+    if (gate->is_foreign && is_silent)
         core->silent_until_us = hl_now_us(&core->host) + SILENT_US;
-    gate->foreign_us = said->hands_over ? 0 : hl_now_us(&core->host);
-}
-
-static void hear_of_fault(struct hl_core *core, struct hl_gate *gate, const struct hl_response *said)
-{
-    struct hl_text note = hl_message_of_server(core, said->quote, said->quote_length);
-    keep(core, &gate->note, note.bytes, strlen(note.bytes), sizeof note.bytes);
-    gate->faults++;
-    gate->known = said->fault.status;
 }
 
 static void hear_of_holder(struct hl_core *core, const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
-    gate->known = HILOCK_TIMED_OUT;
     if (acquire->place)
         hear_of_others(core, gate, said);
-    keep(core, &gate->holder, said->holder, said->holder_length, HL_KNOWN_HOLDER_MAX);
+    keep(core, gate, said->holder, said->holder_length);
     gate->left_until_us = said->has_no_ttl ? UINT64_MAX : hl_now_us(&core->host) + said->left_ms * 1000;
 }
 
@@ -53,17 +40,18 @@ void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     struct hl_core *core = gate->core;
-    gate->asker = acquire->lock->terms->kind;
-    if (said && said->result == HL_FAULT) {
-        hear_of_fault(core, gate, said);
+    struct hl_text words = {""};
+    int is_fault = said && said->result == HL_FAULT;
+    gate->faults = is_fault ? gate->faults + 1 : 0;
+    gate->known = is_fault ? said->fault.status : said ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
+    if (said && !is_fault) {
+        hear_of_holder(core, acquire, said);
         return;
     }
-    gate->faults = 0;
-    keep(core, &gate->note, NULL, 0, 0);
-    if (said)
-        hear_of_holder(core, acquire, said);
-    else
-        gate->known = HILOCK_UNREACHABLE;
+    gate->is_foreign = 0;
+    if (is_fault)
+        words = hl_message_of_server(core, said->quote, said->quote_length);
+    keep(core, gate, words.bytes, strlen(words.bytes));
 }
 
 int hl_known_is_held(const struct hl_name *name)
@@ -75,15 +63,9 @@ int hl_known_is_held(const struct hl_name *name)
 /* A request is pending for longer than any answer takes. */
 static int is_silent(struct hl_core *core, const struct hl_gate *gate, const struct hl_acquire *acquire)
 {
-    const struct hl_acquire *head = acquire->stands == STANDS_QUEUED || acquire->is_try ? acquire
-        : TAILQ_FIRST(&gate->line);
+    const struct hl_acquire *head = hl_waiter_is_alone(acquire) ? acquire : TAILQ_FIRST(&gate->line);
     const struct hl_request *request = head && head->hold ? &head->hold->request : NULL;
     return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
-}
-
-static int is_of_another_kind(const struct hl_gate *gate, const struct hl_acquire *acquire)
-{
-    return gate->known == HILOCK_WRONG_KIND && gate->asker != acquire->lock->terms->kind;
 }
 
 /* It has the name, and replicas are asked: other waiters need not know of replicas. */
@@ -99,28 +81,27 @@ hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acq
     const struct hl_gate *gate = name->gate;
     if (name->hold || is_taken_by_head(gate, acquire))
         return HILOCK_TIMED_OUT;
-    if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, gate, acquire) ||
-        is_of_another_kind(gate, acquire))
+    if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, gate, acquire))
+        return HILOCK_UNREACHABLE;
+    if (gate->known == HILOCK_WRONG_KIND || gate->known == HILOCK_OK) /* wrong for one kind, it is good for another */
         return HILOCK_UNREACHABLE;
     if (gate->known == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
         return HILOCK_TIMED_OUT;
-    if (gate->known == HILOCK_OK)
-        return acquire->is_unconfirmed ? HILOCK_NOT_REPLICATED : HILOCK_UNREACHABLE;
     return gate->known;
 }
 
 /* No request is needed to see our own hold. */
-struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire)
+struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
-    struct hl_known known = {.status = hl_known_status(core, acquire), .note = gate && gate->note ? gate->note : ""};
+    struct hl_known known = {.words = ""};
     uint64_t until_us = 0;
-    if (name->hold) {
-        hl_message_of_holder(core, name->hold, known.holder);
+    if (name->hold && status == HILOCK_TIMED_OUT) {
+        hl_message_of_holder(core, name->hold, known.words);
         until_us = hl_hold_deadline_us(name->hold);
-    } else if (gate && gate->holder && known.status == HILOCK_TIMED_OUT) {
-        memccpy(known.holder, gate->holder, 0, sizeof known.holder);
+    } else if (gate && gate->words && gate->known == status) {
+        memccpy(known.words, gate->words, 0, sizeof known.words);
         until_us = gate->left_until_us == UINT64_MAX ? 0 : gate->left_until_us;
     }
     known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(until_us, hl_now_us(&core->host)));

@@ -14,14 +14,12 @@ int hl_known_is_held(const struct hl_name *name);
 /* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
 hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire);
 
-enum { HL_KNOWN_HOLDER_MAX = 255 }; /* a longer one is cut */
+enum { HL_KNOWN_WORDS_MAX = 255 }; /* longer ones are cut */
 
-struct hl_known { /* for the words of an answer */
-    hilock_status status;
-    char holder[HL_KNOWN_HOLDER_MAX + 1]; /* also of our own hold; "" */
-    uint32_t holder_remaining_ms;
-    const char *note;                     /* the server's words about a fault; "" */
+struct hl_known { /* for an answer of that status */
+    char words[HL_KNOWN_WORDS_MAX + 1]; /* TIMED_OUT: the holder, also our own; a fault: the server's words. "" */
+    uint32_t holder_remaining_ms;       /* TIMED_OUT */
 };
-struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire);
+struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 
 #endif

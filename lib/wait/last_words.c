@@ -14,22 +14,18 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
                       uint32_t waited_ms)
 {
     const struct hl_name *name = acquire->lock->name;
+    const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_quote_holder(known->words, strlen(known->words));
     int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
-    if (!*known->holder && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
-        hl_text_set(text, "\"%s\" was free, but kept for others that came first", hl_name_quoted(name).bytes);
-    else if (name->hold)
-        hl_text_set(text, "\"%s\" is held by another handle of this client, %s, for %u ms at least",
-                    hl_name_quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes,
-                    known->holder_remaining_ms);
-    else if (!*known->holder)
-        hl_text_set(text, "\"%s\" is held by another handle of this client", hl_name_quoted(name).bytes);
+    if (!*known->words && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
+        hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted.bytes);
+    else if (!*known->words || name->hold)
+        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted.bytes);
     else if (acquire->is_try)
-        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", hl_name_quoted(name).bytes,
-                    hl_quote_holder(known->holder, strlen(known->holder)).bytes, known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted.bytes, holder.bytes,
+                    known->holder_remaining_ms);
     else
-        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms",
-                    hl_name_quoted(name).bytes, hl_quote_holder(known->holder, strlen(known->holder)).bytes, waited_ms,
-                    acquire->attempts, known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted.bytes,
+                    holder.bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
     if (acquire->lock->terms->kind->place_each)
         hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
 }
@@ -59,22 +55,22 @@ static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire,
 struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hilock_result result = {.status = status};
-    struct hl_known known = hl_known_of(core, acquire);
+    struct hl_known known = hl_known_of(core, acquire, status);
     const struct hl_name *name = acquire->lock->name;
     uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
     struct hl_text text;
     if (status == HILOCK_TIMED_OUT) {
         timed_out(&text, acquire, &known, waited_ms);
-        result.holder = known.holder;
+        result.holder = known.words;
         result.holder_remaining_ms = known.holder_remaining_ms;
     } else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_NO_MEMORY)
         hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED)
-        unreplicated(&text, acquire, known.note, waited_ms);
+        unreplicated(&text, acquire, known.words, waited_ms);
     else if (status <= HILOCK_DENIED)
-        hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.note, &text);
+        hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.words, &text);
     else
         return NULL;
     result.detail = text.bytes;

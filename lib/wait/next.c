@@ -20,7 +20,7 @@ static int fits(const struct hl_hold *hold, const struct hl_acquire *acquire)
 void hl_next_take(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_gate_next(hold->name);
-    if (!acquire || !fits(hold, acquire) || !core->waiters->may_ask(core, acquire))
+    if (!acquire || !fits(hold, acquire) || !core->waiters->may_ask(acquire))
         return;
     hl_place_begin(core, acquire->place);
     acquire->place->behind = hold;

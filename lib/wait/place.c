@@ -13,7 +13,7 @@
 #include "wait/gate.h"
 #include "wait/grants.h"
 
-enum { STEP_US = 10000, NEAR_MAX = 8, CONFIRMS_MAX = 2, CLOCK_US = 2000 };
+enum { STEP_US = 10000, NEAR_MAX = 8, CLOCK_US = 2000 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
 
 static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
@@ -157,8 +157,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     params->number = place->number;
     params->ticket = ticket_of(place);
     params->is_try = place->acquire->is_try;
-    if (hl_id_table_is_in(&place->entry))
-        params->channel = hl_grants_channel(place);
+    params->channel = hl_grants_channel(place);
     place->is_polling = !*params->channel;
 }
 
@@ -191,14 +190,12 @@ static void look_out(struct hl_queue_place *place, const struct hl_response *sai
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     int is_new = !place->ticket;
-    place->confirms = 0;
     place->ticket = said->ticket;
     place->acquire->hold->token = said->ticket;
     keep_age(place);
-    if (is_new && place->acquire->stands == STANDS_QUEUED)
+    if (is_new && place->acquire->lock->terms->kind->place_each)
         hl_gate_place(place->acquire);
-    if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
-        place->is_polling = 1;
+    place->is_polling = !*hl_grants_channel(place); /* from here on it listens */
     if (place->position != said->position)
         trace_place(place->acquire->lock, said);
     place->position = said->position;
@@ -211,11 +208,9 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
  * there. */
 int hl_place_may_sleep(struct hl_queue_place *place)
 {
-    uint64_t sent_us = place->acquire->hold->request.sent_us;
-    int must_listen = is_first_behind_others(place) && !HL_PLANTED(FAIR_DEAF_TO_OTHERS);
-    if (must_listen && !hl_channel_may_sleep(place->acquire))
-        return 0;
-    return place->news_us <= sent_us;
+    if (is_first_behind_others(place) && !HL_PLANTED(FAIR_DEAF_TO_OTHERS))
+        return hl_channel_may_sleep(place->acquire);
+    return hl_gate_is_asked(place->acquire);
 }
 
 /* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
@@ -255,7 +250,7 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
 void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
 {
     struct hl_host *host = &core_of(place)->host;
-    place->news_us = hl_now_us(host);
+    hl_gate_has_news(place->acquire->lock->name->gate);
     if (place->acquire->state == ACQUIRE_SLEEPING)
         hl_hold_wake_at(place->acquire->hold,
                         hl_now_us(host) + (within_us ? hl_random_below(&host->random, within_us) : 0));
@@ -295,7 +290,7 @@ static int is_enough(const struct hl_queue_place *place, uint64_t deadline_us)
 
 static void confirm(struct hl_queue_place *place)
 {
-    place->news_us = hl_now_us(&core_of(place)->host);
+    hl_gate_has_news(place->acquire->lock->name->gate);
     hl_trace(&core_of(place)->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = place->acquire->lock->name->bytes});
     if (place->acquire->state == ACQUIRE_SLEEPING)
         core_of(place)->waiters->ask(place->acquire);
@@ -338,7 +333,7 @@ static void on_yield(struct hl_queue_place *place, const struct hl_push *push)
         hl_hold_wake_at(place->acquire->hold,
                         hl_now_us(&core_of(place)->host) + (push->pause_us ? look_us(core_of(place)) : 0));
     else
-        place->news_us = hl_now_us(&core_of(place)->host);
+        hl_gate_has_news(place->acquire->lock->name->gate);
 }
 
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
@@ -351,33 +346,6 @@ void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const s
         break;
     case HL_PUSH_YIELD: on_yield(place, push); break;
     }
-}
-
-/* ---- grants that are not reported ---- */
-
-/* It is given back if a renewal is pending, whose answer would come to a hold that is no longer held, or if it was
- * handed on: asked for again it would get the token of its first turn. */
-int hl_place_confirms(struct hl_queue_place *place)
-{
-    struct hl_acquire *acquire = place->acquire;
-    struct hl_hold *hold = acquire->hold;
-    struct hl_name *name = acquire->lock->name;
-    int is_renewing = hold->ask != ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    if (is_renewing || hold->turn || place->confirms++ >= CONFIRMS_MAX) {
-        place->confirms = 0;
-        return 0;
-    }
-    place->news_us = hl_now_us(&core_of(place)->host);
-    hold->state = HOLD_ASKING;
-    hold->is_windowed = 0;
-    hold->kept = KEPT_MAYBE;
-    hold->token = place->ticket;
-    hold->queued = HL_PLANTED(FAIR_DOUBTED_FORGOTTEN) ? QUEUED_NO : QUEUED_MAYBE;
-    if (name->hold == hold)
-        name->hold = NULL;
-    core_of(place)->waiters->ask(acquire);
-    hl_gate_advance(name->gate, 1);
-    return 1;
 }
 
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)

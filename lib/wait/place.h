@@ -30,15 +30,13 @@ struct hl_queue_place {
     struct hl_id_table_entry entry;      /* in core->places, by id, while a push is to find it */
     uint64_t ticket;                 /* 0: none yet */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
-    uint64_t news_us;                /* an older heartbeat proves nothing */
     struct hl_node *node;            /* of the latest heartbeat */
     const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none (next.h) */
     uint32_t position, waiters;
     uint32_t number;                 /* of the latest heartbeat */
-    uint8_t is_polling;              /* the latest heartbeat named no channel */
+    uint8_t is_polling;              /* no push finds it */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
-    uint8_t confirms;                /* grants in a row with too little left */
 };
 
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
@@ -60,8 +58,6 @@ void hl_place_wake(struct hl_queue_place *place, uint64_t within_us); /* news: s
 
 /* a push: granted, or left to others for a moment */
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-int hl_place_confirms(struct hl_queue_place *place); /* a grant has too little left: asks once more. 0: it did, so give
-                                                        the grant back */
 void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* of a heartbeat that the push overtook
                                                                                 first: HELD */
 

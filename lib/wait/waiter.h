@@ -9,13 +9,6 @@
 struct hl_last_words;
 struct hl_queue_place;
 
-enum hl_stands { /* with its gate */
-    STANDS_NOWHERE,
-    STANDS_IN_LINE,
-    STANDS_ASIDE,  /* a try that has not asked, or asks once more */
-    STANDS_ASKING, /* a try that has */
-    STANDS_QUEUED  /* for itself: it has a place only in the queue at the store */
-};
 enum hl_acquire_state {
     ACQUIRE_IN_LINE,
     ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (gate.c) */
@@ -42,16 +35,20 @@ struct hl_acquire {
     uint32_t attempts;
     struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
     uint8_t state;
-    uint8_t stands;                 /* enum above */
     int8_t status;                  /* DECIDED: hilock_status */
-    uint8_t is_try : 1;
-    uint8_t is_unconfirmed : 1;     /* too few replicas confirmed its latest grant */
+    uint8_t is_try;
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
+/* It asks for itself; the others leave that to the first of their line. */
+static inline int hl_waiter_is_alone(const struct hl_acquire *acquire)
+{
+    return acquire->is_try || acquire->lock->terms->kind->place_each;
+}
+
 struct hl_waiter_ops {
-    int (*may_ask)(struct hl_core *core, struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
-    void (*ask)(struct hl_acquire *acquire);
+    int (*may_ask)(struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
+    void (*ask)(struct hl_acquire *acquire);    /* if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */

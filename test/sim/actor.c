@@ -173,7 +173,6 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
         actor->confirmed_us[i] = confirmed_us(actor, i);
     actor->turn = actor->lock->hold ? actor->lock->hold->turn : 0;
     actor->begun_us = begun_us(actor);
-    sim->world.sometimes[SIM_HAND_OFF_OWED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->is_owed;
     actor->served = 1;
     sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->is_haunted;
     sim_check_grant(actor, result);

@@ -35,7 +35,6 @@
     X(HAND_OFF_COUNTED, "hand-offs ended by their count")                         \
     X(HAND_OFF_AGED, "hand-offs ended by a third of the lease")                   \
     X(HAND_OFF_TOO_LITTLE, "hand-offs not made: too little was left")             \
-    X(HAND_OFF_OWED, "hand-offs to a longer lease, or one that is not renewed")   \
     X(DENIED_LOCALLY, "tries answered from a sibling's hold")                     \
     X(RELEASED, "releases confirmed")                                             \
     X(RELEASE_LOST, "releases that found the hold gone")                          \

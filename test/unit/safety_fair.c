@@ -290,25 +290,6 @@ SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, 
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-/* The answer took more than half of the lease. While it is asked once more behind a peek, the wait is given up. */
-SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is_ours(s, 'stock')")
-{
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
-    struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(p, "o", "other", NULL);
-    run_ms(s, 2);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
-    struct plan *slow = PLAN(s, .on = "mutex_peek", .act = PLAN_HOLD);
-    acquire(b, HILOCK_FOREVER);
-    peek(o);
-    run_ms(s, 750);
-    SAME(s, slow->met, 1);
-    HOLDS(s, is_ours(s, "stock"));
-    cancel(b);
-    plan_let_go(&s->plans, slow);
-    run_ms(s, 5);
-    HOLDS(s, !is_ours(s, "stock"));
-}
-
 static void take_if_free(void *arg, struct hl_reply *message)
 {
     struct fixture *s = arg;

@@ -342,7 +342,7 @@ WITH_CLIENT(the_end_needs_no_memory)
     run_ms(s, 5);
     s->memory.is_out = s->memory.spares_links = 1;
     release(a);
-    TELLS_IN(s, 5, "w:WAITING a:released w:OK");
+    TELLS_IN(s, 5, "w:WAITING a:released");
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_NO_MEMORY);
     TEXT(s, hilock_client_refusal(p->client), "out of memory for an acquire");
     handle_free(w);
