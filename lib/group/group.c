@@ -69,7 +69,7 @@ static void on_extended(const struct hilock_result *result, void *user)
 int hl_group_ask_again(struct hl_member *member)
 {
     struct hl_group *group = member->group;
-    if (member->is_extended || hl_plain_ops.extend(hl_group_core(group), member->lock, group->waits->lease_ms,
+    if (member->is_extended || hl_plain_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms,
                                                    on_extended, member) != HILOCK_OK)
         return 0;
     member->is_extended = 1;
@@ -121,14 +121,13 @@ static struct hilock_result finish(struct hl_group *group, struct hilock_result 
     return result;
 }
 
-static void set_terms(struct hl_group *group, struct hl_terms *terms)
+/* A master under its restart guard is asked only for a group that is held: the others prove that. */
+static void set_terms(const struct hl_group *group, int is_held)
 {
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hilock_lock *lock = group->members[i].lock;
-        terms->refs++;
-        hl_terms_unref(lock->terms);
-        lock->terms = terms;
-    }
+    const struct hl_terms *of_user = group->lock->terms;
+    group->terms->is_renewed = !is_held || of_user->is_renewed;
+    group->terms->hold_max_ms = is_held ? of_user->hold_max_ms : 0;
+    group->terms->is_unguarded = is_held != 0;
 }
 
 /* While enough are held. */
@@ -154,7 +153,7 @@ void hl_group_grant(struct hl_group *group)
     group->tenure++;
     group->is_failing = 0;
     core->held++;
-    set_terms(group, group->held);
+    set_terms(group, 1);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
             hl_member_join(&group->members[i]);
@@ -210,7 +209,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     forget_refusal(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
-    set_terms(group, group->waits);
+    set_terms(group, 0);
     if (group->ways->begin(group) != HILOCK_OK) {
         hl_notice_cancel(core, &group->notice);
         give_up(group, GROUP_IDLE);
@@ -317,10 +316,7 @@ static void group_free(struct hl_group *group)
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
             hl_lock_unref(group->members[i].lock);
-    if (group->waits)
-        hl_terms_unref(group->waits);
-    if (group->held)
-        hl_terms_unref(group->held);
+    hl_terms_unref(group->terms);
     hl_memory_free(&memory, group->end);
     hl_memory_free(&memory, group);
 }
@@ -367,31 +363,29 @@ static void sort(struct hl_member *members, struct hl_name *const *names, unsign
 }
 
 struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *waits,
-                              struct hl_terms *held)
+                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
     struct hl_group *group = hl_memory_new(
         &core->host.memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
     int is_whole = 1;
-    if (!group)
+    if (!group) {
+        hl_terms_unref(terms);
         return NULL;
+    }
     group->notice.ops = &ops;
     group->lock = lock;
     group->ways = ways;
-    group->waits = waits;
-    group->held = held;
+    group->terms = terms;
     group->count = count;
     group->needed = needed;
     group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
-    waits->refs++;
-    held->refs++;
     sort(group->members, names, count);
     for (unsigned i = 0; i < count; i++) {
         group->members[i].group = group;
-        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], waits);
+        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], terms);
         is_whole = is_whole && group->members[i].lock;
     }
     if (is_whole)

@@ -57,8 +57,8 @@ struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
     struct hilock_lock *lock;        /* the user's handle */
     const struct hl_group_ways *ways;
-    struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
-                                        is held */
+    struct hl_terms *terms;          /* of its members alone: they are renewed while the group waits; with the user's
+                                        options once it is held */
     struct hl_alarm alarm;
     struct hl_gather *end;           /* for the next release; NULL: none made yet */
     TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
@@ -87,10 +87,9 @@ struct hl_group {
 
 extern const struct hl_handle_ops hl_group_ops;
 
-/* Takes references to the names and to both terms. NULL: no memory. */
+/* Takes references to the names, and takes over that to the members' terms. NULL: no memory. */
 struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *waits,
-                              struct hl_terms *held);
+                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */

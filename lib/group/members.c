@@ -97,7 +97,7 @@ void hl_member_join(struct hl_member *member)
     struct hl_group *group = member->group;
     struct hl_hold *hold = member->lock->hold;
     member->is_failing = 0;
-    hl_turn_retune(hold, group->held, group->since_us);
+    hl_turn_retune(hold, group->terms, group->since_us);
     if (group->validity &&
         hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
         hl_member_return(member); /* a hold that other threads cannot see must not count */

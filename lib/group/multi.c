@@ -38,7 +38,7 @@ static int is_behind_others(const struct hl_group *group)
  * then. */
 static void look_again(struct hl_group *group)
 {
-    uint64_t keep_us = group->waits->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->waits) / 4;
+    uint64_t keep_us = group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4;
     hl_group_resume_at(group, group->at > 0 ? hl_group_now_us(group) + keep_us : UINT64_MAX);
 }
 
@@ -71,7 +71,7 @@ static int is_good(const struct hl_group *group, const struct hl_hold *hold)
 static int are_even(const struct hl_group *group)
 {
     uint64_t first_us = group->members[0].lock->hold->request.sent_us;
-    if (group->held->is_renewed || HL_PLANTED(MULTI_UNEVEN))
+    if (group->lock->terms->is_renewed || HL_PLANTED(MULTI_UNEVEN))
         return 1;
     for (unsigned i = 1; i < group->count; i++)
         if (group->members[i].lock->hold->request.sent_us != first_us)

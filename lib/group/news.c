@@ -22,7 +22,7 @@ static void heal(struct hl_member *member)
     struct hl_group *group = member->group;
     hl_member_join(member);
     for (unsigned i = 0; i < group->count; i++)
-        if (hl_member_has(&group->members[i]) && group->held->is_renewed)
+        if (hl_member_has(&group->members[i]) && group->lock->terms->is_renewed)
             hl_watchdog_verify(group->members[i].lock->hold, 1);
 }
 

@@ -51,7 +51,7 @@ static uint64_t patience_us(const struct hl_group *group)
 
 static uint64_t limit_us(const struct hl_group *group)
 {
-    uint64_t span_us = patience_us(group), lease_us = hl_terms_lease_us(group->waits) / 4;
+    uint64_t span_us = patience_us(group), lease_us = hl_terms_lease_us(group->terms) / 4;
     uint64_t command_us = (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
     span_us = lease_us < span_us ? lease_us : span_us;
     return command_us < span_us ? command_us : span_us;
@@ -176,7 +176,7 @@ static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
     hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group) / 2 + below(group, limit_us(group) / 2));
-    ask_others(group, !group->waits->kind->has_queue);
+    ask_others(group, !group->terms->kind->has_queue);
     check(group);
 }
 
@@ -196,7 +196,7 @@ static unsigned held_elsewhere(const struct hl_group *group)
 /* A kind that polls comes back at its next poll: another may have the missing votes for long. */
 static uint64_t race_pause_us(const struct hl_group *group)
 {
-    const struct hl_terms *terms = group->waits;
+    const struct hl_terms *terms = group->terms;
     if (terms->kind->has_queue)
         return below(group, RACE_TRIPS * trip_us(group));
     return (uint64_t)terms->poll_min_ms * 1000 + below(group, (uint64_t)terms->poll_jitter_ms * 1000 + 1);
@@ -383,9 +383,9 @@ static void tick(struct hl_group *group)
 
 static void heal_within(struct hl_group *group, unsigned share)
 {
-    int is_missing = hl_members_held(group) < group->count && group->held->is_renewed;
+    int is_missing = hl_members_held(group) < group->count && group->lock->terms->is_renewed;
     int must_heal = is_missing && !HL_PLANTED(QUORUM_UNHEALED);
-    uint64_t span_us = hl_terms_lease_us(group->held) / share;
+    uint64_t span_us = hl_terms_lease_us(group->terms) / share;
     hl_group_resume_at(group, must_heal ? hl_group_now_us(group) + span_us : UINT64_MAX);
 }
 
