@@ -14,7 +14,7 @@
 int hl_verdict_is_lasting(hilock_status refusal)
 {
     return refusal != HILOCK_OK && refusal != HILOCK_TIMED_OUT && refusal != HILOCK_UNREACHABLE &&
-           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
+           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED && refusal != HILOCK_NO_MEMORY;
 }
 
 static void set(const struct hl_group *group, unsigned i, hilock_status status, struct hl_last_words *words)
