@@ -5,7 +5,6 @@
 #include "group/gather.h"
 #include "group/members.h"
 #include "group/news.h"
-#include "group/survey.h"
 #include "group/verdict.h"
 #include "lock/acquire.h"
 #include "lock/callback.h"
@@ -266,7 +265,7 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
+     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_gather_peek, .force = hl_gather_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */

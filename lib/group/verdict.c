@@ -131,9 +131,9 @@ unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const st
     return found;
 }
 
-const struct hl_vote *hl_verdict_speaker(const struct hl_vote *votes, unsigned count, hilock_status status)
+struct hl_vote *hl_verdict_speaker(struct hl_vote *votes, unsigned count, hilock_status status)
 {
-    const struct hl_vote *found = NULL;
+    struct hl_vote *found = NULL;
     for (unsigned i = 0; i < count; i++)
         if (votes[i].status == status &&
             (!found || hl_verdict_agreed(votes, count, &votes[i]) > hl_verdict_agreed(votes, count, found)))
