@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* news - what members and the alarm report to their group: while it waits, to its way; while it is held, to
- * the user. A loss is reported before its consequences (R6). */
+ * the user, and members that it lacks are asked for again. A loss is reported before its consequences (R6). */
 #ifndef HL_GROUP_NEWS_H
 #define HL_GROUP_NEWS_H
 
