@@ -88,12 +88,11 @@ static void on_extended(const struct hilock_result *result, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     struct hilock_lock *lock = group->lock;
-    int is_over = result->status == HILOCK_OK || result->status == HILOCK_LOST; /* a loss is reported by itself */
     member->is_extending = 0;
     group->attempts += result->attempts;
-    if (group->state == GROUP_WAITING && is_over)
+    if (group->state == GROUP_WAITING && result->status == HILOCK_OK)
         group->ways->check(group);
-    else if (group->state == GROUP_WAITING)
+    else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* a loss is reported by itself */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
     hl_lock_unref(lock);
 }
