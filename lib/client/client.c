@@ -106,32 +106,27 @@ static void on_leave(void *arg)
         hl_host_settle(&client->core.host);
 }
 
-struct verifying { const struct hl_node *node; uint64_t within_us; }; /* node NULL: what has moved */
-
-static void verify(struct hl_hold *hold, void *arg)
+static void verify(struct hl_hold *hold, void *node)
 {
-    const struct verifying *verifying = arg;
-    if (verifying->node ? hl_hold_is_at(hold, verifying->node) : hl_hold_has_moved(hold))
-        hl_watchdog_verify(hold, verifying->within_us);
+    if (node ? hl_hold_is_at(hold, node) : hl_hold_has_moved(hold))
+        hl_watchdog_verify(hold, (uint64_t)hl_hold_core(hold)->live_holds * VERIFY_STEP_US);
 }
 
 /* Asks again about the holds there, with pauses if they are many; waiters try again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
-    struct verifying verifying = {node, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
-    hl_hold_each_held(&client->core, verify, &verifying);
+    hl_hold_each_held(&client->core, verify, node);
     hl_channels_retry_at(&client->core, node);
     hl_recent_repeat(&client->core);
-    hl_groups_node(&client->core, 1);
+    hl_groups_node_up(&client->core);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
 static void on_moved(void *arg, int is_failover)
 {
     struct hilock_client *client = arg;
-    struct verifying verifying = {NULL, (uint64_t)client->core.live_holds * VERIFY_STEP_US};
-    hl_hold_each_held(&client->core, verify, &verifying);
+    hl_hold_each_held(&client->core, verify, NULL);
     hl_grants_follow(&client->core);
     hl_channels_follow(&client->core);
     if (is_failover)
@@ -139,11 +134,7 @@ static void on_moved(void *arg, int is_failover)
 }
 
 /* Each pending request gets its own answer. */
-static void on_node_down(void *client, struct hl_node *node)
-{
-    (void)node;
-    hl_groups_node(&((struct hilock_client *)client)->core, 0);
-}
+static void on_node_down(void *client, struct hl_node *node) { (void)client, (void)node; }
 
 static void lose(struct hl_hold *hold, void *core)
 {

@@ -77,17 +77,12 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
 }
 
 /* For a group's members: their reports go to the group, which reports to the user. */
-static struct hl_terms *member_terms(struct hilock_client *client, const struct hilock_lock_options *options,
-                                     int is_waiting)
+static struct hl_terms *member_terms(struct hilock_client *client, const struct hl_terms *of_user)
 {
-    struct hl_terms terms;
-    fill_terms(&terms, client, options);
+    struct hl_terms terms = *of_user;
     terms.is_internal = 1;
     terms.on_lost = hl_news_lost;
     terms.on_event = hl_news_event;
-    terms.is_renewed = is_waiting || terms.is_renewed;
-    terms.hold_max_ms = is_waiting ? 0 : terms.hold_max_ms;
-    terms.is_unguarded = !is_waiting;
     return terms_new(client, &terms);
 }
 
@@ -114,14 +109,10 @@ static struct hilock_lock *made_of(struct hilock_client *client, struct hl_name 
 {
     const struct hl_route *route = client->core.route;
     struct hilock_lock *lock = lock_new(client, names[0], options);
-    struct hl_terms *waits = member_terms(client, options, 1), *held = member_terms(client, options, 0);
-    if (lock && waits && held)
+    struct hl_terms *terms = lock ? member_terms(client, lock->terms) : NULL;
+    if (terms)
         lock->group = hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                                   route->masters ? route->needed : count, waits, held);
-    if (waits)
-        hl_terms_unref(waits);
-    if (held)
-        hl_terms_unref(held);
+                                   route->masters ? route->needed : count, terms);
     if (lock && lock->group) {
         lock->ops = &hl_group_ops;
         return lock;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options - see options.h. Options of a kind or deployment that this version does not have are refused as
  * UNSUPPORTED. */
-#include "client/options.h"
 #include "base/quote.h"
+#include "client/options.h"
 #include "wire/holder.h"
 
 #include <hilock/version.h>

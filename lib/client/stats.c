@@ -103,28 +103,24 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
 
 /* ---- text for Prometheus ---- */
 
-struct page { /* like snprintf: counts all, writes what fits */
+struct page { /* counts all, writes what fits */
     char *buffer;
     size_t room, length;
     const char *label;
 };
 
-static void put(struct page *page, char byte)
+static void say_list(struct page *page, const char *format, va_list list)
 {
-    if (page->length + 1 < page->room)
-        page->buffer[page->length] = byte;
-    page->length++;
+    size_t written = page->length < page->room ? page->length : page->room;
+    page->length += (size_t)vsnprintf(page->room ? page->buffer + written : NULL, page->room - written, format, list);
 }
 
 __attribute__((format(printf, 2, 3))) static void say(struct page *page, const char *format, ...)
 {
-    char text[192];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    say_list(page, format, list);
     va_end(list);
-    for (const char *c = text; *c; c++)
-        put(page, *c);
 }
 
 /* ---- the label ---- */
@@ -160,10 +156,9 @@ static void say_label_value(struct page *page, const char *label)
         else if (*text == '"' || *text == '\\')
             say(page, "\\%c", *text);
         else if (length == 0 || *text < 0x20 || *text == 0x7f)
-            put(page, '?');
+            say(page, "?");
         else
-            for (size_t i = 0; i < length; i++)
-                put(page, (char)text[i]);
+            say(page, "%.*s", (int)length, (const char *)text);
         text += length ? length : 1;
     }
 }
@@ -179,16 +174,16 @@ static void say_head(struct page *page, const char *name, const char *type, cons
 __attribute__((format(printf, 5, 6))) static void say_line(struct page *page, const char *name, const char *label,
                                                            const char *value, const char *format, ...)
 {
-    char number[64];
     va_list list;
-    va_start(list, format);
-    vsnprintf(number, sizeof number, format, list);
-    va_end(list);
     say(page, "hilock_%s{client=\"", name);
     say_label_value(page, page->label);
     if (label)
         say(page, "\",%s=\"%s", label, value);
-    say(page, "\"} %s\n", number);
+    say(page, "\"} ");
+    va_start(list, format);
+    say_list(page, format, list);
+    va_end(list);
+    say(page, "\n");
 }
 
 /* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
@@ -305,7 +300,5 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
     say_histogram(&page, "wait_seconds", "From an acquire to its answer.", &known.wait);
     say_histogram(&page, "hold_seconds", "From a grant to the release or the loss.", &known.hold);
     say_histogram(&page, "command_seconds", "From a request to its answer.", &known.command);
-    if (page.room)
-        buffer[page.length < page.room ? page.length : page.room - 1] = '\0';
     return page.length;
 }

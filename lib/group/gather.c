@@ -1,26 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather - see gather.h. The answer to a release is OK as soon as enough members were released, LOST as soon as too
- * many were lost for that, and UNKNOWN if all have answered without either. An UNKNOWN release is settled when all its
- * unknown members are. */
+/* gather - see gather.h. It is OK if enough members say so, and LOST if too many say that for it to become OK. A
+ * release and an extend are answered as soon as that is known, a question when all have answered, because it shows how
+ * many agree. An UNKNOWN release is settled when all its unknown members are. */
 #include "group/gather.h"
 
+#include "base/text.h"
 #include "core/callback.h"
 #include "core/lease.h"
 #include "group/members.h"
+#include "group/verdict.h"
+#include "lock/inquiry.h"
 #include "lock/plain.h"
 #include "lock/turn.h"
 
-void hl_gather_begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,
-                     hilock_result_fn *on_result, void *user)
+/* ---- its life ---- */
+
+static struct hl_gather *gather_new(const struct hl_group *group)
 {
-    *gather = (struct hl_gather){.group = group, .operation = operation, .on_result = on_result, .user = user,
-                                 .begun_us = hl_group_now_us(group), .epoch = group->lock->epoch,
-                                 .tenure = group->tenure};
+    return hl_memory_new(hl_group_memory(group), sizeof(struct hl_gather) + group->count * sizeof(struct hl_vote));
+}
+
+static void begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,
+                  hilock_result_fn *on_result, void *user)
+{
+    gather->group = group;
+    gather->operation = operation;
+    gather->on_result = on_result;
+    gather->user = user;
+    gather->begun_us = hl_group_now_us(group);
+    gather->epoch = group->lock->epoch;
+    gather->tenure = group->tenure;
     TAILQ_INSERT_TAIL(&group->gathers, gather, entry);
     group->lock->refs++;
 }
 
-void hl_gather_end(struct hl_gather *gather)
+/* Unless a member's answer is to come. */
+static void end(struct hl_gather *gather)
 {
     struct hilock_lock *lock = gather->group->lock;
     if (gather->open || gather->unsettled)
@@ -28,6 +43,7 @@ void hl_gather_end(struct hl_gather *gather)
     while (gather->voted)
         hl_memory_free(&lock->terms->cell->memory, gather->votes[--gather->voted].words);
     TAILQ_REMOVE(&gather->group->gathers, gather, entry);
+    hl_memory_free(&lock->terms->cell->memory, gather->named);
     hl_memory_free(&lock->terms->cell->memory, gather);
     hl_lock_unref(lock);
 }
@@ -37,89 +53,162 @@ void hl_gather_forget(struct hl_group *group)
     struct hl_gather *gather;
     while ((gather = TAILQ_FIRST(&group->gathers)) != NULL) {
         gather->open = gather->unsettled = 0;
-        hl_gather_end(gather);
+        end(gather);
     }
 }
 
-static uint64_t age_us(const struct hl_gather *gather)
+/* ---- the answer ---- */
+
+static uint32_t age_ms(const struct hl_gather *gather)
 {
-    return hl_now_us(&hl_group_core(gather->group)->host) - gather->begun_us;
+    return hl_lease_span_ms(hl_group_now_us(gather->group) - gather->begun_us);
+}
+
+static int is_question(const struct hl_gather *gather)
+{
+    return gather->operation == HILOCK_OP_PEEK || gather->operation == HILOCK_OP_FORCE_RELEASE;
+}
+
+static unsigned count(const struct hl_gather *gather, hilock_status status)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < gather->voted; i++)
+        found += gather->votes[i].status == status;
+    return found;
+}
+
+static int may_have_happened(const struct hl_gather *gather)
+{
+    int was_ended = gather->operation == HILOCK_OP_FORCE_RELEASE && count(gather, HILOCK_OK);
+    return gather->operation == HILOCK_OP_RELEASE || was_ended || count(gather, HILOCK_UNKNOWN);
+}
+
+/* One member that lost it is not the loss of a quorum: what is known to be left counts. */
+static hilock_status verdict(const struct hl_gather *gather)
+{
+    const struct hl_group *group = gather->group;
+    if (count(gather, HILOCK_OK) >= group->needed)
+        return HILOCK_OK;
+    if (count(gather, HILOCK_LOST) > group->count - group->needed)
+        return HILOCK_LOST;
+    if (may_have_happened(gather) || (gather->operation == HILOCK_OP_EXTEND && count(gather, HILOCK_LOST)))
+        return HILOCK_UNKNOWN;
+    for (unsigned i = 0; gather->operation == HILOCK_OP_EXTEND && i < gather->voted; i++)
+        if (gather->votes[i].status != HILOCK_OK)
+            return gather->votes[i].status;
+    return HILOCK_UNREACHABLE;
+}
+
+static int is_decided(const struct hl_gather *gather)
+{
+    hilock_status status = verdict(gather);
+    return !gather->open || (!is_question(gather) && (status == HILOCK_OK || status == HILOCK_LOST));
 }
 
 void hl_gather_answer(struct hl_gather *gather, struct hilock_result result)
 {
     struct hilock_lock *lock = gather->group->lock;
     const struct hl_gather own = *gather;
+    struct hl_fact fact = {.name = lock->name->bytes, .status = result.status, .detail = result.detail,
+                           .count = gather->operation == HILOCK_OP_FORCE_RELEASE};
     result.operation = gather->operation;
     result.attempts = gather->attempts;
-    result.waited_ms = hl_lease_span_ms(age_us(gather));
+    result.waited_ms = age_ms(gather);
     gather->is_answered = 1;
     gather->was_unknown = result.status == HILOCK_UNKNOWN;
-    hl_gather_end(gather);
-    if (own.operation == HILOCK_OP_RELEASE)
-        hl_terms_trace(lock->terms, HL_RELEASE_ANSWERED,
-                       &(struct hl_fact){.name = lock->name->bytes, .status = result.status});
+    if (is_question(gather))
+        hl_terms_trace(lock->terms, HL_INQUIRY_ENDED, &fact);
+    else if (gather->operation == HILOCK_OP_RELEASE)
+        hl_terms_trace(lock->terms, HL_RELEASE_ANSWERED, &fact);
+    end(gather);
     if (own.on_result && lock->epoch == own.epoch)
         hl_callback_result(lock, own.on_result, result, own.user);
 }
 
-/* LOST counts before UNKNOWN, and that before a server's refusal. */
-static int badness(hilock_status status)
-{
-    return status == HILOCK_OK ? 0 : status == HILOCK_LOST ? 3 : status == HILOCK_UNKNOWN ? 2 : 1;
-}
-
-static void weigh_release(struct hl_gather *gather, const struct hilock_result *latest)
+/* The words of most. They outlive the gather, which the answer frees. */
+static void answer_question(struct hl_gather *gather, struct hilock_result result)
 {
     const struct hl_group *group = gather->group;
-    struct hilock_result result =
-        {.status = gather->yes >= group->needed                  ? HILOCK_OK
-                   : gather->lost > group->count - group->needed ? HILOCK_LOST
-                                                                 : HILOCK_UNKNOWN,
-         .votes = group->ways->is_voted ? gather->yes : 0};
-    result.detail = result.status == HILOCK_OK ? hilock_status_text(HILOCK_OK) : latest->detail;
-    if (gather->is_answered || (result.status == HILOCK_UNKNOWN && gather->open))
-        hl_gather_end(gather);
+    struct hl_memory memory = *hl_group_memory(group);
+    struct hl_vote *said = hl_verdict_speaker(gather->votes, gather->voted, result.status);
+    struct hl_vote *one = said ? said : hl_verdict_speaker(gather->votes, gather->voted, HILOCK_OK);
+    struct hl_last_words *words = one ? one->words : NULL;
+    struct hl_text silence;
+    if (gather->operation == HILOCK_OP_FORCE_RELEASE)
+        result.votes = count(gather, HILOCK_OK);
     else
-        hl_gather_answer(gather, result);
+        result.votes = one ? hl_verdict_agreed(gather->votes, gather->voted, one) : 0;
+    if (one)
+        one->words = NULL;
+    hl_last_words_say(words, &result);
+    if (result.status != HILOCK_OK && result.status != HILOCK_LOST) {
+        hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
+                    age_ms(gather), may_have_happened(gather) ? "; the hold may have been ended" : "");
+        result.detail = silence.bytes;
+    }
+    hl_gather_answer(gather, result);
+    hl_memory_free(&memory, words);
 }
 
-/* For votes it does not wait for a silent member if the others are too few, and one master that lost it is not the
- * loss. */
-static void weigh_extend(struct hl_gather *gather, const struct hilock_result *latest)
+static void decide(struct hl_gather *gather, const struct hilock_result *latest)
 {
-    const struct hl_group *group = gather->group;
-    int is_lost_vote = group->ways->is_voted && latest->status == HILOCK_LOST;
-    hilock_status status = is_lost_vote ? HILOCK_UNKNOWN : latest->status;
-    struct hilock_result result = {.votes = hl_members_votes(group)};
-    if (badness(status) > badness(gather->worst))
-        gather->worst = status;
-    result.status = gather->yes >= group->needed ? HILOCK_OK : gather->worst;
-    result.detail = result.status == HILOCK_OK ? hilock_status_text(HILOCK_OK)
-                    : is_lost_vote             ? "too few masters extended it; what is known to be left counts"
-                                               : latest->detail;
-    if (!gather->is_answered && (gather->yes >= group->needed || !gather->open ||
-                                 (group->ways->is_voted && gather->yes + gather->open < group->needed)))
-        hl_gather_answer(gather, result);
-    else
-        hl_gather_end(gather);
+    int is_extend = gather->operation == HILOCK_OP_EXTEND;
+    struct hilock_result result = {.status = verdict(gather), .detail = latest->detail};
+    if (is_question(gather)) {
+        answer_question(gather, result);
+        return;
+    }
+    if (gather->group->ways->is_voted)
+        result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
+    if (result.status == HILOCK_OK)
+        result.detail = hilock_status_text(HILOCK_OK);
+    else if (is_extend && result.status == HILOCK_UNKNOWN && latest->status == HILOCK_LOST)
+        result.detail = "too few masters extended it; what is known to be left counts";
+    hl_gather_answer(gather, result);
+}
+
+/* ---- a member's answer ---- */
+
+static void on_answered(const struct hilock_result *result, void *user);
+
+/* A question whose hold must end peeks first: the named holder may have another id at each master. 0: there is nothing
+ * to end. */
+static int end_there(struct hl_gather *gather, const struct hilock_result *seen)
+{
+    if (!gather->named || seen->operation != HILOCK_OP_PEEK || seen->status != HILOCK_OK ||
+        !hl_verdict_is_one(gather->named, seen->holder))
+        return 0;
+    gather->attempts += seen->attempts;
+    return hl_inquiry_force(hl_group_core(gather->group), seen->lock, seen->holder, on_answered, gather) == HILOCK_OK;
+}
+
+static void keep(struct hl_gather *gather, const struct hilock_result *result)
+{
+    int is_elsewhere = gather->named && result->operation == HILOCK_OP_PEEK && result->status == HILOCK_OK;
+    struct hl_vote *vote = &gather->votes[gather->voted++];
+    vote->status = is_elsewhere ? HILOCK_LOST : result->status; /* the named one is not there */
+    if (is_question(gather))
+        vote->words = hl_last_words_copy(hl_group_memory(gather->group), result);
+    if (gather->operation == HILOCK_OP_RELEASE) {
+        gather->attempts = gather->attempts || result->attempts;
+        gather->unsettled += result->status == HILOCK_UNKNOWN;
+    } else
+        gather->attempts += result->attempts;
 }
 
 static void on_answered(const struct hilock_result *result, void *user)
 {
     struct hl_gather *gather = user;
     struct hilock_lock *lock = gather->group->lock;
-    int is_release = gather->operation == HILOCK_OP_RELEASE;
+    if (end_there(gather, result))
+        return;
     lock->refs++;
     gather->open--;
-    gather->yes += result->status == HILOCK_OK;
-    gather->lost += result->status == HILOCK_LOST;
-    gather->unsettled += is_release && result->status == HILOCK_UNKNOWN;
-    gather->attempts = is_release ? gather->attempts || result->attempts : gather->attempts + result->attempts;
-    if (is_release)
-        weigh_release(gather, result);
+    keep(gather, result);
+    if (!gather->is_answered && is_decided(gather))
+        decide(gather, result);
     else
-        weigh_extend(gather, result);
+        end(gather);
     hl_lock_unref(lock);
 }
 
@@ -128,7 +217,7 @@ static void on_answered(const struct hilock_result *result, void *user)
 int hl_gather_prepare(struct hl_group *group)
 {
     if (!group->end)
-        group->end = hl_memory_new(&hl_group_core(group)->host.memory, sizeof *group->end);
+        group->end = gather_new(group);
     return group->end ? 0 : -1;
 }
 
@@ -136,13 +225,15 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
 {
     struct hl_gather *gather = group->end;
     group->end = NULL;
-    hl_gather_begin(gather, group, HILOCK_OP_RELEASE, on_result, user);
+    begin(gather, group, HILOCK_OP_RELEASE, on_result, user);
     for (unsigned i = 0; i < group->count; i++) {
         struct hilock_lock *member = group->members[i].lock;
         if (member->acquire)
             hl_member_return(&group->members[i]);
-        gather->open += member->hold != NULL;
-        gather->lost += member->hold == NULL;
+        if (member->hold)
+            gather->open++;
+        else
+            gather->votes[gather->voted++].status = HILOCK_LOST;
     }
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
@@ -165,9 +256,9 @@ void hl_gather_settled(struct hl_group *group)
     if (!gather || --gather->unsettled)
         return;
     is_news = gather->was_unknown && gather->epoch == lock->epoch;
-    event.waited_ms = hl_lease_span_ms(age_us(gather));
+    event.waited_ms = age_ms(gather);
     lock->refs++;
-    hl_gather_end(gather);
+    end(gather);
     if (is_news) {
         hl_terms_trace(lock->terms, HL_RELEASE_SETTLED,
                        &(struct hl_fact){.name = lock->name->bytes, .detail = event.detail});
@@ -182,10 +273,10 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
                                hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = lock->group;
-    struct hl_gather *gather = hl_memory_new(&core->host.memory, sizeof *gather);
+    struct hl_gather *gather = gather_new(group);
     if (!gather)
         return HILOCK_NO_MEMORY;
-    hl_gather_begin(gather, group, HILOCK_OP_EXTEND, on_result, user);
+    begin(gather, group, HILOCK_OP_EXTEND, on_result, user);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold &&
             hl_plain_ops.extend(core, group->members[i].lock, lease_ms, on_answered, gather) == HILOCK_OK)
@@ -193,7 +284,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     if (gather->open >= group->needed)
         return HILOCK_OK;
     gather->is_answered = 1; /* ignores the answers of extends that have begun */
-    hl_gather_end(gather);
+    end(gather);
     return HILOCK_NO_MEMORY;
 }
 
@@ -204,4 +295,42 @@ struct hl_gather *hl_gather_extending(const struct hl_group *group)
         if (gather->operation == HILOCK_OP_EXTEND && !gather->is_answered && gather->tenure == group->tenure)
             return gather;
     return NULL;
+}
+
+/* ---- an operator's question ---- */
+
+/* Without memory a master is not asked, and counts as silent. */
+static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_operation operation, const char *holder,
+                         hilock_result_fn *on_result, void *user)
+{
+    int is_any = operation == HILOCK_OP_FORCE_RELEASE && !holder;
+    struct hl_gather *gather = group->ways->is_voted ? gather_new(group) : NULL;
+    unsigned up = 0;
+    if (!gather)
+        return group->ways->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
+    begin(gather, group, operation, on_result, user);
+    gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
+    for (unsigned i = 0; i < group->count; i++)
+        up += hl_member_node(&group->members[i])->is_up != 0;
+    for (unsigned i = 0; i < group->count && (!holder || gather->named); i++) {
+        struct hilock_lock *member = group->members[i].lock;
+        if (up < group->needed || hl_member_node(&group->members[i])->is_up)
+            gather->open += (is_any ? hl_inquiry_force(core, member, NULL, on_answered, gather)
+                                    : hl_inquiry_peek(core, member, on_answered, gather)) == HILOCK_OK;
+    }
+    if (gather->open)
+        return HILOCK_OK;
+    end(gather);
+    return HILOCK_NO_MEMORY;
+}
+
+hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    return ask(core, lock->group, HILOCK_OP_PEEK, NULL, on_result, user);
+}
+
+hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
+                              hilock_result_fn *on_result, void *user)
+{
+    return ask(core, lock->group, HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather - makes one answer for the user from the answers of a group's members: to a release, to an extend, and to an
- * operator's question (survey.h). */
+/* gather - one call of the user that a group's members answer, and its one answer: to a release, to an extend, and, of
+ * a quorum, to an operator's question. The question goes to each master by an inquiry of its own; masters that are away
+ * are not asked if the others are enough. */
 #ifndef HL_GROUP_GATHER_H
 #define HL_GROUP_GATHER_H
 
 #include "group/group.h"
 
-struct hl_gather { /* one call of the user */
+struct hl_gather {
     TAILQ_ENTRY(hl_gather) entry; /* in the group's */
     struct hl_group *group;
     hilock_operation operation;
@@ -14,28 +15,30 @@ struct hl_gather { /* one call of the user */
     void *user;
     uint64_t begun_us, tenure;
     uint32_t epoch, attempts;
-    unsigned open, yes, lost, unsettled; /* members: without an answer; OK, LOST; RELEASE: UNKNOWN and not settled */
-    hilock_status worst;                 /* EXTEND. OK: nothing but OK so far */
+    unsigned open, unsettled; /* members: without an answer; RELEASE: UNKNOWN and not settled */
     int is_answered, was_unknown;
-    struct hl_vote *votes;               /* what masters said to a question; the gather has the memory of their words */
+    char *named;              /* FORCE_RELEASE: whose hold must end; NULL: any holder's */
     unsigned voted;
+    struct hl_vote votes[];   /* what members answered; words only of a question */
 };
 
-/* Into zeroed memory of the client's allocator; it has a reference to the handle. */
-void hl_gather_begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,
-                     hilock_result_fn *on_result, void *user);
 /* Adds the operation, attempts and time. The caller keeps a reference to the handle: the gather may be freed, and in
  * the callback the user may abandon the client. */
 void hl_gather_answer(struct hl_gather *gather, struct hilock_result result);
-void hl_gather_end(struct hl_gather *gather); /* frees it, unless a member's answer is to come */
 void hl_gather_forget(struct hl_group *group); /* memory only */
 
 int hl_gather_prepare(struct hl_group *group); /* for the release to come; -1: no memory */
 /* releases every member that is held */
 void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void *user);
 void hl_gather_settled(struct hl_group *group); /* a member's release that was UNKNOWN is over */
+
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user);
 struct hl_gather *hl_gather_extending(const struct hl_group *group); /* the first extend without an answer, or NULL */
+
+/* OK, NO_MEMORY; UNSUPPORTED: of several names. holder NULL: any holder. */
+hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
+                              hilock_result_fn *on_result, void *user);
 
 #endif

@@ -9,7 +9,6 @@
 #include "group/gather.h"
 #include "group/members.h"
 #include "group/news.h"
-#include "group/survey.h"
 #include "group/verdict.h"
 #include "hold/reentry.h"
 #include "lock/acquire.h"
@@ -19,24 +18,11 @@
 
 /* ---- for a way ---- */
 
-static void wake_at(struct hl_group *group, uint64_t at_us)
+void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
-    if (at_us == UINT64_MAX)
-        hl_alarm_stop(&hl_group_core(group)->group_alarms, &group->alarm);
-    else
-        hl_alarm_set(&hl_group_core(group)->group_alarms, &group->alarm, at_us);
-}
-
-/* The members' waits end with the group's; requests of the way itself may last longer. */
-void hl_group_resume_at(struct hl_group *group, uint64_t at_us)
-{
-    wake_at(group, at_us < group->ends_us ? at_us : at_us == UINT64_MAX ? UINT64_MAX : group->ends_us);
-}
-
-void hl_group_pause(struct hl_group *group, uint64_t span_us)
-{
+    group->step = HL_GROUP_PAUSED;
     hl_members_return(group);
-    hl_group_resume_at(group, hl_group_now_us(group) + span_us);
+    hl_news_wake_in(group, least_us, random_us);
 }
 
 /* Its wait is over, or was not begun. */
@@ -45,54 +31,6 @@ static void give_up(struct hl_group *group, enum hl_group_state state)
     hl_members_return(group);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
     group->state = (uint8_t)state;
-}
-
-enum { IDS = 1 << HL_GROUP_ID_BITS };
-
-void hl_group_take_ids(struct hl_group *group)
-{
-    struct hl_core *core = hl_group_core(group);
-    group->attempt.id_last = (core->id_last | (IDS - 1)) + 1;
-    core->id_last = group->attempt.id_last + IDS - 1;
-}
-
-static void on_extended(const struct hilock_result *result, void *user)
-{
-    struct hl_member *member = user;
-    struct hilock_lock *lock = member->group->lock;
-    member->is_extended = 0;
-    if (member->group->state == GROUP_WAITING)
-        member->group->ways->extended(member, result);
-    hl_lock_unref(lock);
-}
-
-/* The group lives until its answer, however the wait ends. */
-int hl_group_ask_again(struct hl_member *member)
-{
-    struct hl_group *group = member->group;
-    if (member->is_extended || hl_plain_ops.extend(hl_group_core(group), member->lock, group->waits->lease_ms,
-                                                   on_extended, member) != HILOCK_OK)
-        return 0;
-    member->is_extended = 1;
-    group->lock->refs++;
-    return 1;
-}
-
-static uint64_t limit_us(const struct hl_group *group, int is_try)
-{
-    uint64_t left_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_group_now_us(group)),
-        try_us = (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
-    return is_try && try_us < left_us ? try_us : left_us;
-}
-
-hilock_status hl_group_ask(struct hl_member *member, int is_try)
-{
-    struct hl_group *group = member->group;
-    struct hl_core *core = hl_group_core(group);
-    if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
-        hl_group_take_ids(group);
-    member->lock->attempt = &group->attempt;
-    return hl_acquire_begin(core, member->lock, is_try, limit_us(group, is_try), hl_news_acquired, member);
 }
 
 static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }
@@ -122,14 +60,13 @@ static struct hilock_result finish(struct hl_group *group, struct hilock_result 
     return result;
 }
 
-static void set_terms(struct hl_group *group, struct hl_terms *terms)
+/* A master under its restart guard is asked only for a group that is held: the others prove that. */
+static void set_terms(const struct hl_group *group, int is_held)
 {
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hilock_lock *lock = group->members[i].lock;
-        terms->refs++;
-        hl_terms_unref(lock->terms);
-        lock->terms = terms;
-    }
+    const struct hl_terms *of_user = group->lock->terms;
+    group->terms->is_renewed = !is_held || of_user->is_renewed;
+    group->terms->hold_max_ms = is_held ? of_user->hold_max_ms : 0;
+    group->terms->is_unguarded = is_held != 0;
 }
 
 /* While enough are held. */
@@ -155,17 +92,15 @@ void hl_group_grant(struct hl_group *group)
     group->tenure++;
     group->is_failing = 0;
     core->held++;
-    set_terms(group, group->held);
+    set_terms(group, 1);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
             hl_member_join(&group->members[i]);
-    wake_at(group, UINT64_MAX);
-    if (group->ways->granted)
-        group->ways->granted(group);
+    hl_news_granted(group);
     report_grant(group);
 }
 
-/* ---- its notice: an acquire without a grant, or a lost vote ---- */
+/* ---- its notice: an acquire without a grant, or a lost member ---- */
 
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
@@ -198,27 +133,27 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
                            hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = lock->group;
-    uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
+    uint64_t limit_us = wait_ms == HILOCK_TRY ? hl_group_command_us(group) : (uint64_t)wait_ms * 1000;
     if (hl_gather_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
     group->begun_us = hl_group_now_us(group);
-    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_ms * 1000;
+    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_us;
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
+    group->failing = 0;
+    group->had_waited = group->has_waited;
+    group->has_waited = 0;
     forget_refusal(group);
+    hl_verdict_forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
-    set_terms(group, group->waits);
-    if (group->ways->begin(group) != HILOCK_OK) {
-        hl_notice_cancel(core, &group->notice);
-        give_up(group, GROUP_IDLE);
-        return HILOCK_NO_MEMORY;
-    }
+    set_terms(group, 0);
     core->waiting++;
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
+    group->ways->begin(group);
     return HILOCK_OK;
 }
 
@@ -297,8 +232,8 @@ static void forget(struct hl_core *core, struct hl_group *group)
     hl_verdict_forget(group);
     forget_refusal(group);
     for (unsigned i = 0; i < group->count; i++) {
-        group->lock->refs -= group->members[i].is_extended; /* ours, from above */
-        group->members[i].is_extended = 0;
+        group->lock->refs -= group->members[i].is_extending; /* ours, from above */
+        group->members[i].is_extending = 0;
     }
     group->state = GROUP_IDLE;
     hl_lock_unref(group->lock);
@@ -318,10 +253,7 @@ static void group_free(struct hl_group *group)
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
             hl_lock_unref(group->members[i].lock);
-    if (group->waits)
-        hl_terms_unref(group->waits);
-    if (group->held)
-        hl_terms_unref(group->held);
+    hl_terms_unref(group->terms);
     hl_memory_free(&memory, group->end);
     hl_memory_free(&memory, group);
 }
@@ -334,7 +266,7 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_survey_peek, .force = hl_survey_force,
+     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_gather_peek, .force = hl_gather_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
@@ -368,31 +300,29 @@ static void sort(struct hl_member *members, struct hl_name *const *names, unsign
 }
 
 struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *waits,
-                              struct hl_terms *held)
+                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
     struct hl_group *group = hl_memory_new(
         &core->host.memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
     int is_whole = 1;
-    if (!group)
+    if (!group) {
+        hl_terms_unref(terms);
         return NULL;
+    }
     group->notice.ops = &ops;
     group->lock = lock;
     group->ways = ways;
-    group->waits = waits;
-    group->held = held;
+    group->terms = terms;
     group->count = count;
     group->needed = needed;
     group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
     hl_reentry_init(&group->desk);
-    waits->refs++;
-    held->refs++;
     sort(group->members, names, count);
     for (unsigned i = 0; i < count; i++) {
         group->members[i].group = group;
-        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], waits);
+        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], terms);
         is_whole = is_whole && group->members[i].lock;
     }
     if (is_whole)
@@ -416,10 +346,12 @@ void hl_groups_close(struct hl_core *core)
             hl_group_decide(lock->group, HILOCK_CLOSED);
 }
 
-void hl_groups_node(struct hl_core *core, int is_up)
+void hl_groups_node_up(struct hl_core *core)
 {
     struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->group && lock->group->ways->node)
-            lock->group->ways->node(lock->group, is_up);
+        if (lock->group && lock->group->state == GROUP_HELD)
+            hl_news_heal(lock->group);
+        else if (lock->group && lock->group->state == GROUP_WAITING && lock->group->step == HL_GROUP_PAUSED)
+            hl_news_wake_in(lock->group, 0, 0);
 }

@@ -20,6 +20,8 @@
 #include "wait/last_words.h"
 
 enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
+enum { HL_GROUP_PAUSED = 0 };   /* a step */
+enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause for lack of memory, or of masters */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };
 
 struct hl_vote { /* an answer: of a member to its acquire, of a master to an operator's question, of the whole group */
@@ -31,34 +33,27 @@ struct hl_member {
     struct hl_group *group;
     struct hilock_lock *lock; /* a plain, internal handle */
     uint8_t index;            /* its index in the user's list of names */
-    uint8_t is_extended : 1;  /* an extend of the wait is pending: a reference to the group's handle */
+    uint8_t is_extending : 1; /* an extend of the wait is pending: a reference to the group's handle */
     uint8_t is_failing : 1;   /* HELD: its renewals fail */
 };
 
-struct hl_group_ways { /* how it is acquired */
-    hilock_status (*begin)(struct hl_group *group);  /* WAITING: OK or NO_MEMORY */
-    void (*answered)(struct hl_member *member, const struct hilock_result *result); /* WAITING: a member's acquire */
-    void (*extended)(struct hl_member *member, const struct hilock_result *result); /* WAITING: a member's extend */
-    void (*lost)(struct hl_group *group);            /* WAITING: a member that was held is lost */
-    void (*tick)(struct hl_group *group);            /* WAITING: the alarm */
-    /* For ways that need not hold all members; else NULL. */
-    void (*waits)(struct hl_member *member);         /* WAITING: it was found held, and waits in line */
-    void (*granted)(struct hl_group *group);         /* HELD from now on */
-    void (*missing)(struct hl_group *group);         /* HELD: one was lost, and enough are left */
-    void (*heal)(struct hl_group *group);            /* HELD: the alarm */
-    void (*node)(struct hl_group *group, int is_up); /* a server is back, or away */
-    int is_voted;                                    /* members are votes for one name */
-    const char *lost_with;                           /* the sentence for a loss, with the number of members; or NULL */
+struct hl_group_ways { /* how it is acquired: called only while it is WAITING */
+    void (*begin)(struct hl_group *group);
+    void (*answered)(struct hl_member *member, const struct hilock_result *result); /* its acquire */
+    void (*check)(struct hl_group *group); /* a member was extended, or found held by others, and waits in line */
+    void (*lost)(struct hl_group *group);  /* a member that was held is lost, or cannot be extended */
+    void (*tick)(struct hl_group *group);  /* the alarm */
+    int is_voted;                          /* members are votes for one name */
 };
 
 struct hl_gather;
 
 struct hl_group {
-    struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a vote was lost */
+    struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a member was lost */
     struct hilock_lock *lock;        /* the user's handle */
     const struct hl_group_ways *ways;
-    struct hl_terms *waits, *held;   /* of its members: renewed while the group waits; with the user's options once it
-                                        is held */
+    struct hl_terms *terms;          /* of its members alone: they are renewed while the group waits; with the user's
+                                        options once it is held */
     struct hl_alarm alarm;
     struct hl_gather *end;           /* for the next release; NULL: none made yet */
     TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
@@ -75,26 +70,25 @@ struct hl_group {
     struct hl_vote *votes;           /* WAITING: of each member the last refusal */
     uint32_t attempts;
     uint8_t state;                   /* enum hl_group_state */
-    uint8_t step;                    /* the way's own state */
+    uint8_t step;                    /* the way's own state; HL_GROUP_PAUSED: it has nothing, until the alarm */
     uint8_t is_try;
-    unsigned at, open;               /* the way's: a member, answers awaited */
-    uint8_t has_waited, is_contended; /* the way's: it was found held by others; it probably will be */
+    unsigned at, looks;              /* the way's: a member; times that it looked */
+    uint8_t has_waited, had_waited;  /* it was found held by others, in this wait; in the one before */
     uint8_t is_failing;              /* HELD: the renewals of too many members fail, and that was reported */
-    unsigned failing;                /* WAITING: the way's: pauses so far */
+    unsigned failing;                /* WAITING: the way's: failures so far */
     unsigned count, needed;
     struct hl_member members[];      /* in the order of their names' bytes, the same for all groups */
 };
 
 extern const struct hl_handle_ops hl_group_ops;
 
-/* Takes references to the names and to both terms. NULL: no memory. */
+/* Takes references to the names, and takes over that to the members' terms. NULL: no memory. */
 struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *waits,
-                              struct hl_terms *held);
+                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
-void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
+void hl_groups_node_up(struct hl_core *core); /* a server is back: who paused or lacks a member may go on */
 
 /* ---- for a way ---- */
 
@@ -104,11 +98,12 @@ static inline const struct hl_memory *hl_group_memory(const struct hl_group *gro
     return &group->lock->terms->cell->memory;
 }
 static inline uint64_t hl_group_now_us(const struct hl_group *group) { return hl_now_us(&hl_group_core(group)->host); }
-void hl_group_resume_at(struct hl_group *group, uint64_t at_us); /* its tick, or heal; UINT64_MAX: never */
-void hl_group_pause(struct hl_group *group, uint64_t span_us); /* gives all back, and resumes after that time */
-int hl_group_ask_again(struct hl_member *member); /* for the whole lease; 0: no memory, or it is under way */
-hilock_status hl_group_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
-void hl_group_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
+static inline uint64_t hl_group_command_us(const struct hl_group *group)
+{
+    return (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
+}
+/* gives all back; its tick comes after least_us and a random part of random_us */
+void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us);
 /* in place of what it was; takes over their memory */
 static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
                                  struct hl_last_words *words)

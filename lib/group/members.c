@@ -8,19 +8,8 @@
 #include "hold/hold.h"
 #include "hold/reentry.h"
 #include "hold/validity.h"
-#include "lock/acquire.h"
-#include "lock/turn.h"
 
-void hl_member_return(struct hl_member *member)
-{
-    struct hilock_lock *lock = member->lock;
-    if (lock->acquire) {
-        member->group->attempts += lock->acquire->attempts;
-        hl_acquire_drop(lock->acquire);
-    }
-    if (lock->hold)
-        hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
-}
+enum { TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
 
 /* The last name first: its next waiter may have waited for the other names, too. */
 void hl_members_return(struct hl_group *group)
@@ -57,6 +46,57 @@ unsigned hl_members_votes(const struct hl_group *group)
     return group->state == GROUP_HELD && group->ways->is_voted ? hl_members_held(group) : 0;
 }
 
+static int is_good(const struct hl_member *member)
+{
+    const struct hl_hold *hold = member->lock->hold;
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(member->group));
+    return !member->is_extending && left_us >= hl_hold_least_us(hold, member->group->lock->terms) &&
+           !hl_hold_is_adrift(hold);
+}
+
+unsigned hl_members_good(struct hl_group *group)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        if (!hl_member_has(&group->members[i]))
+            continue;
+        if (is_good(&group->members[i]))
+            found++;
+        else
+            hl_member_extend(&group->members[i]);
+    }
+    return found;
+}
+
+/* ---- the way to their servers ---- */
+
+static uint64_t slowest_us(const struct hl_group *group, int is_usual)
+{
+    uint64_t slowest_us = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_node *node = hl_member_node(&group->members[i]);
+        uint64_t trip_us = is_usual ? node->usual_us : node->quickest_us;
+        if (node->is_up && trip_us > slowest_us)
+            slowest_us = trip_us;
+    }
+    return slowest_us;
+}
+
+uint64_t hl_members_trip_us(const struct hl_group *group)
+{
+    uint64_t usual_us = slowest_us(group, 1);
+    return usual_us < TRIP_MIN_US ? TRIP_MIN_US : usual_us;
+}
+
+/* Longer after it proved too short: masters may have become slower. */
+uint64_t hl_members_patience_us(const struct hl_group *group)
+{
+    uint64_t usual_us = PATIENCE_TRIPS * slowest_us(group, 0);
+    return (usual_us < PATIENCE_MIN_US ? PATIENCE_MIN_US : usual_us) << group->failing;
+}
+
+/* ---- held ---- */
+
 static uint64_t ends_us_of(const struct hl_member *member)
 {
     return hl_member_has(member) ? hl_hold_ends_us(member->lock->hold) : 0;
@@ -87,21 +127,6 @@ struct hl_look hl_members_look(const struct hilock_lock *lock)
     return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
                             .ends_us = hl_members_end_us(group), .count = 1 + group->desk.count,
                             .tenure = group->tenure};
-}
-
-/* ---- held ---- */
-
-/* It was granted with a watchdog in any case. From here on it has the user's options, and no longer a lease than the
- * others. */
-void hl_member_join(struct hl_member *member)
-{
-    struct hl_group *group = member->group;
-    struct hl_hold *hold = member->lock->hold;
-    member->is_failing = 0;
-    hl_turn_retune(hold, group->held, group->since_us);
-    if (group->validity &&
-        hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
-        hl_member_return(member); /* a hold that other threads cannot see must not count */
 }
 
 hilock_status hl_members_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)

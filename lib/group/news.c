@@ -7,37 +7,66 @@
 #include "group/news.h"
 
 #include "base/contract.h"
+#include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
 #include "core/notice.h"
 #include "group/gather.h"
 #include "group/members.h"
 #include "hold/watchdog.h"
+#include "wait/known.h"
 
-/* ---- acquires ---- */
+/* ---- the alarm ---- */
 
-/* From here on all are renewed at the same time again: else the validity would depend on which master forgets next. */
-static void heal(struct hl_member *member)
+/* The members' waits end with the group's; requests of the way itself may last longer. */
+void hl_news_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
-    struct hl_group *group = member->group;
-    hl_member_join(member);
-    for (unsigned i = 0; i < group->count; i++)
-        if (hl_member_has(&group->members[i]) && group->held->is_renewed)
-            hl_watchdog_verify(group->members[i].lock->hold, 1);
+    struct hl_core *core = hl_group_core(group);
+    uint64_t at_us = hl_group_now_us(group) + least_us;
+    if (random_us)
+        at_us += hl_random_below(&core->host.random, random_us) + 1;
+    hl_alarm_set(&core->group_alarms, &group->alarm, at_us < group->ends_us ? at_us : group->ends_us);
 }
 
-void hl_news_acquired(const struct hilock_result *result, void *user)
+void hl_news_rest(struct hl_group *group) { hl_alarm_stop(&hl_group_core(group)->group_alarms, &group->alarm); }
+
+/* ---- healing: a member that is not held is asked for again, while enough are ---- */
+
+static void heal_within(struct hl_group *group, unsigned share)
 {
-    struct hl_member *member = user;
-    struct hl_group *group = member->group;
-    group->attempts += result->attempts;
-    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD); /* the end of a wait withdraws its members'
-                                                                                requests */
-    if (group->state == GROUP_WAITING)
-        group->ways->answered(member, result);
-    else if (result->status == HILOCK_OK)
-        heal(member);
+    int is_missing = hl_members_held(group) < group->count && group->lock->terms->is_renewed;
+    if (is_missing && !HL_PLANTED(QUORUM_UNHEALED))
+        hl_news_wake_in(group, hl_terms_lease_us(group->terms) / share, 0);
+    else
+        hl_news_rest(group);
 }
+
+/* Members that are asked for and not refused yet may join; a place in a queue is left. */
+void hl_news_granted(struct hl_group *group)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_acquire *acquire = group->members[i].lock->acquire;
+        if (acquire && !acquire->is_try && hl_known_is_held(acquire->lock->name))
+            hl_member_return(&group->members[i]);
+    }
+    heal_within(group, 3);
+}
+
+static void heal(struct hl_group *group)
+{
+    uint64_t now_us = hl_group_now_us(group), patience_us = hl_members_patience_us(group);
+    int may_ask = hl_members_end_us(group) > now_us;
+    for (unsigned i = 0; may_ask && i < group->count; i++) {
+        struct hl_member *member = &group->members[i];
+        int is_idle = !hl_member_has(member) && !member->lock->acquire;
+        if (is_idle && hl_node_is_able(hl_member_node(member), now_us, patience_us))
+            (void)hl_member_ask(member, 1);
+    }
+    heal_within(group, 3);
+}
+
+/* A moment later, so that the other masters' answers to renewals of the same time come first. */
+void hl_news_heal(struct hl_group *group) { heal_within(group, 12); }
 
 /* ---- losses ---- */
 
@@ -52,13 +81,13 @@ static void on_lost(struct hl_member *member, const struct hilock_event *lost)
     member->is_failing = 0;
     if (hl_members_held(group) >= group->needed) {
         if (lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
-            group->ways->missing(group);
+            hl_news_heal(group);
         hl_notice_post(core, &group->notice, REPORT_WAITING);
         return;
     }
     hl_text_set(&detail, "%s", lost->detail);
-    if (group->ways->lost_with)
-        hl_text_add(&detail, group->ways->lost_with, group->count);
+    if (!group->ways->is_voted)
+        hl_text_add(&detail, "; all %u names of this multi are released", group->count);
     hl_terms_trace(lock->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
                                      .detail = detail.bytes, .waited_us = hl_now_us(&core->host) - group->since_us});
@@ -73,11 +102,9 @@ static void on_lost(struct hl_member *member, const struct hilock_event *lost)
 void hl_news_lost(const struct hilock_event *event, void *user)
 {
     struct hl_member *member = user;
-    /* it may be granted by that, but losses are reported first (R6) */
-    if (member->group->state == GROUP_WAITING && member->group->ways->is_voted)
+    /* what the way does then may be a report, but losses are reported first (R6) */
+    if (member->group->state == GROUP_WAITING)
         hl_notice_post(hl_group_core(member->group), &member->group->notice, REPORT_WAITING);
-    else if (member->group->state == GROUP_WAITING)
-        member->group->ways->lost(member->group);
     else if (member->group->state == GROUP_HELD)
         on_lost(member, event);
 }
@@ -128,11 +155,11 @@ static void on_waiting(struct hl_member *member, const struct hilock_event *even
         hl_member_return(member);
     if (group->state != GROUP_WAITING)
         return;
+    group->has_waited = 1;
     group->lock->refs++;
     report_waiting(group, event);
-    if (group->ways->waits && group->lock->epoch == epoch && group->lock->terms->cell->core &&
-        group->state == GROUP_WAITING)
-        group->ways->waits(member);
+    if (group->lock->epoch == epoch && group->lock->terms->cell->core && group->state == GROUP_WAITING)
+        group->ways->check(group);
     hl_lock_unref(group->lock);
 }
 
@@ -155,7 +182,7 @@ void hl_news_alarm(struct hl_alarm *alarm)
 {
     struct hl_group *group = (struct hl_group *)(void *)((char *)alarm - offsetof(struct hl_group, alarm));
     if (group->state == GROUP_HELD)
-        group->ways->heal(group);
+        heal(group);
     else
         group->ways->tick(group);
 }

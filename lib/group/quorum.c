@@ -3,56 +3,27 @@
 #include "group/quorum.h"
 
 #include "base/plant.h"
-#include "core/lease.h"
-#include "core/name.h"
 #include "group/members.h"
+#include "group/news.h"
 #include "group/verdict.h"
-#include "hold/hold.h"
 #include "lock/acquire.h"
-#include "lock/plain.h"
 #include "wait/gate.h"
 #include "wait/known.h"
 
-enum { PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8, DOUBLINGS_MAX = 5, TRIP_MIN_US = 1000, RACE_TRIPS = 4,
-       FEW_US = 50000, LOOK_US = 200000, LOOKS = 25 };
-enum step { ROUND, STANDING, ASKING, PAUSED };
-
-static uint64_t below(const struct hl_group *group, uint64_t limit_us)
-{
-    return hl_random_below(&hl_group_core(group)->host.random, limit_us) + 1;
-}
+enum { DOUBLINGS_MAX = 5, RACE_TRIPS = 4, LOOK_US = 200000, LOOKS = 25 };
+enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
 
 /* ---- masters ---- */
 
 static struct hl_node *node_at(const struct hl_group *group, unsigned i)
 {
-    return hl_name_node(hl_group_core(group), group->members[i].lock->name);
-}
-
-static uint64_t slowest_us(const struct hl_group *group, int is_usual)
-{
-    uint64_t slowest_us = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_node *node = node_at(group, i);
-        uint64_t trip_us = is_usual ? node->usual_us : node->quickest_us;
-        if (node->is_up && trip_us > slowest_us)
-            slowest_us = trip_us;
-    }
-    return slowest_us;
-}
-
-/* How long a master may owe an answer before it counts as silent; longer after it proved too short: masters may have
- * become slower. */
-static uint64_t patience_us(const struct hl_group *group)
-{
-    uint64_t usual_us = PATIENCE_TRIPS * slowest_us(group, 0);
-    return (usual_us < PATIENCE_MIN_US ? PATIENCE_MIN_US : usual_us) << group->failing;
+    return hl_member_node(&group->members[i]);
 }
 
 static uint64_t limit_us(const struct hl_group *group)
 {
-    uint64_t span_us = patience_us(group), lease_us = hl_terms_lease_us(group->waits) / 4;
-    uint64_t command_us = (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
+    uint64_t span_us = hl_members_patience_us(group), lease_us = hl_terms_lease_us(group->terms) / 4,
+        command_us = hl_group_command_us(group);
     span_us = lease_us < span_us ? lease_us : span_us;
     return command_us < span_us ? command_us : span_us;
 }
@@ -61,7 +32,7 @@ static int is_able(const struct hl_group *group, unsigned i)
 {
     const struct hl_node *node = node_at(group, i);
     uint64_t now_us = hl_group_now_us(group);
-    return hl_node_is_able(node, now_us, patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
+    return hl_node_is_able(node, now_us, hl_members_patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
            !hl_verdict_is_lasting(group->votes[i].status);
 }
 
@@ -100,7 +71,7 @@ static int can_win(const struct hl_group *group) { return count(group, may_have)
 
 static void ask(struct hl_group *group, unsigned i, int is_try)
 {
-    if (hl_group_ask(&group->members[i], is_try) != HILOCK_OK)
+    if (hl_member_ask(&group->members[i], is_try) != HILOCK_OK)
         group->votes[i].status = HILOCK_NO_MEMORY;
 }
 
@@ -128,18 +99,6 @@ static void decide(struct hl_group *group, int is_over)
     hl_group_decide(group, group->refusal.status);
 }
 
-static void pause_for(struct hl_group *group, uint64_t span_us)
-{
-    group->step = PAUSED;
-    hl_group_pause(group, span_us);
-}
-
-static uint64_t trip_us(const struct hl_group *group)
-{
-    uint64_t usual_us = slowest_us(group, 1);
-    return usual_us < TRIP_MIN_US ? TRIP_MIN_US : usual_us;
-}
-
 static void doubt(struct hl_group *group) { group->failing += group->failing < DOUBLINGS_MAX; }
 
 /* The next master decides. */
@@ -148,25 +107,25 @@ static void change(struct hl_group *group)
     hl_verdict_learn(group, 1);
     doubt(group);
     group->at = next_able(group, group->at + 1);
-    pause_for(group, below(group, 2 * trip_us(group)));
+    hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
 }
 
 static void stand(struct hl_group *group)
 {
     group->step = STANDING;
-    group->open = 0;
+    group->looks = 0;
     if (HL_PLANTED(BALLOT_ALL_AT_ONCE))
         ask_others(group, 0);
     else
         return_others(group);
-    hl_group_resume_at(group, hl_group_now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
+    hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
 static void begin_round(struct hl_group *group)
 {
     group->step = ROUND;
     ask_others(group, 1);
-    hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group));
+    hl_news_wake_in(group, limit_us(group), 0);
     check(group);
 }
 
@@ -175,8 +134,8 @@ static void begin_round(struct hl_group *group)
 static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
-    hl_group_resume_at(group, hl_group_now_us(group) + limit_us(group) / 2 + below(group, limit_us(group) / 2));
-    ask_others(group, !group->waits->kind->has_queue);
+    hl_news_wake_in(group, limit_us(group) / 2, limit_us(group) / 2);
+    ask_others(group, !group->terms->kind->has_queue);
     check(group);
 }
 
@@ -194,20 +153,16 @@ static unsigned held_elsewhere(const struct hl_group *group)
 }
 
 /* A kind that polls comes back at its next poll: another may have the missing votes for long. */
-static uint64_t race_pause_us(const struct hl_group *group)
-{
-    const struct hl_terms *terms = group->waits;
-    if (terms->kind->has_queue)
-        return below(group, RACE_TRIPS * trip_us(group));
-    return (uint64_t)terms->poll_min_ms * 1000 + below(group, (uint64_t)terms->poll_jitter_ms * 1000 + 1);
-}
-
 static void lose_race(struct hl_group *group)
 {
+    const struct hl_terms *terms = group->terms;
     hl_verdict_learn(group, 1);
-    group->has_waited = group->is_contended = 1;
+    group->has_waited = 1;
     group->at = held_elsewhere(group);
-    pause_for(group, race_pause_us(group));
+    if (terms->kind->has_queue)
+        hl_group_pause(group, 0, RACE_TRIPS * hl_members_trip_us(group));
+    else
+        hl_group_pause(group, (uint64_t)terms->poll_min_ms * 1000, (uint64_t)terms->poll_jitter_ms * 1000);
 }
 
 /* is_over: it took too long. */
@@ -216,29 +171,13 @@ static void end_round(struct hl_group *group, int is_over)
     if (group->is_try && !is_over)
         decide(group, 0);
     else if (group->is_try) /* silence is not an answer: it tries again while there is time */
-        pause_for(group, below(group, 2 * trip_us(group)));
+        hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
     else if (has(group, group->at))
         ask_with_arbiter(group);
     else if (asks(group, group->at) && node_at(group, group->at)->is_up)
         stand(group);
     else
         change(group);
-}
-
-/* A grant for a window, or an old one, is asked for once more. */
-static unsigned good(struct hl_group *group)
-{
-    uint64_t least_us = hl_terms_least_us(group->lock->terms, group->lock->terms->lease_ms);
-    unsigned found = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_member *member = &group->members[i];
-        int is_good = has(group, i) &&
-            hl_left_us(hl_hold_ends_us(member->lock->hold), hl_group_now_us(group)) >= least_us;
-        found += is_good != 0;
-        if (has(group, i) && !is_good)
-            (void)hl_group_ask_again(member);
-    }
-    return found;
 }
 
 static void go_on(struct hl_group *group)
@@ -265,7 +204,7 @@ static void go_on(struct hl_group *group)
 /* After each answer: do we have it, and can we still get it? */
 static void check(struct hl_group *group)
 {
-    if (good(group) >= group->needed)
+    if (hl_members_good(group) >= group->needed)
         hl_group_grant(group);
     else if (hl_verdict_is_final(group))
         decide(group, 0);
@@ -278,7 +217,8 @@ static void check(struct hl_group *group)
 static int is_contended(const struct hl_group *group)
 {
     const struct hl_name *name = group->members[group->at].lock->name;
-    return !group->is_try && (group->is_contended || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
+    int has_waited = group->had_waited || group->has_waited;
+    return !group->is_try && (has_waited || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
 }
 
 static void start(struct hl_group *group, unsigned from)
@@ -287,31 +227,18 @@ static void start(struct hl_group *group, unsigned from)
     int are_enough = count(group, is_able) >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed);
     if (are_enough) {
         group->at = first;
-        hl_group_take_ids(group);
+        hl_member_take_ids(group);
         ask(group, first, group->is_try);
     }
     if (!are_enough || !asks(group, first))
-        pause_for(group, FEW_US / 2 + below(group, FEW_US / 2));
+        hl_group_pause(group, HL_GROUP_FEW_US / 2, HL_GROUP_FEW_US / 2);
     else if (is_contended(group))
         stand(group);
     else
         begin_round(group);
 }
 
-static int lacks_memory(const struct hl_group *group, unsigned i)
-{
-    return group->votes[i].status == HILOCK_NO_MEMORY;
-}
-
-static hilock_status begin(struct hl_group *group)
-{
-    group->failing = 0;
-    group->is_contended = group->has_waited;
-    group->has_waited = 0;
-    hl_verdict_forget(group);
-    start(group, 0);
-    return count(group, lacks_memory) ? HILOCK_NO_MEMORY : HILOCK_OK;
-}
+static void begin(struct hl_group *group) { start(group, 0); }
 
 /* ---- news ---- */
 
@@ -320,22 +247,6 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
     hl_verdict_keep(member, result);
     check(member->group);
 }
-
-static void extended(struct hl_member *member, const struct hilock_result *result)
-{
-    if (result->status == HILOCK_OK)
-        check(member->group);
-}
-
-static void waits(struct hl_member *member)
-{
-    struct hl_group *group = member->group;
-    group->has_waited = 1;
-    group->is_contended = 1;
-    check(group);
-}
-
-static void lost(struct hl_group *group) { check(group); }
 
 /* If a client has the arbiter's vote and needs it no more, all would wait in vain: try the others now and then. An
  * arbiter that has not said yet who holds the name is no worse than others: a sibling may have released it just now. */
@@ -347,10 +258,10 @@ static void look(struct hl_group *group)
         return;
     }
     hl_node_probe(node_at(group, group->at));
-    if (++group->open % LOOKS == 0)
+    if (++group->looks % LOOKS == 0)
         begin_round(group);
     else
-        hl_group_resume_at(group, hl_group_now_us(group) + LOOK_US / 2 + below(group, LOOK_US));
+        hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
 static int is_silent(const struct hl_group *group, unsigned i)
@@ -379,53 +290,5 @@ static void tick(struct hl_group *group)
     }
 }
 
-/* ---- held ---- */
-
-static void heal_within(struct hl_group *group, unsigned share)
-{
-    int is_missing = hl_members_held(group) < group->count && group->held->is_renewed;
-    int must_heal = is_missing && !HL_PLANTED(QUORUM_UNHEALED);
-    uint64_t span_us = hl_terms_lease_us(group->held) / share;
-    hl_group_resume_at(group, must_heal ? hl_group_now_us(group) + span_us : UINT64_MAX);
-}
-
-/* Votes that are asked for and not refused yet may join; a place in a queue is left. */
-static void granted(struct hl_group *group)
-{
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_acquire *acquire = group->members[i].lock->acquire;
-        if (acquire && !acquire->is_try && hl_known_is_held(acquire->lock->name))
-            hl_member_return(&group->members[i]);
-    }
-    heal_within(group, 3);
-}
-
-static void heal(struct hl_group *group)
-{
-    uint64_t now_us = hl_group_now_us(group);
-    int may_ask = hl_members_end_us(group) > now_us;
-    for (unsigned i = 0; may_ask && i < group->count; i++)
-        if (!has(group, i) && !asks(group, i) && hl_node_is_able(node_at(group, i), now_us, patience_us(group)))
-            (void)hl_group_ask(&group->members[i], 1);
-    heal_within(group, 3);
-}
-
-/* A moment later, so that the other masters' answers to renewals of the same time come first. */
-static void missing(struct hl_group *group) { heal_within(group, 12); }
-
-/* If the arbiter is away, another master decides; the pending request to it is answered first. */
-static void node(struct hl_group *group, int is_up)
-{
-    int is_waiting = group->state == GROUP_WAITING;
-    if (is_up && group->state == GROUP_HELD)
-        missing(group);
-    else if (is_up && is_waiting && group->step == PAUSED)
-        start(group, 0);
-    else if (!is_up && is_waiting && (group->step == ROUND || group->step == STANDING) &&
-             !node_at(group, group->at)->is_up)
-        hl_group_resume_at(group, hl_group_now_us(group));
-}
-
 const struct hl_group_ways hl_quorum_ways =
-    {.begin = begin, .answered = answered, .extended = extended, .waits = waits, .lost = lost, .tick = tick,
-     .granted = granted, .heal = heal, .missing = missing, .node = node, .is_voted = 1};
+    {.begin = begin, .answered = answered, .check = check, .lost = go_on, .tick = tick, .is_voted = 1};

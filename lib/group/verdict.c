@@ -14,7 +14,7 @@
 int hl_verdict_is_lasting(hilock_status refusal)
 {
     return refusal != HILOCK_OK && refusal != HILOCK_TIMED_OUT && refusal != HILOCK_UNREACHABLE &&
-           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NO_MEMORY;
+           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED && refusal != HILOCK_NO_MEMORY;
 }
 
 static void set(const struct hl_group *group, unsigned i, hilock_status status, struct hl_last_words *words)
@@ -71,17 +71,6 @@ static void settle(struct hl_group *group)
             set(group, i, status_of(group, i), NULL);
 }
 
-static unsigned count(const struct hl_group *group, int (*is)(hilock_status status))
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < group->count; i++)
-        found += is(group->votes[i].status) != 0;
-    return found;
-}
-
-static int is_yes(hilock_status status) { return status == HILOCK_OK; }
-static int is_held(hilock_status status) { return status == HILOCK_TIMED_OUT; }
-
 int hl_verdict_is_fault(hilock_status status)
 {
     return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
@@ -89,25 +78,25 @@ int hl_verdict_is_fault(hilock_status status)
 
 int hl_verdict_is_final(const struct hl_group *group)
 {
-    return count(group, hl_verdict_is_lasting) > group->count - group->needed;
-}
-
-static hilock_status first(const struct hl_group *group, int (*is)(hilock_status status))
-{
+    unsigned lasting = 0;
     for (unsigned i = 0; i < group->count; i++)
-        if (is(group->votes[i].status))
-            return group->votes[i].status;
-    return HILOCK_UNREACHABLE;
+        lasting += hl_verdict_is_lasting(group->votes[i].status) != 0;
+    return lasting > group->count - group->needed;
 }
 
 static hilock_status verdict(const struct hl_group *group)
 {
-    unsigned held = count(group, is_held);
-    if (hl_verdict_is_final(group))
-        return first(group, hl_verdict_is_lasting);
-    if (count(group, is_yes) + held >= group->needed && (held || group->has_waited))
-        return HILOCK_TIMED_OUT;
-    return first(group, hl_verdict_is_fault);
+    int is_final = hl_verdict_is_final(group);
+    unsigned yes = 0, held = 0;
+    hilock_status fault = HILOCK_UNREACHABLE; /* the first that counts */
+    for (unsigned i = group->count; i-- > 0;) {
+        hilock_status status = group->votes[i].status;
+        yes += status == HILOCK_OK;
+        held += status == HILOCK_TIMED_OUT;
+        if (is_final ? hl_verdict_is_lasting(status) : hl_verdict_is_fault(status))
+            fault = status;
+    }
+    return !is_final && yes + held >= group->needed && (held || group->has_waited) ? HILOCK_TIMED_OUT : fault;
 }
 
 /* ---- words ---- */
@@ -131,9 +120,9 @@ unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const st
     return found;
 }
 
-const struct hl_vote *hl_verdict_speaker(const struct hl_vote *votes, unsigned count, hilock_status status)
+struct hl_vote *hl_verdict_speaker(struct hl_vote *votes, unsigned count, hilock_status status)
 {
-    const struct hl_vote *found = NULL;
+    struct hl_vote *found = NULL;
     for (unsigned i = 0; i < count; i++)
         if (votes[i].status == status &&
             (!found || hl_verdict_agreed(votes, count, &votes[i]) > hl_verdict_agreed(votes, count, found)))

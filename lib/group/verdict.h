@@ -16,7 +16,7 @@ int hl_verdict_is_one(const char *holder, const char *other); /* the same, or ho
 /* how many have that status and name that holder */
 unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const struct hl_vote *vote);
 /* with that status, the one that agrees with most others; NULL: none */
-const struct hl_vote *hl_verdict_speaker(const struct hl_vote *votes, unsigned count, hilock_status status);
+struct hl_vote *hl_verdict_speaker(struct hl_vote *votes, unsigned count, hilock_status status);
 int hl_verdict_is_final(const struct hl_group *group); /* too many refused for good: the others are too few */
 void hl_verdict_reach(struct hl_group *group, int is_over); /* the wait ends without the lock: group->refusal. is_over:
                                                                its time is up */

@@ -208,6 +208,25 @@ WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
     HOLDS(s, has_all(s, abc));
 }
 
+/* Its answer has its memory; its members' requests have none. */
+WITH_CLIENT(without_memory_for_its_members_it_asks_when_there_is_some)
+{
+    struct handle *m = multi_new(p, "m", abc, NULL);
+    store_take(&s->store, "b", "another", 60000);
+    acquire(m, HILOCK_TRY);
+    TELLS_IN(s, 5, "m:TIMED_OUT");
+    store_delete(&s->store, "b");
+    s->memory.is_out = s->memory.spares_links = 1;
+    acquiring(m, 200);
+    TELLS_IN(s, 200, "m:NO_MEMORY");
+    HOLDS(s, has_none(s, abc));
+    acquiring(m, HILOCK_FOREVER);
+    run_ms(s, 200);
+    s->memory.is_out = 0;
+    TELLS_IN(s, 60, "m:OK");
+    HOLDS(s, has_all(s, abc));
+}
+
 WITH_CLIENT(a_handle_that_outlives_its_client)
 {
     struct hilock_lock_info info = {.size = sizeof info};
