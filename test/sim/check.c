@@ -360,7 +360,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
  * nothing the client could still do would tell it. */
 static void check_known(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
-    const struct sim_store *store = place->server.store;
+    const struct sim_store *store = place->store->core;
     struct sim_store_field field;
     uint64_t *since_us = &name->unknown[place->index].since_us, *unknown_id = &name->unknown[place->index].id;
     uint64_t id = 0, now_us = sim->world.time.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
@@ -388,7 +388,7 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
     struct sim_store_field field;
     uint64_t id = 0;
     int found = 0;
-    for (size_t i = 0; !found && sim_store_hash_field(place->server.store, key, length, i, &field); i++)
+    for (size_t i = 0; !found && sim_store_hash_field(place->store->core, key, length, i, &field); i++)
         found = is_unknown(sim, &field, 1, &id);
     if (!found || id != name->stray_id)
         name->stray_us = sim->world.time.now_us;
@@ -401,7 +401,7 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
 void sim_check_names(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->places_count; i++)
-        sim_server_now(&sim->places[i].server);
+        store_now(sim->places[i].store);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
             sim->names[i].unsettled_us = sim->world.time.now_us;
@@ -430,7 +430,7 @@ void sim_check_end(struct sim *sim)
         sim_violate(&sim->world, "I9", "%u keys are left at the store", left);
     if (sim_subscriptions_left(sim))
         sim_violate(&sim->world, "I9", "subscriptions are left at the store");
-    if (!TAILQ_EMPTY(&sim->links))
+    if (!TAILQ_EMPTY(&sim->net.links_list))
         sim_violate(&sim->world, "I9", "links are left");
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].memory.blocks)

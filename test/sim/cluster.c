@@ -15,7 +15,7 @@ enum { HEARS_MAX_US = 500000, CALM_HEARS_MAX_US = 100000, KEY_LENGTH_MAX = 128 }
 void sim_cluster_learn(struct sim_place *place)
 {
     struct sim *sim = place->sim;
-    struct sim_store *store = place->server.store;
+    struct sim_store *store = place->store->core;
     const struct sim_map *map = sim_store_map(store);
     const struct sim_hole *hole = &sim->sets.hole;
     sim_store_set_down(store, hole->is_on && hole->is_total);
@@ -34,7 +34,7 @@ void sim_cluster_learn(struct sim_place *place)
 void sim_cluster_date(struct sim_set *set)
 {
     set->config_epoch = ++set->sim->sets.newest_epoch;
-    sim_store_set_epoch(set->master->server.store, set->master->index, set->config_epoch);
+    sim_store_set_epoch(set->master->store->core, set->master->index, set->config_epoch);
 }
 
 /* A server that is cut off hears nothing. */
@@ -60,11 +60,7 @@ void sim_cluster_hear(struct sim *sim, struct hl_random *random)
 
 /* ---- a slot moves ---- */
 
-static struct sim_store *store_of(struct sim_set *set)
-{
-    sim_server_now(&set->master->server);
-    return set->master->server.store;
-}
+static struct sim_store *store_of(const struct sim_set *set) { return store_now(set->master->store); }
 
 struct keys { struct hl_random *random; unsigned slot, count; char chosen[KEY_LENGTH_MAX]; size_t length; };
 
@@ -114,8 +110,6 @@ static void end_move(struct sim *sim)
 
 static uint64_t gap_us(struct sim *sim) { return sim_between(&sim->world.deployments, 0, sim->sets.move.is_slow ? 1500000 : 5000); }
 
-static int is_stalled(const struct sim_set *set) { return set->master->server.stalled_until_us > set->sim->world.time.now_us; }
-
 static void step(struct sim *sim)
 {
     struct sim_move *move = &sim->sets.move;
@@ -131,7 +125,7 @@ static void on_move(struct sim_world *world, void *arg)
     struct sim *sim = arg;
     if (!sim->sets.move.is_on)
         return;
-    if (!is_stalled(sim->sets.move.from) && !is_stalled(sim->sets.move.to))
+    if (!sim_server_is_stalled(sim->sets.move.from->master) && !sim_server_is_stalled(sim->sets.move.to->master))
         step(sim);
     if (sim->sets.move.is_on)
         sim_after(world, gap_us(sim), on_move, sim);
@@ -217,6 +211,6 @@ void sim_cluster_init(struct sim *sim)
     }
     for (unsigned i = 0; i < sim->places_count; i++) {
         map.self = i;
-        sim_store_join(sim->places[i].server.store, &map);
+        sim_store_join(sim->places[i].store->core, &map);
     }
 }

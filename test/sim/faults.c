@@ -34,16 +34,13 @@ static void stall(struct sim_place *place, struct hl_random *random)
 {
     struct sim_world *world = &place->sim->world;
     world->sometimes[SIM_FAULT_SERVER_STALL]++;
-    place->server.stalled_until_us = world->time.now_us + sim_between(random, 1000, 5000000);
+    place->store->lane.until_us = world->time.now_us + sim_between(random, 1000, 5000000);
 }
 
 static void restart(struct sim_place *place, int keeps_data)
 {
     struct sim *sim = place->sim;
-    sim_network_reset_all(&place->server);
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, keeps_data);
-    sim_server_started(&place->server);
+    sim_server_restart(place, keeps_data);
     if (keeps_data)
         return;
     if (sim->guard_ms)
@@ -59,9 +56,7 @@ static void on_back(struct sim_world *world, void *arg)
     if (!place->is_away)
         return;
     place->is_away = 0;
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, 1);
-    sim_server_started(&place->server);
+    sim_server_restart(place, 1);
     sim_trace(world, "master %u is back", place->index);
 }
 
@@ -78,57 +73,43 @@ static void crash(struct sim_place *place, struct hl_random *random)
     sim_after(world, sim_between(random, 1000, 4000000), on_back, place);
 }
 
-static void command(struct sim_place *place, int argc, const char *const *argv)
-{
-    size_t lengths[8];
-    unsigned connection = sim_server_login(&place->server);
-    for (int i = 0; i < argc; i++)
-        lengths[i] = strlen(argv[i]);
-    (void)sim_server_execute(&place->server, connection, argc, argv, lengths);
-    sim_store_disconnect(place->server.store, connection);
-}
-
 /* Redisson's RMultiLock does that: a bare PEXPIRE. To a length that still leaves time to find out. */
 static void shorten(struct sim_place *place, struct hl_random *random)
 {
     struct sim *sim = place->sim;
     unsigned i = (unsigned)hl_random_below(random, sim->names_count);
     uint64_t span_ms = sim_between(random, sim->lease_ms / 2, sim->lease_ms);
-    char span[24];
-    const char *argv[] = {"PEXPIRE", sim->names[i].text, span};
-    sim_server_now(&place->server);
-    if (sim_store_left_us(place->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
+    if (store_left_ms(place->store, sim->names[i].text) <= (int64_t)span_ms)
         return;
-    snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
     if (sim->sets.count)
         sim_sets_meddle(sim, &sim->names[i]);
     else
         sim->names[i].tainted_us[place->index] = sim->world.time.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
-    command(place, 3, argv);
+    store_expire_ms(place->store, sim->names[i].text, (int64_t)span_ms);
 }
 
 static void flush(struct sim_place *place)
 {
-    static const char *const argv[] = {"FLUSHALL"};
     place->sim->world.sometimes[SIM_FAULT_FLUSH]++;
     sim_taint(place);
-    command(place, 1, argv);
+    store_clear(place->store);
 }
 
 static void step_clock(struct sim_place *place, struct hl_random *random)
 {
     int64_t by_us = (int64_t)sim_between(random, 1000, 5000000);
+    int is_back = !sim_chance(random, 0.5);
     place->sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
-    sim_server_step(&place->server, sim_chance(random, 0.5) ? by_us : -by_us);
+    world_clock_step(&place->store->clock, is_back ? -by_us : by_us);
+    place->set_back_us += is_back ? (uint64_t)by_us : 0;
     sim_taint(place);
-    sim_server_now(&place->server);
 }
 
 static void on_errors_over(struct sim_world *world, void *arg)
 {
     (void)world;
-    sim_store_refuse(((struct sim_place *)arg)->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL);
 }
 
 static void answer_errors(struct sim_place *place, struct hl_random *random)
@@ -143,7 +124,7 @@ static void answer_errors(struct sim_place *place, struct hl_random *random)
         {SIM_REFUSE_ALL, "MASTERDOWN Link with MASTER is down"}};
     size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
     world->sometimes[SIM_FAULT_ERRORS]++;
-    sim_store_refuse(place->server.store, errors[i].what, errors[i].text);
+    sim_store_refuse(place->store->core, errors[i].what, errors[i].text);
     place->refuses_until_us = world->time.now_us + sim_between(random, 10000, 3000000);
     sim_at(world, place->refuses_until_us, on_errors_over, place);
 }
@@ -243,7 +224,7 @@ static void forget_scripts(struct sim_world *world, void *arg)
 {
     struct sim_place *place = arg;
     world->sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
-    sim_store_flush_scripts(place->server.store);
+    sim_store_flush_scripts(place->store->core);
 }
 
 /* Often a second time, while what was forgotten is being loaded. */
@@ -318,10 +299,10 @@ void sim_faults_start(struct sim *sim)
 
 static void heal(struct sim_place *place)
 {
-    place->server.stalled_until_us = 0;
+    place->store->lane.until_us = 0;
     on_back(&place->sim->world, place);
     sim_failover_end(place);
-    sim_store_refuse(place->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_store_refuse(place->store->core, SIM_REFUSE_NOTHING, NULL);
 }
 
 void sim_faults_heal(struct sim *sim)

@@ -138,5 +138,5 @@ void sim_queue_leaves(const struct sim_actor *actor)
     if (!fair)
         return;
     length = sim_queue_holder(actor, id_of(fair), holder);
-    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->server.store, name, strlen(name), holder, length, &length) != NULL;
+    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->store->core, name, strlen(name), holder, length, &length) != NULL;
 }

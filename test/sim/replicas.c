@@ -13,10 +13,9 @@ static const char *behind_name(const struct sim_replica *replica) { return repli
 
 void sim_replica_fall_behind(struct sim_replica *replica)
 {
-    struct sim_server *master = &replica->set->master->server;
-    sim_server_now(master);
-    replica->behind = sim_store_save(master->store);
-    replica->writes = sim_store_writes(master->store);
+    const struct sim_store *master = store_now(replica->set->master->store);
+    replica->behind = sim_store_save(master);
+    replica->writes = sim_store_writes(master);
 }
 
 void sim_replica_catch_up(struct sim_replica *replica)
@@ -40,12 +39,18 @@ static int follows(const struct sim_replica *replica, const struct sim_place *pl
     return place == (follows_former ? set->former : set->master);
 }
 
-unsigned sim_replicas_having(struct sim_place *place, uint64_t writes)
+unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_us)
 {
+    const struct sim_place *place = peer->store->arg;
     const struct sim_set *set = sim_set_of(place);
+    const struct sim_swarm *swarm = &place->sim->swarm;
+    uint64_t now_us = peer->store->world->now_us;
+    int is_first = now_us == peer->wait_since_us;
     unsigned count = 0;
-    for (unsigned i = 0; set && i < set->count; i++)
-        count += follows(&set->replicas[i], place) && (!set->replicas[i].behind || writes <= set->replicas[i].writes);
+    *ret_look_us = now_us + (is_first ? sim_between(&place->sim->world.sets, 1, 2 * (uint64_t)(swarm->latency_us + swarm->tail_us))
+                                      : sim_between(&place->sim->world.sets, 1000, 10000));
+    for (unsigned i = 0; set && !is_first && i < set->count; i++)
+        count += follows(&set->replicas[i], place) && (!set->replicas[i].behind || peer->wrote <= set->replicas[i].writes);
     return count;
 }
 

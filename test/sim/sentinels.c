@@ -16,7 +16,7 @@ static void learn(struct sim_sentinel *sentinel)
     const struct sim_set *set = set_of(sentinel->sim);
     struct sim_sentinel_knows knows = {master_name, {.port = SIM_PORT + (int)set->master->index}, 1 + set->epoch};
     snprintf(knows.address.host, sizeof knows.address.host, "%s", SIM_HOST);
-    sim_store_be_sentinel(sentinel->place->server.store, &knows);
+    sim_store_be_sentinel(sentinel->place->store->core, &knows);
 }
 
 static void tell(const struct sim_sentinel *sentinel, const char *channel, const struct sim_place *from)
@@ -26,7 +26,7 @@ static void tell(const struct sim_sentinel *sentinel, const char *channel, const
     snprintf(text, sizeof text, "%s %s %d %s %d", master_name, SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
              SIM_PORT + (int)set_of(sentinel->sim)->master->index);
     sim_trace(world, "place %u tells %s: %s", sentinel->place->index, channel, text);
-    world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->server.store, channel, text);
+    world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->store->core, channel, text);
 }
 
 /* All that it has not reported yet. */
@@ -64,7 +64,7 @@ void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
 void sim_sentinels_told(struct sim_process *process, const struct sim_place *place, const struct hl_reply *reply)
 {
     int is_address = reply->type == HL_REPLY_ARRAY && reply->count == 2 && place->sim->deployment == SIM_SENTINEL && !sim_set_of(place);
-    unsigned epoch = is_address ? (unsigned)sim_store_knows(place->server.store)->epoch - 1 : 0;
+    unsigned epoch = is_address ? (unsigned)sim_store_knows(place->store->core)->epoch - 1 : 0;
     process->answered_epoch = epoch > process->answered_epoch ? epoch : process->answered_epoch;
 }
 
@@ -76,7 +76,7 @@ static void on_back(struct sim_world *world, void *arg)
     if (!sentinel->place->is_away || sentinel->sim->is_healed)
         return;
     sentinel->place->is_away = 0;
-    sim_trace(world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->server.store)->epoch);
+    sim_trace(world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
     sim_after(world, sim_between(&world->deployments, 100000, 3000000), on_heard, sentinel);
 }
 
@@ -88,9 +88,7 @@ void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)
         return;
     sim_trace(&sim->world, "fault: place %u, a sentinel, is away", place->index);
     sim->world.sometimes[SIM_FAULT_SENTINEL_AWAY]++;
-    sim_network_reset_all(&place->server);
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, 1);
+    sim_server_restart(place, 1);
     place->is_away = 1;
     sim_after(&sim->world, sim_between(random, 500000, 6000000), on_back, sentinel);
 }

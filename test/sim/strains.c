@@ -44,8 +44,9 @@ static int is_under(const struct sim *sim, enum sim_strain strain)
 
 /* ---- sends and memory ---- */
 
-int sim_strain_sends(struct sim_process *process)
+int sim_strain_sends(void *arg)
 {
+    const struct sim_process *process = arg;
     struct sim *sim = process->sim;
     if (!is_under(sim, STRAIN_SENDS) || !sim_chance(&sim->world.strains, 0.002))
         return 1;

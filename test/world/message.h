@@ -27,7 +27,8 @@ struct message {
     const char **argv;
     size_t *lengths;
     struct hl_reply *reply; /* of an answer */
-    struct net_fate fate;   /* in the network of net.h */
+    const char *why;        /* of a connection that is down */
+    struct net_fate fate;
 };
 TAILQ_HEAD(messages, message);
 
