@@ -55,9 +55,9 @@ static void on_lost(const struct hilock_event *event, void *user)
     static const enum sim_sometimes by_reason[] = {SIM_LOST_TAKEN, SIM_LOST_TAKEN, SIM_LOST_EXPIRED, SIM_LOST_SUSPENDED, SIM_LOST_HOLD_MAX, SIM_LOST_CLOSING};
     struct sim_actor *actor = user;
     struct sim *sim = sim_of(actor);
-    sim_trace(&sim->world, "p%u.%u lost %s: reason %d", actor->process->index, actor->index, sim->names[actor->name].text, (int)event->reason);
+    sim_trace(&sim->world, "%s lost %s: reason %d", actor->who, sim->names[actor->name].text, (int)event->reason);
     if (actor->state != ACTOR_HOLDS)
-        sim_violate(&sim->world, "I5", "p%u.%u: on_lost without a hold", actor->process->index, actor->index);
+        sim_violate(&sim->world, "I5", "%s: on_lost without a hold", actor->who);
     sim->world.sometimes[by_reason[event->reason]]++;
     sim_check_loss(actor, event);
     sim_actor_lost(actor);
@@ -146,12 +146,12 @@ static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
 static void hear_result(struct sim_actor *actor, const struct hilock_result *result)
 {
     struct sim *sim = sim_of(actor);
-    sim_trace(&sim->world, "p%u.%u acquire %s: %s token %llu left %u", actor->process->index, actor->index, sim->names[actor->name].text,
+    sim_trace(&sim->world, "%s acquire %s: %s token %llu left %u", actor->who, sim->names[actor->name].text,
               hilock_status_name(result->status), (unsigned long long)result->fencing_token, result->remaining_ms);
     if (actor->state != ACTOR_WAITS)
-        sim_violate(&sim->world, "I5", "p%u.%u: an answer to nothing", actor->process->index, actor->index);
+        sim_violate(&sim->world, "I5", "%s: an answer to nothing", actor->who);
     if (actor->is_answered_by_cancel && result->status != HILOCK_CANCELLED)
-        sim_violate(&sim->world, "I5", "p%u.%u: cancelled, but answered %s", actor->process->index, actor->index, hilock_status_name(result->status));
+        sim_violate(&sim->world, "I5", "%s: cancelled, but answered %s", actor->who, hilock_status_name(result->status));
     actor->is_answered_by_cancel = 0;
     sim_check_order(actor);
     count_result(actor, result, actor->ends_us == 0);
@@ -313,7 +313,7 @@ static void silence(struct sim_actor *actor)
         world->sometimes[SIM_DROPPED_WAITING]++;
     else if (actor->state == ACTOR_HOLDS)
         world->sometimes[SIM_DROPPED_HELD]++;
-    sim_trace(world, "p%u.%u drops %s", actor->process->index, actor->index, sim_of(actor)->names[actor->name].text);
+    sim_trace(world, "%s drops %s", actor->who, sim_of(actor)->names[actor->name].text);
     actor->is_releasing = actor->is_answered_by_cancel = 0;
     sim_held_silence(actor);
     if (sim_chance(&world->workload, 0.5) || actor->process->is_closing)
@@ -366,7 +366,7 @@ static void acquire(struct sim_actor *actor)
     sim_contest_asks(actor);
     sim_bound_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
-    sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
+    sim_trace(&sim->world, "%s wants %s for %u ms", actor->who, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
     if (sim->is_duel)
         provoke(sim);
@@ -385,7 +385,7 @@ static void give_up(struct sim_actor *actor)
         silence(actor);
         return;
     }
-    sim_trace(&sim->world, "p%u.%u cancels %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    sim_trace(&sim->world, "%s cancels %s", actor->who, sim->names[actor->name].text);
     actor->is_answered_by_cancel = 1;
     sim_queue_leaves(actor);
     foresee_crossing(actor);
@@ -407,7 +407,7 @@ static void let_go(struct sim_actor *actor)
         silence(actor);
         return;
     }
-    sim_trace(&sim->world, "p%u.%u releases %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    sim_trace(&sim->world, "%s releases %s", actor->who, sim->names[actor->name].text);
     actor->is_releasing++;
     next = foresee(actor);
     if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
@@ -431,7 +431,8 @@ static void on_turn(void *arg)
 
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index)
 {
-    *actor = (struct sim_actor){.process = process, .index = index};
+    *actor = (struct sim_actor){.process = process};
+    snprintf(actor->who, sizeof actor->who, "p%u.%u", process->index, index);
     world_event_init(&actor->next, &process->loop.lane, on_turn, actor);
 }
 

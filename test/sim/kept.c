@@ -3,20 +3,14 @@
  *
  * A hold has parts, each a name at a place: of several names one at the place that decides about it, of a quorum one at each master. What a
  * master forgot in a crash counts as kept for as long as its restart guard keeps others from having it. */
+#include <stdlib.h>
+
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "lock/lock.h"
 #include "sim.h"
 
 enum { UPTIME_UNIT_US = 1500000 }; /* it is given in whole seconds */
-
-uint64_t sim_number(const char *digits, size_t length)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < length && digits[i] >= '0' && digits[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(digits[i] - '0');
-    return value;
-}
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
@@ -28,7 +22,7 @@ static int is_kept_at(const struct store *store, const struct sim_actor *actor, 
     size_t length = sim_queue_holder(actor, id, holder), value_length = 0;
     const char *value;
     value = sim_store_hash_get(store_now(store), name, strlen(name), holder, length, &value_length);
-    *ret_token = value ? sim_number(value, value_length) : 0;
+    *ret_token = value ? strtoull(value, NULL, 10) : 0;
     return value != NULL;
 }
 

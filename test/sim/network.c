@@ -4,6 +4,8 @@
  * Each message has a delay of its own. A reset takes what is on its way with it: a request may be lost, or run with its answer lost, or run
  * much later without a listener (bytes that a stopped server had already received). A cut link loses everything one way or both and says
  * nothing. */
+#include <stdlib.h>
+
 #include "sim.h"
 #include "wire/scripts.h"
 
@@ -131,7 +133,7 @@ static void executed(void *arg, struct hl_link *link, const struct message *requ
     int is_late = link->is_down || link->is_closed;
     count_stale(peer->store->arg, peer->store, request);
     if (peer->wait_for && *id_in(request))
-        sim_check_waited(process, sim_number(id_in(request) + 1, HL_HOLDER_MAX));
+        sim_check_waited(process, strtoull(id_in(request) + 1, NULL, 10));
     if (reply->type == HL_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
         trace_wait(process, peer, reply);
         return;

@@ -7,23 +7,19 @@
 
 enum { HEARS_MAX_US = 1500000, CALM_HEARS_MAX_US = 200000 };
 
-static const char master_name[] = "mymaster";
-
 static struct sim_set *set_of(struct sim *sim) { return &sim->sets.list[0]; }
 
 static void learn(struct sim_sentinel *sentinel)
 {
     const struct sim_set *set = set_of(sentinel->sim);
-    struct sim_sentinel_knows knows = {master_name, {.port = SIM_PORT + (int)set->master->index}, 1 + set->epoch};
-    snprintf(knows.address.host, sizeof knows.address.host, "%s", SIM_HOST);
-    sim_store_be_sentinel(sentinel->place->store->core, &knows);
+    store_knows(sentinel->place->store, SIM_HOST, SIM_PORT + (int)set->master->index, 1 + set->epoch);
 }
 
 static void tell(const struct sim_sentinel *sentinel, const char *channel, const struct sim_place *from)
 {
     struct sim_world *world = &sentinel->sim->world;
     char text[120];
-    snprintf(text, sizeof text, "%s %s %d %s %d", master_name, SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
+    snprintf(text, sizeof text, "mymaster %s %d %s %d", SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
              SIM_PORT + (int)set_of(sentinel->sim)->master->index);
     sim_trace(world, "place %u tells %s: %s", sentinel->place->index, channel, text);
     world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->store->core, channel, text);

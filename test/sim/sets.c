@@ -100,12 +100,10 @@ static void find_out(struct sim_set *set)
 {
     struct sim *sim = set->sim;
     struct sim_place *former = set->former;
-    struct sim_store_data *data = sim_store_save(set->master->store->core);
     set->former = NULL;
     set->step = SET_IS_QUIET;
     sim_trace(&sim->world, "place %u is found out to be no master any more", former->index);
-    sim_store_load(former->store->core, data);
-    sim_store_data_free(data);
+    store_copy(former->store, set->master->store);
     set_replica(former, 1);
     if (sim->deployment == SIM_CLUSTER)
         sim_cluster_learn(former);

@@ -114,7 +114,6 @@ int sim_kept(const struct sim_actor *actor, unsigned part, struct sim_kept *ret)
 uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned part);
 int sim_is_tainted(const struct sim_actor *actor); /* any of its names, since it began */
 int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, at any server */
-uint64_t sim_number(const char *digits, size_t length);
 int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
 uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name); /* true time since which two may hold it, for what was lost; 0: none */
 unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, in total */
@@ -164,7 +163,8 @@ enum sim_actor_state { ACTOR_RESTS, ACTOR_WAITS, ACTOR_HOLDS };
 enum { SIM_PARTS_MAX = (int)SIM_NAMES_MAX > (int)SIM_PLACES_MAX ? (int)SIM_NAMES_MAX : (int)SIM_PLACES_MAX };
 struct sim_actor { /* one would-be holder: wait, hold, write, release, now and then something else */
     struct sim_process *process;
-    unsigned index, name;
+    char who[24]; /* "p3.1": the second actor of the fourth process */
+    unsigned name;
     unsigned names[SIM_NAMES_MAX], names_count; /* of a multi; else name alone */
     uint64_t tokens[SIM_NAMES_MAX];             /* while it holds; of a quorum's hold and of kinds that have none: 0 */
     unsigned replicas;                          /* that are to confirm a grant */

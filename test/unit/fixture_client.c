@@ -323,7 +323,7 @@ void when(struct handle *handle, const char *what, void (*then)(struct handle *h
 /* Closing without a drain is bounded by the time of one command. */
 static void end_client(struct fixture *fixture, struct client *client)
 {
-    if (client->client && !client->loop.lane.is_frozen) {
+    if (client->client && !client->loop.lane.until_us) {
         client_close(client, 0);
         for (int i = 0; i < 1000 && !client->is_closed; i++)
             run_ms(fixture, 1000);

@@ -35,7 +35,7 @@ static void await(struct hl_link *link, struct world_event *event, const struct 
 {
     const struct message *first = TAILQ_FIRST(row);
     int is_held = first && first->reply && first->fate.held_by;
-    if (first && !is_held && !event->place && !event->is_late)
+    if (first && !is_held && !event->place)
         world_start(link->net->world, event, first->at_us);
 }
 
@@ -100,13 +100,11 @@ void net_drop_unread(struct hl_link *link)
 void net_die(struct hl_link *link)
 {
     struct net *net = link->net;
-    struct message *end = message_new(MESSAGE_DOWN);
     net_drop_unread(link);
     if (!net->loses_answers || (!TAILQ_EMPTY(&link->back) && net->loses_answers(net->arg)))
         net_drop_answers(link);
     link->is_cut_back = 0;
-    end->why = "Connection reset by peer";
-    net_answer(link, end, net->back_us);
+    net_answer(link, message_news("Connection reset by peer"), net->back_us);
     link->is_down = 1;
     net_link_free_if_over(link);
 }
@@ -123,7 +121,7 @@ static struct hl_reply *execute(struct hl_link *link, const struct message *requ
 {
     const struct net *net = link->net;
     struct store_peer *peer = link->peer;
-    struct hl_reply *reply = peer->blocked_us ? store_look(peer) : store_execute(peer, request->argc, (const char *const *)request->argv, request->lengths);
+    struct hl_reply *reply = peer->blocked_us ? store_look(peer) : store_execute(peer, request->argc, request->argv, request->lengths);
     if (reply && net->executed)
         net->executed(net->arg, link, request, reply);
     return reply;
@@ -180,19 +178,16 @@ static void on_arrival(void *arg)
 static void give(struct hl_link *link, const struct message *message)
 {
     const struct net *net = link->net;
-    if (message->kind == MESSAGE_DOWN) {
-        link->is_over = 1;
-        link->events->on_down(link->arg, message->why);
-        return;
-    }
-    if (message->kind == MESSAGE_UP) {
-        link->is_up = 1;
-        link->events->on_up(link->arg);
-        return;
-    }
-    if (net->received)
+    if (message->reply && net->received)
         net->received(net->arg, link, message->reply);
-    link->events->on_reply(link->arg, message->reply);
+    link->is_over = message->why != NULL;
+    link->is_up |= !message->reply && !message->why;
+    if (message->reply)
+        link->events->on_reply(link->arg, message->reply);
+    else if (message->why)
+        link->events->on_down(link->arg, message->why);
+    else
+        link->events->on_up(link->arg);
 }
 
 static struct message *take_arrived(struct hl_link *link)

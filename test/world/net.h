@@ -17,18 +17,6 @@
 
 enum { NET_PLACES_MAX = 16 };
 
-struct net_command { /* as its fate is asked */
-    int argc;
-    const char *const *argv;
-    const size_t *lengths;
-    const char *word;       /* store_word */
-    const char *key;        /* name of the lock, of a script; else "" */
-    size_t key_length;
-    int is_stream;          /* on a subscription link */
-    const struct world_loop *process;
-    const struct store *store;
-};
-
 struct net_place {
     char where[112]; /* "10.0.0.5:6379", or a path */
     struct store *store;
@@ -66,7 +54,7 @@ struct net {
     unsigned links, requests; /* that are open; sent, ever */
     int secured;              /* factories that were made to speak TLS, and live */
     void *arg;                /* of these, each of which may be NULL: */
-    void (*decide)(void *arg, const struct net_command *command, struct net_fate *fate); /* of a request, as it is written */
+    void (*decide)(void *arg, const struct hl_link *link, struct message *request); /* its fate, as it is written */
     uint64_t (*delay_us)(void *arg); /* of a message, instead of the three numbers above */
     int (*refuses)(void *arg, const struct world_loop *process, const struct net_place *place); /* a connection */
     int (*loses_answers)(void *arg); /* a connection that dies, those on their way; else always */

@@ -43,30 +43,15 @@ static hilock_status secure(struct hl_link_factory *factory, const struct hl_mem
 
 static void insecure(struct hl_link_factory *factory) { ((struct net_port *)factory->ctx)->net->secured--; }
 
-static void ask_fate(const struct hl_link *link, struct message *message)
-{
-    const struct net *net = link->net;
-    struct net_command command = {message->argc, (const char *const *)message->argv, message->lengths, NULL, "", 0, link->is_stream, link->process,
-                                  NULL};
-    if (!net->decide || !link->peer)
-        return;
-    command.store = link->peer->store;
-    command.word = store_word(command.argc, command.argv, command.lengths);
-    if (strcmp(command.argv[0], "EVALSHA") == 0 && command.argc > 3) {
-        command.key = command.argv[3];
-        command.key_length = command.lengths[3];
-    }
-    net->decide(net->arg, &command, &message->fate);
-}
-
 static void write_out(struct hl_flush *flush)
 {
     struct hl_link *link = (struct hl_link *)(void *)((char *)flush - offsetof(struct hl_link, flush));
-    struct message *message;
-    while ((message = TAILQ_FIRST(&link->unwritten)) != NULL) {
-        TAILQ_REMOVE(&link->unwritten, message, entry);
-        ask_fate(link, message);
-        net_request(link, message);
+    struct message *request;
+    while ((request = TAILQ_FIRST(&link->unwritten)) != NULL) {
+        TAILQ_REMOVE(&link->unwritten, request, entry);
+        if (link->net->decide)
+            link->net->decide(link->net->arg, link, request);
+        net_request(link, request);
     }
     link->backlog = 0;
 }
@@ -90,24 +75,17 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 {
     struct net_port *port = ctx;
     struct hl_link *link = net_link_new(port, find_place(port->net, target));
-    struct message *first;
-    int is_down;
+    const char *why;
     if (!link)
         return NULL;
     link->host = host;
     link->events = events;
     link->arg = arg;
     link->flush.flush = write_out;
-    first = message_new(MESSAGE_UP);
-    first->why = why_down(link, target->tls_host);
-    if (first->why)
-        first->kind = MESSAGE_DOWN;
-    is_down = first->kind == MESSAGE_DOWN;
-    if (link->place && link->place->mood == NET_IS_SILENT)
-        message_free(first);
-    else
-        net_answer(link, first, port->net->connect_us);
-    link->is_down = is_down;
+    why = why_down(link, target->tls_host);
+    if (!link->place || link->place->mood != NET_IS_SILENT)
+        net_answer(link, message_news(why), port->net->connect_us);
+    link->is_down = why != NULL;
     net_link_free_if_over(link);
     return link;
 }

@@ -46,7 +46,6 @@ void store_init(struct store *store, struct world *world)
     static const struct sim_store_events events = {.message = on_message, .published = on_published};
     memset(store, 0, sizeof *store);
     store->world = world;
-    world_lane_init(&store->lane);
     world_clock_init(&store->clock, world, 1700000000 * 1000000u);
     TAILQ_INIT(&store->peers);
     store->core = sim_store_new(&events, store);

@@ -6,6 +6,8 @@
 #ifndef TEST_WORLD_STORE_H
 #define TEST_WORLD_STORE_H
 
+#include <sys/queue.h>
+
 #include "memory/peers.h"
 #include "world/say.h"
 #include "world/world.h"
