@@ -78,23 +78,17 @@ static void on_event(const struct hilock_event *event, void *user)
 
 static void count_result(struct sim_actor *actor, const struct hilock_result *result, int was_try)
 {
+    static const struct { hilock_status status; enum sim_sometimes what; } legal[] = {
+        {HILOCK_OK, SIM_GRANTED}, {HILOCK_TIMED_OUT, SIM_TIMED_OUT}, {HILOCK_UNREACHABLE, SIM_UNREACHABLE}, {HILOCK_UNWRITABLE, SIM_UNWRITABLE},
+        {HILOCK_NOT_REPLICATED, SIM_NOT_REPLICATED}, {HILOCK_CANCELLED, SIM_CANCELLED}, {HILOCK_CLOSED, SIM_CLOSED}};
     struct sim_world *world = &sim_of(actor)->world;
-    if (result->status == HILOCK_OK) {
-        world->sometimes[SIM_GRANTED]++;
-        world->sometimes[SIM_CONTENDED] += result->attempts > 1;
-    } else if (result->status == HILOCK_TIMED_OUT) {
-        world->sometimes[SIM_TIMED_OUT]++;
-        world->sometimes[SIM_DENIED_LOCALLY] += was_try && result->attempts == 0;
-    } else if (result->status == HILOCK_UNREACHABLE)
-        world->sometimes[SIM_UNREACHABLE]++;
-    else if (result->status == HILOCK_UNWRITABLE)
-        world->sometimes[SIM_UNWRITABLE]++;
-    else if (result->status == HILOCK_NOT_REPLICATED)
-        world->sometimes[SIM_NOT_REPLICATED]++;
-    else if (result->status == HILOCK_CANCELLED)
-        world->sometimes[SIM_CANCELLED]++;
-    else if (result->status == HILOCK_CLOSED)
-        world->sometimes[SIM_CLOSED]++;
+    size_t i = 0;
+    while (i < sizeof legal / sizeof *legal && legal[i].status != result->status)
+        i++;
+    world->sometimes[SIM_CONTENDED] += result->status == HILOCK_OK && result->attempts > 1;
+    world->sometimes[SIM_DENIED_LOCALLY] += result->status == HILOCK_TIMED_OUT && was_try && result->attempts == 0;
+    if (i < sizeof legal / sizeof *legal)
+        world->sometimes[legal[i].what]++;
     else if (!sim_strain_excuses(actor->process, actor->lacks, result->status))
         sim_violate(world, "I5", "an acquire ended %s: %s", hilock_status_name(result->status), result->detail);
 }

@@ -18,9 +18,7 @@ enum { LINKED_US = 4000000 }; /* after the heal every link is found dead or good
 
 static uint64_t true_left_us(const struct sim_actor *actor)
 {
-    const struct sim_process *process = actor->process;
-    uint64_t now_us = sim_process_now_us(process);
-    return world_clock_span_us(&process->loop.clock, hl_left_us(actor->lock->ops->look(actor->lock).ends_us, now_us));
+    return world_clock_span_us(&actor->process->loop.clock, sim_inside_left_us(actor));
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
@@ -76,7 +74,7 @@ static void check_told(struct sim_actor *actor)
         sim_violate(&process->sim->world, "I5", "%s: a turn after the deadline passed, and the loss is not told", actor->who);
     /* timers of its sleep may still be due */
     before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0;
-    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && sim_inside_since_us(actor) + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
+    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && actor->lock->ops->look(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: holds for longer than hold_max_ms", actor->who);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: waits %llu us longer than asked", actor->who,

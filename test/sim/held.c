@@ -144,7 +144,7 @@ void sim_check_validity(struct sim_actor *actor)
         return;
     left_us = hl_validity_left_us(actor->validity);
     if (actor->lock && sim_inside_id(actor) == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
-        should_us = hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process));
+        should_us = sim_inside_left_us(actor);
     if (left_us != should_us)
         sim_violate(&sim_of(actor)->world, "I2", "%s: a validity says %llu us, the handle %llu", actor->who,
                     (unsigned long long)left_us, (unsigned long long)should_us);

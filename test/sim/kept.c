@@ -40,8 +40,7 @@ static uint64_t kept_us(const struct sim_place *place, const char *name)
 
 static uint64_t believed_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t now_us = sim_process_now_us(actor->process), left_us = hl_left_us(actor->lock->ops->look(actor->lock).ends_us, now_us);
-    uint64_t part_us = hl_left_us(part->deadline_us, now_us);
+    uint64_t left_us = sim_inside_left_us(actor), part_us = hl_left_us(part->deadline_us, sim_process_now_us(actor->process));
     left_us = sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us;
     return world_clock_span_us(&actor->process->loop.clock, left_us);
 }

@@ -60,13 +60,6 @@ static void on_gap(struct sim_world *world, void *arg);
 
 static int is_to_be_next(const struct sim_replica *replica) { return replica->place == replica->set->next && replica->set->step != SET_IS_QUIET; }
 
-/* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they take over. */
-static int is_moving(const struct sim_set *set)
-{
-    const struct sim_move *move = &set->sim->sets.move;
-    return move->is_on && (move->from == set || move->to == set);
-}
-
 static void on_over(struct sim_world *world, void *arg)
 {
     struct sim_replica *replica = arg;
@@ -84,7 +77,8 @@ static void on_gap(struct sim_world *world, void *arg)
     struct sim_replica *replica = &set->replicas[hl_random_below(random, set->count)];
     if (sim->is_healed)
         return;
-    if (follows(replica, set->master) && !replica->behind && !is_to_be_next(replica) && !is_moving(set)) {
+    /* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they take over. */
+    if (follows(replica, set->master) && !replica->behind && !is_to_be_next(replica) && !sim_set_moves(set)) {
         sim_replica_fall_behind(replica);
         world->sometimes[SIM_FAULT_BEHIND]++;
         sim_trace(world, "fault: place %u %s", replica->place->index, behind_name(replica));

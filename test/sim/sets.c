@@ -233,15 +233,16 @@ static struct sim_place *some_replica(struct sim_set *set, struct hl_random *ran
     return NULL;
 }
 
-static int can_fail_over(const struct sim_set *set)
+int sim_set_moves(const struct sim_set *set)
 {
     const struct sim_move *move = &set->sim->sets.move;
-    return set->step == SET_IS_QUIET && !set->master->is_away && !(move->is_on && (move->from == set || move->to == set));
+    return move->is_on && (move->from == set || move->to == set);
 }
 
 static void fail_over(struct sim_set *set, struct hl_random *random)
 {
-    struct sim_place *next = can_fail_over(set) ? some_replica(set, random) : NULL;
+    int can_fail_over = set->step == SET_IS_QUIET && !set->master->is_away && !sim_set_moves(set);
+    struct sim_place *next = can_fail_over ? some_replica(set, random) : NULL;
     int is_lossy = set->sim->sets.is_lossy && sim_chance(random, 0.8);
     if (!next)
         return;

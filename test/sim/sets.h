@@ -86,6 +86,7 @@ void sim_sets_done(struct sim *sim);
 
 struct sim_set *sim_set_of(const struct sim_place *place); /* NULL: it is alone, or a Sentinel */
 struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name);
+int sim_set_moves(const struct sim_set *set);      /* a slot goes to it, or from it */
 int sim_is_former(const struct sim_place *place); /* replaced, and goes on as a master */
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name); /* its slot moves, or its set fails over */
 void sim_sets_taint(struct sim_place *place);     /* all names that it decides about */

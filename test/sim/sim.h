@@ -213,7 +213,6 @@ const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i)
 uint64_t sim_inside_deadline_us(const struct sim_actor *actor); /* local; 0: it does not believe */
 uint64_t sim_inside_end_us(const struct sim_actor *actor);      /* the same, also of a loss that is still to be reported */
 uint64_t sim_inside_left_us(const struct sim_actor *actor);     /* as reported to its user */
-uint64_t sim_inside_since_us(const struct sim_actor *actor);
 uint64_t sim_inside_id(const struct sim_actor *actor);          /* of this hold, and no other of the handle */
 
 /* ---- bound.c: I18 ---- */

@@ -9,19 +9,14 @@
 void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
 {
     struct hl_random root = {seed * 0x9e3779b97f4a7c15u + 1};
+    struct hl_random *streams[] = {&world->workload, &world->network,     &world->faults, &world->clocks, &world->order,
+                                   &world->extras,   &world->deployments, &world->sets,   &world->strains};
     memset(world, 0, sizeof *world);
     world_init(&world->time);
     world->time.now_us = 1000000;
     world->time.chance = &world->order;
-    world->workload.state = hl_random_next(&root);
-    world->network.state = hl_random_next(&root);
-    world->faults.state = hl_random_next(&root);
-    world->clocks.state = hl_random_next(&root);
-    world->order.state = hl_random_next(&root);
-    world->extras.state = hl_random_next(&root);
-    world->deployments.state = hl_random_next(&root);
-    world->sets.state = hl_random_next(&root);
-    world->strains.state = hl_random_next(&root);
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        streams[i]->state = hl_random_next(&root);
     world->hash = 0xcbf29ce484222325u;
     world->trace = trace;
 }
