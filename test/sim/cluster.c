@@ -38,10 +38,9 @@ void sim_cluster_date(struct sim_set *set)
 }
 
 /* A server that is cut off hears nothing. */
-static void on_heard(struct sim_world *world, void *arg)
+static void on_heard(void *arg)
 {
     struct sim_place *place = arg;
-    (void)world;
     if (!sim_is_former(place) && !place->is_away)
         sim_cluster_learn(place);
 }
@@ -120,7 +119,7 @@ static void step(struct sim *sim)
         end_move(sim);
 }
 
-static void on_move(struct sim_world *world, void *arg)
+static void on_move(void *arg)
 {
     struct sim *sim = arg;
     if (!sim->sets.move.is_on)
@@ -128,7 +127,7 @@ static void on_move(struct sim_world *world, void *arg)
     if (!sim_server_is_stalled(sim->sets.move.from->master) && !sim_server_is_stalled(sim->sets.move.to->master))
         step(sim);
     if (sim->sets.move.is_on)
-        sim_after(world, gap_us(sim), on_move, sim);
+        sim_after(&sim->world, gap_us(sim), on_move, sim);
 }
 
 void sim_cluster_move(struct sim *sim, struct hl_random *random)
@@ -158,12 +157,12 @@ static void learn_first(struct sim *sim)
     sim_cluster_hear(sim, &sim->world.strains);
 }
 
-static void on_filled(struct sim_world *world, void *arg)
+static void on_filled(void *arg)
 {
     struct sim *sim = arg;
     if (!sim->sets.hole.is_on)
         return;
-    sim_trace(world, "slots %u to %u are somebody's again", sim->sets.hole.first, sim->sets.hole.last);
+    sim_trace(&sim->world, "slots %u to %u are somebody's again", sim->sets.hole.first, sim->sets.hole.last);
     sim->sets.hole.is_on = 0;
     learn_first(sim);
 }

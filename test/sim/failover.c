@@ -28,11 +28,7 @@ void sim_failover_end(struct sim_place *place)
     place->former = NULL;
 }
 
-static void on_found_out(struct sim_world *world, void *arg)
-{
-    (void)world;
-    sim_failover_end(arg);
-}
+static void on_found_out(void *arg) { sim_failover_end(arg); }
 
 static void set_clock(struct sim_place *place, struct hl_random *random)
 {
@@ -42,9 +38,10 @@ static void set_clock(struct sim_place *place, struct hl_random *random)
 }
 
 /* A hold released since the snapshot is there again, and its client knows nothing of it: for its lease at most. */
-static void on_promoted(struct sim_world *world, void *arg)
+static void on_promoted(void *arg)
 {
     struct sim_place *place = arg;
+    struct sim_world *world = &place->sim->world;
     struct hl_random *random = &world->faults;
     if (!place->replica)
         return;

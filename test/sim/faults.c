@@ -50,14 +50,14 @@ static void restart(struct sim_place *place, int keeps_data)
 }
 
 /* Away: no client can connect; when it is back it has the data that it kept. */
-static void on_back(struct sim_world *world, void *arg)
+static void on_back(void *arg)
 {
     struct sim_place *place = arg;
     if (!place->is_away)
         return;
     place->is_away = 0;
     sim_server_restart(place, 1);
-    sim_trace(world, "master %u is back", place->index);
+    sim_trace(&place->sim->world, "master %u is back", place->index);
 }
 
 static void crash(struct sim_place *place, struct hl_random *random)
@@ -106,11 +106,7 @@ static void step_clock(struct sim_place *place, struct hl_random *random)
     sim_taint(place);
 }
 
-static void on_errors_over(struct sim_world *world, void *arg)
-{
-    (void)world;
-    sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL);
-}
+static void on_errors_over(void *arg) { sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL); }
 
 static void answer_errors(struct sim_place *place, struct hl_random *random)
 {
@@ -147,10 +143,9 @@ static void each_actor(struct sim_process *process, void (*act)(struct sim_actor
             act(&sim->actors[i]);
 }
 
-static void on_rebirth(struct sim_world *world, void *arg)
+static void on_rebirth(void *arg)
 {
     struct sim_process *process = arg;
-    (void)world;
     if (process->sim->is_ending)
         return;
     sim_process_open(process);
@@ -201,10 +196,9 @@ static void freeze_some(struct sim *sim, struct hl_random *random, int is_suspen
         freeze(process, is_suspend);
 }
 
-static void on_ambush(struct sim_world *world, void *arg)
+static void on_ambush(void *arg)
 {
     struct sim_process *process = arg;
-    (void)world;
     if (is_at_work(process) && !process->sim->is_healed)
         freeze(process, 0);
 }
@@ -220,10 +214,10 @@ void sim_faults_connecting(struct sim_process *process)
 
 /* ---- the course of things ---- */
 
-static void forget_scripts(struct sim_world *world, void *arg)
+static void forget_scripts(void *arg)
 {
-    struct sim_place *place = arg;
-    world->sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
+    const struct sim_place *place = arg;
+    place->sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
     sim_store_flush_scripts(place->store->core);
 }
 
@@ -231,7 +225,7 @@ static void forget_scripts(struct sim_world *world, void *arg)
 static void flush_scripts(struct sim_place *place, struct hl_random *random)
 {
     struct sim *sim = place->sim;
-    forget_scripts(&sim->world, place);
+    forget_scripts(place);
     if (sim_chance(random, 0.5))
         sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, place);
 }
@@ -280,13 +274,13 @@ static void strike(struct sim *sim)
         kill_or_close(sim, random);
 }
 
-static void on_fault(struct sim_world *world, void *arg)
+static void on_fault(void *arg)
 {
     struct sim *sim = arg;
     if (sim->is_healed)
         return;
     strike(sim);
-    sim_after(world, sim_between(&world->faults, 1, 2 * sim->swarm.mean_gap_us), on_fault, sim);
+    sim_after(&sim->world, sim_between(&sim->world.faults, 1, 2 * sim->swarm.mean_gap_us), on_fault, sim);
 }
 
 void sim_faults_start(struct sim *sim)
@@ -300,7 +294,7 @@ void sim_faults_start(struct sim *sim)
 static void heal(struct sim_place *place)
 {
     place->store->lane.until_us = 0;
-    on_back(&place->sim->world, place);
+    on_back(place);
     sim_failover_end(place);
     sim_store_refuse(place->store->core, SIM_REFUSE_NOTHING, NULL);
 }

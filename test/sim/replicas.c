@@ -56,22 +56,23 @@ unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_u
 
 /* ---- life ---- */
 
-static void on_gap(struct sim_world *world, void *arg);
+static void on_gap(void *arg);
 
 static int is_to_be_next(const struct sim_replica *replica) { return replica->place == replica->set->next && replica->set->step != SET_IS_QUIET; }
 
-static void on_over(struct sim_world *world, void *arg)
+static void on_over(void *arg)
 {
     struct sim_replica *replica = arg;
     if (!replica->behind || is_to_be_next(replica))
         return;
     sim_replica_catch_up(replica);
-    sim_trace(world, "place %u %s", replica->place->index, behind_name(replica));
+    sim_trace(&replica->place->sim->world, "place %u %s", replica->place->index, behind_name(replica));
 }
 
-static void on_gap(struct sim_world *world, void *arg)
+static void on_gap(void *arg)
 {
     struct sim *sim = arg;
+    struct sim_world *world = &sim->world;
     struct hl_random *random = &world->sets;
     struct sim_set *set = &sim->sets.list[hl_random_below(random, sim->sets.count)];
     struct sim_replica *replica = &set->replicas[hl_random_below(random, set->count)];

@@ -26,8 +26,9 @@ static void tell(const struct sim_sentinel *sentinel, const char *channel, const
 }
 
 /* All that it has not reported yet. */
-static void hear(struct sim_sentinel *sentinel)
+static void hear(void *arg)
 {
+    struct sim_sentinel *sentinel = arg;
     const struct sim_set *set = set_of(sentinel->sim);
     const struct sim_place *from = sentinel->names;
     if (sentinel->place->is_away || sentinel->told == set->epoch)
@@ -37,8 +38,6 @@ static void hear(struct sim_sentinel *sentinel)
     sentinel->names = set->master;
     tell(sentinel, "+switch-master", from);
 }
-
-static void on_heard(struct sim_world *world, void *arg) { (void)world, hear(arg); }
 
 void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
 {
@@ -50,7 +49,7 @@ void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
     }
     for (unsigned i = 0; i < SIM_SENTINELS; i++) {
         uint64_t delay_us = sim_between(random, 0, most_us);
-        sim_after(&sim->world, delay_us, on_heard, &sim->sets.sentinels[i]);
+        sim_after(&sim->world, delay_us, hear, &sim->sets.sentinels[i]);
         longest_us = delay_us > longest_us ? delay_us : longest_us;
     }
     set_of(sim)->known_us = sim->world.time.now_us + longest_us;
@@ -66,14 +65,14 @@ void sim_sentinels_told(struct sim_process *process, const struct sim_place *pla
 
 /* ---- one that was away ---- */
 
-static void on_back(struct sim_world *world, void *arg)
+static void on_back(void *arg)
 {
     struct sim_sentinel *sentinel = arg;
     if (!sentinel->place->is_away || sentinel->sim->is_healed)
         return;
     sentinel->place->is_away = 0;
-    sim_trace(world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
-    sim_after(world, sim_between(&world->deployments, 100000, 3000000), on_heard, sentinel);
+    sim_trace(&sentinel->sim->world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
+    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), hear, sentinel);
 }
 
 void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)

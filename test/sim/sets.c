@@ -80,7 +80,7 @@ void sim_sets_taint(struct sim_place *place) { each_name_at(place, sim_sets_medd
 
 /* ---- a failover, step by step ---- */
 
-static void on_step(struct sim_world *world, void *arg);
+static void on_step(void *arg);
 
 static void go_on_after(struct sim_set *set, enum sim_set_step step, uint64_t delay_us)
 {
@@ -204,10 +204,9 @@ static void give_back(struct sim_set *set)
     go_on_after(set, SET_HAS_STALE, stale_us);
 }
 
-static void on_step(struct sim_world *world, void *arg)
+static void on_step(void *arg)
 {
     struct sim_set *set = arg;
-    (void)world;
     if (set->sim->is_healed)
         return;
     switch (set->step) {
@@ -330,10 +329,10 @@ void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
 
 /* ---- life ---- */
 
-static void on_event(struct sim_world *world, void *arg)
+static void on_event(void *arg)
 {
     struct sim *sim = arg;
-    struct hl_random *random = &world->deployments;
+    struct hl_random *random = &sim->world.deployments;
     if (sim->is_healed)
         return;
     if (sim->deployment == SIM_CLUSTER && sim_chance(random, 0.6))
@@ -342,7 +341,7 @@ static void on_event(struct sim_world *world, void *arg)
         sim_sentinels_lose_one(sim, random);
     else
         fail_over(&sim->sets.list[hl_random_below(random, sim->sets.count)], random);
-    sim_after(world, sim_between(random, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+    sim_after(&sim->world, sim_between(random, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
 }
 
 static void init_set(struct sim *sim, unsigned places, unsigned step)

@@ -21,13 +21,13 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
     world->trace = trace;
 }
 
-struct one_event { struct world_event event; struct sim_world *world; sim_fn *fn; void *arg; };
+struct one_event { struct world_event event; void (*fire)(void *arg); void *arg; };
 
 static void on_event(void *arg)
 {
     const struct one_event now = *(struct one_event *)arg;
     free(arg);
-    now.fn(now.world, now.arg);
+    now.fire(now.arg);
 }
 
 void sim_world_done(struct sim_world *world)
@@ -38,19 +38,19 @@ void sim_world_done(struct sim_world *world)
     world_done(&world->time);
 }
 
-void sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg)
+void sim_at(struct sim_world *world, uint64_t at_us, void (*fire)(void *arg), void *arg)
 {
     struct one_event *event = malloc(sizeof *event);
     if (!event)
         abort();
-    *event = (struct one_event){.world = world, .fn = fn, .arg = arg};
+    *event = (struct one_event){.fire = fire, .arg = arg};
     world_event_init(&event->event, NULL, on_event, event);
     world_start(&world->time, &event->event, at_us);
 }
 
-void sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg)
+void sim_after(struct sim_world *world, uint64_t delay_us, void (*fire)(void *arg), void *arg)
 {
-    sim_at(world, world->time.now_us + delay_us, fn, arg);
+    sim_at(world, world->time.now_us + delay_us, fire, arg);
 }
 
 int sim_step(struct sim_world *world, uint64_t until_us) { return !world->is_broken && world_step(&world->time, until_us); }
