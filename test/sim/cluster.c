@@ -47,14 +47,7 @@ static void on_heard(void *arg)
 
 void sim_cluster_hear(struct sim *sim, struct hl_random *random)
 {
-    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
-    for (unsigned i = 0; i < sim->places_count; i++) {
-        uint64_t delay_us = sim_between(random, 0, most_us);
-        sim_after(&sim->world, delay_us, on_heard, &sim->places[i]);
-        longest_us = delay_us > longest_us ? delay_us : longest_us;
-    }
-    for (unsigned i = 0; i < sim->sets.count; i++)
-        sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
+    sim_sets_hear(sim, random, 0, sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, on_heard);
 }
 
 /* ---- a slot moves ---- */

@@ -74,7 +74,7 @@ void sim_process_open(struct sim_process *process)
 {
     struct sim *sim = process->sim;
     char uuid[HL_UUID_LENGTH + 1];
-    const struct hl_doors doors = {.links = net_links(&process->port), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
+    const struct hl_doors doors = {.links = net_links(&process->sim->net, &process->loop), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
     const struct hilock_allocator allocator = world_memory_allocator(&process->memory);
     struct hilock_client_options options = sim_deployment_options(sim);
     uuid_of(&sim->world, uuid);
@@ -105,7 +105,6 @@ void sim_process_init(struct sim_process *process, struct sim *sim, unsigned ind
     process->memory.refuses = sim_strain_refuses;
     process->memory.sends = sim_strain_sends;
     process->memory.arg = process;
-    process->port = (struct net_port){&sim->net, &process->loop};
     world_loop_init(&process->loop, &sim->world.time, &process->memory);
     process->loop.clock = sim_clock_new(&sim->world, 0);
     process->loop.some_late_us = some_late_us;

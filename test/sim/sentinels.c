@@ -26,9 +26,8 @@ static void tell(const struct sim_sentinel *sentinel, const char *channel, const
 }
 
 /* All that it has not reported yet. */
-static void hear(void *arg)
+static void hear(struct sim_sentinel *sentinel)
 {
-    struct sim_sentinel *sentinel = arg;
     const struct sim_set *set = set_of(sentinel->sim);
     const struct sim_place *from = sentinel->names;
     if (sentinel->place->is_away || sentinel->told == set->epoch)
@@ -39,20 +38,20 @@ static void hear(void *arg)
     tell(sentinel, "+switch-master", from);
 }
 
+static void on_heard(void *arg)
+{
+    const struct sim_place *place = arg;
+    hear(&place->sim->sets.sentinels[place->index - set_of(place->sim)->count]);
+}
+
 void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
 {
     struct sim_sentinel *leader = &sim->sets.sentinels[hl_random_below(random, SIM_SENTINELS)];
-    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
     if (!leader->place->is_away) {
         learn(leader);
         tell(leader, "+promoted-slave", leader->names);
     }
-    for (unsigned i = 0; i < SIM_SENTINELS; i++) {
-        uint64_t delay_us = sim_between(random, 0, most_us);
-        sim_after(&sim->world, delay_us, hear, &sim->sets.sentinels[i]);
-        longest_us = delay_us > longest_us ? delay_us : longest_us;
-    }
-    set_of(sim)->known_us = sim->world.time.now_us + longest_us;
+    sim_sets_hear(sim, random, set_of(sim)->count, sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, on_heard);
 }
 
 /* An address is a list of two. */
@@ -72,7 +71,7 @@ static void on_back(void *arg)
         return;
     sentinel->place->is_away = 0;
     sim_trace(&sentinel->sim->world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
-    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), hear, sentinel);
+    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), on_heard, sentinel->place);
 }
 
 void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)

@@ -111,6 +111,18 @@ static void find_out(struct sim_set *set)
         net_reset_at(&sim->net, former->store, sim_chance(&sim->world.deployments, 0.7) ? NET_ALL : NET_COMMANDS);
 }
 
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us, void (*hear)(void *place))
+{
+    uint64_t longest_us = 0;
+    for (unsigned i = first; i < sim->places_count; i++) {
+        uint64_t delay_us = sim_between(random, 0, most_us);
+        sim_after(&sim->world, delay_us, hear, &sim->places[i]);
+        longest_us = delay_us > longest_us ? delay_us : longest_us;
+    }
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
+}
+
 static void tell_all(struct sim *sim)
 {
     if (sim->deployment == SIM_CLUSTER)

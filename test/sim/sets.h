@@ -92,6 +92,8 @@ int sim_is_unsettled(struct sim *sim, const struct sim_name *name); /* its slot 
 void sim_sets_taint(struct sim_place *place);     /* all names that it decides about */
 void sim_sets_taint_name(struct sim *sim, struct sim_name *name);
 void sim_sets_meddle(struct sim *sim, struct sim_name *name); /* and not because a failover lost something */
+/* Each place from that one on hears of it at a time of its own; then all know the masters. */
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us, void (*hear)(void *place));
 void sim_sets_said(void *place, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
 
 /* A command was executed there for a process: I14. */

@@ -138,7 +138,6 @@ struct sim_process {
     struct sim *sim;
     unsigned index;
     struct world_memory memory;
-    struct net_port port;
     struct world_loop loop;     /* its clock is BOOTTIME; frozen, it runs nothing before its lane's until_us */
     uint64_t turned_us;         /* true time of the latest turn of its loop */
     uint64_t lingered_us;       /* true time at which a callback began in this turn that took its time; 0: none */

@@ -223,19 +223,19 @@ static void on_return(void *arg)
 
 /* ---- life ---- */
 
-struct hl_link *net_link_new(struct net_port *port, struct net_place *place)
+struct hl_link *net_link_new(struct world_loop *process, struct net_place *place)
 {
-    struct hl_link *link = world_memory_takes(port->process->memory) ? calloc(1, sizeof *link) : NULL;
+    struct hl_link *link = world_memory_takes(process->memory) ? calloc(1, sizeof *link) : NULL;
     if (!link)
         return NULL;
-    link->net = port->net;
+    link->net = process->net;
     link->place = place;
-    link->process = port->process;
+    link->process = process;
     TAILQ_INIT(&link->unwritten);
     TAILQ_INIT(&link->there);
     TAILQ_INIT(&link->back);
     world_event_init(&link->arriving, place ? &place->store->lane : NULL, on_arrival, link);
-    world_event_init(&link->returning, &port->process->lane, on_return, link);
+    world_event_init(&link->returning, &process->lane, on_return, link);
     if (place && place->mood == NET_LISTENS)
         link->peer = store_connect(place->store, push, link);
     TAILQ_INSERT_TAIL(&link->net->links_list, link, entry);

@@ -63,15 +63,10 @@ struct net {
     void (*received)(void *arg, struct hl_link *link, const struct hl_reply *reply); /* before its process does */
 };
 
-struct net_port { /* a process' way into the network: the ctx of its factory */
-    struct net *net;
-    struct world_loop *process;
-};
-
 void net_init(struct net *net, struct world *world);
 void net_done(struct net *net); /* links are closed by then; what still flies is dropped */
 struct net_place *net_listen(struct net *net, const char *where, struct store *store);
-struct hl_link_factory net_links(struct net_port *port);
+struct hl_link_factory net_links(struct net *net, struct world_loop *process);
 
 enum net_which { NET_ALL, NET_COMMANDS, NET_STREAMS };
 unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which); /* NULL: everybody's. How many */
@@ -85,7 +80,7 @@ void net_say(struct net *net, const struct world_loop *process, enum net_which w
 
 /* ---- between net.c and net_link.c ---- */
 
-struct hl_link *net_link_new(struct net_port *port, struct net_place *place); /* NULL: no memory */
+struct hl_link *net_link_new(struct world_loop *process, struct net_place *place); /* NULL: no memory */
 void net_link_free_if_over(struct hl_link *link);
 void net_request(struct hl_link *link, struct message *request); /* takes it over */
 void net_answer(struct hl_link *link, struct message *answer, uint64_t latency_us); /* takes it over */

@@ -31,17 +31,17 @@ struct net_place *net_listen(struct net *net, const char *where, struct store *s
 
 static hilock_status secure(struct hl_link_factory *factory, const struct hl_memory *memory, const struct hl_tls_options *options, struct hl_text *why)
 {
-    struct net_port *port = factory->ctx;
+    struct world_loop *process = factory->ctx;
     (void)memory;
     if (options->ca_file && strcmp(options->ca_file, "missing.pem") == 0) {
         hl_text_set(why, "cannot read tls_ca_file \"missing.pem\"");
         return HILOCK_INVALID;
     }
-    port->net->secured++;
+    process->net->secured++;
     return HILOCK_OK;
 }
 
-static void insecure(struct hl_link_factory *factory) { ((struct net_port *)factory->ctx)->net->secured--; }
+static void insecure(struct hl_link_factory *factory) { ((struct world_loop *)factory->ctx)->net->secured--; }
 
 static void write_out(struct hl_flush *flush)
 {
@@ -73,8 +73,8 @@ static const char *why_down(struct hl_link *link, const char *tls_host)
 static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct hl_link_target *target, const struct hl_link_events *events,
                                  void *arg)
 {
-    struct net_port *port = ctx;
-    struct hl_link *link = net_link_new(port, find_place(port->net, target));
+    struct world_loop *process = ctx;
+    struct hl_link *link = net_link_new(process, find_place(process->net, target));
     const char *why;
     if (!link)
         return NULL;
@@ -84,7 +84,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     link->flush.flush = write_out;
     why = why_down(link, target->tls_host);
     if (!link->place || link->place->mood != NET_IS_SILENT)
-        net_answer(link, message_news(why), port->net->connect_us);
+        net_answer(link, message_news(why), process->net->connect_us);
     link->is_down = why != NULL;
     net_link_free_if_over(link);
     return link;
@@ -123,9 +123,11 @@ static void close_link(struct hl_link *link, int is_reset)
     net_link_free_if_over(link);
 }
 
-struct hl_link_factory net_links(struct net_port *port)
+struct hl_link_factory net_links(struct net *net, struct world_loop *process)
 {
-    return (struct hl_link_factory){.ctx = port, .secure = secure, .insecure = insecure, .open = open_link, .send = send_command, .stream = stream, .backlog = backlog, .close = close_link};
+    process->net = net;
+    return (struct hl_link_factory){.ctx = process, .secure = secure, .insecure = insecure, .open = open_link, .send = send_command,
+                                    .stream = stream, .backlog = backlog, .close = close_link};
 }
 
 /* ---- faults ---- */

@@ -2,11 +2,11 @@
 /* trial - see trial.h. Few names and holders, so that commands meet; leases and clock steps of all sizes, so that they meet at edges. */
 #include "trial.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/contract.h"
+#include "memory/sha1.h"
 #include "probes.h"
 #include "wire/queued.h"
 #include "wire/holder.h"
@@ -128,22 +128,26 @@ static void add_member(struct trial *trial, struct line *line)
 
 /* ---- scripts ---- */
 
+static struct hl_target target_of(const struct line *line)
+{
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+}
+
 static struct hl_target words_for(struct trial *trial, struct line *line)
 {
     line->name = (int)trial_below(trial, NAMES);
     line->holder = (int)trial_below(trial, HOLDERS);
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return target_of(line);
 }
 
 /* Mostly the latest grant: it may still stand. */
 static struct hl_target words_of_held(struct trial *trial, struct line *line)
 {
-    struct hl_target words = words_for(trial, line);
     if (trial_below(trial, 3) == 0)
-        return words;
+        return words_for(trial, line);
     line->name = trial->latest_name;
     line->holder = trial->latest_holder;
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return target_of(line);
 }
 
 /* None, one that does not exist, or the latest one that was given. */
@@ -248,18 +252,15 @@ static void say_simple(struct trial *trial, struct line *line)
         hl_simple_kind.peek(&line->command, &words, &params);
 }
 
-static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
+static void script_of(unsigned i, struct hl_script *ret_script, char sha1[SIM_SHA1_DIGITS + 1])
 {
-    unsigned char digest[SHA_DIGEST_LENGTH];
     if (i < library_scripts()) {
         *ret_script = *hl_scripts[i];
         return;
     }
     *ret_script = (struct hl_script){.text = probes[i - library_scripts()], .sha1 = sha1};
     ret_script->length = strlen(ret_script->text);
-    SHA1((const unsigned char *)ret_script->text, ret_script->length, digest);
-    for (size_t digit = 0; digit < sizeof digest; digit++)
-        snprintf(sha1 + 2 * digit, 3, "%02x", digest[digit]);
+    sim_sha1_of(ret_script->text, ret_script->length, sha1);
 }
 
 static void say_probe(struct trial *trial, struct line *line)
