@@ -7,6 +7,7 @@
 #include "lock/hold.h"
 #include "lock/lease.h"
 #include "sim.h"
+#include "wire/queued.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
@@ -108,7 +109,8 @@ static uint64_t hold_us(struct sim *sim)
 /* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
+    /* a grant that was pushed, and handed on since, counts from a heartbeat, which may be as old as a place in the queue */
+    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms + (part->is_windowed ? 1000 * (uint64_t)HL_FAIR_QUEUE_MS : 0);
     if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;

@@ -3,7 +3,7 @@
  *
  * Everything that happens is an event at a true time (world/world.h); events of one time run in an order chosen by the seed. Clocks of processes and
  * servers go at rates of their own. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
- * Nothing here knows locks: processes (process.h), the network (network.h) and servers (server.h) plug in. */
+ * Nothing here knows locks: processes, the network and servers plug in. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 

@@ -118,7 +118,7 @@ static void close_link(struct hl_link *link, int is_reset)
     net_drop_answers(link);
     link->is_closed = 1;
     link->net->links--;
-    if (is_reset || (link->peer && link->peer->blocked_us))
+    if (!link->is_down && (is_reset || (link->peer && link->peer->blocked_us)))
         net_drop_unread(link);
     net_link_free_if_over(link);
 }
