@@ -80,7 +80,8 @@ static void on_event(const struct hilock_event *event, void *user)
 static void count_result(struct sim_actor *actor, const struct hilock_result *result, int was_try)
 {
     static const struct { hilock_status status; enum sim_sometimes what; } legal[] = {
-        {HILOCK_OK, SIM_GRANTED}, {HILOCK_TIMED_OUT, SIM_TIMED_OUT}, {HILOCK_UNREACHABLE, SIM_UNREACHABLE}, {HILOCK_UNWRITABLE, SIM_UNWRITABLE},
+        {HILOCK_OK, SIM_GRANTED}, {HILOCK_TIMED_OUT, SIM_TIMED_OUT}, {HILOCK_UNREACHABLE, SIM_UNREACHABLE},
+        {HILOCK_UNWRITABLE, SIM_UNWRITABLE},
         {HILOCK_NOT_REPLICATED, SIM_NOT_REPLICATED}, {HILOCK_CANCELLED, SIM_CANCELLED}, {HILOCK_CLOSED, SIM_CLOSED}};
     struct sim_world *world = &sim_of(actor)->world;
     size_t i = 0;
@@ -109,8 +110,9 @@ static uint64_t hold_us(struct sim *sim)
 /* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    /* a grant that was pushed, and handed on since, counts from a heartbeat, which may be as old as a place in the queue */
-    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms + (part->is_windowed ? 1000 * (uint64_t)HL_FAIR_QUEUE_MS : 0);
+    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
+    if (part->is_windowed) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
+        reach_us += 1000 * (uint64_t)HL_FAIR_QUEUE_MS;
     if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
@@ -147,7 +149,8 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
     if (actor->state != ACTOR_WAITS)
         sim_violate(&sim->world, "I5", "%s: an answer to nothing", actor->who);
     if (actor->is_answered_by_cancel && result->status != HILOCK_CANCELLED)
-        sim_violate(&sim->world, "I5", "%s: cancelled, but answered %s", actor->who, hilock_status_name(result->status));
+        sim_violate(&sim->world, "I5", "%s: cancelled, but answered %s", actor->who,
+                    hilock_status_name(result->status));
     actor->is_answered_by_cancel = 0;
     sim_check_order(actor);
     count_result(actor, result, actor->ends_us == 0);

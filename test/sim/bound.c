@@ -130,6 +130,7 @@ void sim_bound_turned(struct sim_actor *actor)
     }
     sim->world.sometimes[SIM_BOUND_JUDGED]++;
     if (sim->world.time.now_us - since_us > bound_us(sim, actor))
-        sim_violate(&sim->world, "I18", "%s waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->who,
+        sim_violate(&sim->world, "I18",
+                    "%s waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->who,
                     name->text, (unsigned long long)(sim->world.time.now_us - since_us), actor->bound_places, (unsigned long long)longest_us(sim, actor->name));
 }

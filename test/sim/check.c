@@ -28,9 +28,10 @@ static void check_confirmed(const struct sim_actor *actor, unsigned i, const str
     uint64_t confirmed_us = sim_confirmed_us(actor, i);
     world->sometimes[SIM_CONFIRMED_STANDS] += confirmed_us != 0;
     if (kept->kept_us < kept->believed_us && kept->kept_us < confirmed_us)
-        sim_violate(world, "I15", "%s believes in %s for %llu us, all replicas confirmed %llu of them, store %u keeps it for %llu",
-                    actor->who, kept->name->text, (unsigned long long)kept->believed_us, (unsigned long long)confirmed_us,
-                    kept->place->index, (unsigned long long)kept->kept_us);
+        sim_violate(world, "I15",
+                    "%s believes in %s for %llu us, all replicas confirmed %llu of them, store %u keeps it for %llu",
+                    actor->who, kept->name->text, (unsigned long long)kept->believed_us,
+                    (unsigned long long)confirmed_us, kept->place->index, (unsigned long long)kept->kept_us);
 }
 
 /* A vote of a quorum may have been handed on by another handle of the client, as old as a lease at most. */
@@ -54,8 +55,9 @@ static void check_part(struct sim_actor *actor, unsigned i)
     }
     if (kept.kept_us >= kept.believed_us)
         return;
-    sim_violate(world, !kept.kept_us && kept.is_known ? "I3" : "I2", "%s believes in %s for %llu us, store %u keeps it for %llu",
-                actor->who, kept.name->text, (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
+    sim_violate(world, !kept.kept_us && kept.is_known ? "I3" : "I2",
+                "%s believes in %s for %llu us, store %u keeps it for %llu", actor->who, kept.name->text,
+                (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
 }
 
 static void check_belief(struct sim_actor *actor)
@@ -71,10 +73,12 @@ static void check_told(struct sim_actor *actor)
     uint64_t before_us = world_clock_at_us(&process->loop.clock, process->turned_us);
     uint64_t end_us = actor->state == ACTOR_HOLDS ? sim_inside_end_us(actor) : 0;
     if (end_us && end_us < before_us)
-        sim_violate(&process->sim->world, "I5", "%s: a turn after the deadline passed, and the loss is not told", actor->who);
+        sim_violate(&process->sim->world, "I5", "%s: a turn after the deadline passed, and the loss is not told",
+                    actor->who);
     /* timers of its sleep may still be due */
     before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0;
-    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && actor->lock->ops->look(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
+    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) &&
+        actor->lock->ops->look(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: holds for longer than hold_max_ms", actor->who);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: waits %llu us longer than asked", actor->who,
@@ -240,14 +244,16 @@ void sim_check_order(struct sim_actor *actor)
         const struct sim_actor *other = &sim->actors[i];
         int holds = other->process == actor->process && other->state == ACTOR_HOLDS && other->lock && sim_inside_id(other);
         if (holds && sim_inside_deadline_us(other) <= now_us)
-            sim_violate(&sim->world, "I5", "%s is told something while the loss of %s waits to be", actor->who, other->who);
+            sim_violate(&sim->world, "I5", "%s is told something while the loss of %s waits to be", actor->who,
+                        other->who);
     }
 }
 
 void sim_check_released(struct sim_actor *actor)
 {
     if (!actor->is_releasing)
-        sim_violate(&actor->process->sim->world, "I5", "%s: a release answered twice, or after its handle was silenced", actor->who);
+        sim_violate(&actor->process->sim->world, "I5",
+                    "%s: a release answered twice, or after its handle was silenced", actor->who);
     actor->is_releasing--;
     sim_check_order(actor);
 }

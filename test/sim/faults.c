@@ -106,7 +106,10 @@ static void step_clock(struct sim_place *place, struct hl_random *random)
     sim_taint(place);
 }
 
-static void on_errors_over(void *arg) { sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL); }
+static void on_errors_over(void *arg)
+{
+    sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL);
+}
 
 static void answer_errors(struct sim_place *place, struct hl_random *random)
 {

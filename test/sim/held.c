@@ -86,7 +86,8 @@ static void hear_extend(struct sim_actor *actor, const struct hilock_result *res
 {
     struct sim *sim = sim_of(actor);
     uint64_t *sometimes = sim->world.sometimes;
-    sim_trace(&sim->world, "%s extend: %s left %u", actor->who, hilock_status_name(result->status), result->remaining_ms);
+    sim_trace(&sim->world, "%s extend: %s left %u", actor->who, hilock_status_name(result->status),
+              result->remaining_ms);
     if (!actor->is_extending)
         sim_violate(&sim->world, "I5", "%s: an extend answered twice, or after its handle was silenced", actor->who);
     actor->is_extending = 0;
@@ -102,8 +103,8 @@ static void hear_extend(struct sim_actor *actor, const struct hilock_result *res
     else if (result->status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "an extend ended %s: %s", hilock_status_name(result->status), result->detail);
     else if (!is_good(actor, actor->extending_grant) || !is_long_enough(actor, result))
-        sim_violate(&sim->world, "I5", "%s: extended for %u ms after %u, %u were asked for", actor->who, result->remaining_ms,
-                    result->waited_ms, actor->extended_ms);
+        sim_violate(&sim->world, "I5", "%s: extended for %u ms after %u, %u were asked for", actor->who,
+                    result->remaining_ms, result->waited_ms, actor->extended_ms);
     sometimes[SIM_EXTENDED] += result->status == HILOCK_OK;
 }
 

@@ -16,7 +16,8 @@ static struct sim *sim_of(const struct sim_actor *actor) { return actor->process
 
 /* ---- of a hold ---- */
 
-static int is_kept_at(const struct store *store, const struct sim_actor *actor, const char *name, uint64_t id, uint64_t *ret_token)
+static int is_kept_at(const struct store *store, const struct sim_actor *actor, const char *name, uint64_t id,
+                      uint64_t *ret_token)
 {
     char holder[HL_HOLDER_MAX];
     size_t length = sim_queue_holder(actor, id, holder), value_length = 0;
@@ -35,12 +36,14 @@ static uint64_t guarded_us(const struct sim_place *place)
 
 static uint64_t kept_us(const struct sim_place *place, const char *name)
 {
-    return world_clock_span_us(&place->store->clock, (uint64_t)sim_store_left_us(place->store->core, name, strlen(name)));
+    int64_t left_us = sim_store_left_us(place->store->core, name, strlen(name));
+    return world_clock_span_us(&place->store->clock, (uint64_t)left_us);
 }
 
 static uint64_t believed_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t left_us = sim_inside_left_us(actor), part_us = hl_left_us(part->deadline_us, sim_process_now_us(actor->process));
+    uint64_t left_us = sim_inside_left_us(actor);
+    uint64_t part_us = hl_left_us(part->deadline_us, sim_process_now_us(actor->process));
     left_us = sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us;
     return world_clock_span_us(&actor->process->loop.clock, left_us);
 }
@@ -98,7 +101,8 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
             struct sim_place *place = sim_decides(sim, name, j);
             uint64_t should = token_of(actor, i, j, token);
             uint64_t id = actor->part_ids[sim->deployment == SIM_QUORUM ? j : i];
-            yes += keeps(place->store, actor, i, id, should) && (!place->former || keeps(place->former, actor, i, id, should));
+            yes += keeps(place->store, actor, i, id, should) &&
+                (!place->former || keeps(place->former, actor, i, id, should));
         }
         if (yes < sim->needed)
             return 0;
@@ -112,7 +116,8 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 static int can_grant(const struct sim_place *place)
 {
     uint64_t guard_us = 1000 * (uint64_t)place->sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
-    int is_guarded = place->sim->guard_ms && place->started_us && place->started_us + guard_us >= place->sim->world.time.now_us;
+    int is_guarded = place->sim->guard_ms && place->started_us &&
+        place->started_us + guard_us >= place->sim->world.time.now_us;
     return !place->is_away && !is_guarded;
 }
 

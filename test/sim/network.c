@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* network - the dice behind the network of ../world/net.h, and what is looked at as a message passes.
  *
- * Each message has a delay of its own. A reset takes what is on its way with it: a request may be lost, or run with its answer lost, or run
- * much later without a listener (bytes that a stopped server had already received). A cut link loses everything one way or both and says
- * nothing. */
+ * Each message has a delay of its own. A reset takes what is on its way with it: a request may be lost, or run with its
+ * answer lost, or run much later without a listener (bytes that a stopped server had already received). A cut link
+ * loses everything one way or both and says nothing. */
 #include <stdlib.h>
 
 #include "sim.h"
@@ -78,12 +78,14 @@ static const char *id_in(const struct message *request)
     return "";
 }
 
-static void trace_execution(const struct sim_process *process, const char *who, const struct message *request, const struct hl_reply *reply)
+static void trace_execution(const struct sim_process *process, const char *who, const struct message *request,
+                            const struct hl_reply *reply)
 {
     const char *key = request->argc > 3 ? request->argv[3] : "", *id = id_in(request), *script = request->argc > 1 ? request->argv[1] : "";
     for (const struct hl_script *const *known = hl_scripts; *known; known++)
         script = request->argc > 1 && strcmp((*known)->sha1, request->argv[1]) == 0 ? (*known)->name : script;
-    sim_trace(&process->sim->world, "%s p%u: %s %.20s %.12s%s -> %d %lld", who, process->index, request->argv[0], script, key, id, (int)reply->type,
+    sim_trace(&process->sim->world, "%s p%u: %s %.20s %.12s%s -> %d %lld", who, process->index, request->argv[0],
+              script, key, id, (int)reply->type,
               (long long)(reply->type == HL_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer));
 }
 
@@ -122,7 +124,8 @@ static void trace_wait(const struct sim_process *process, const struct store_pee
     struct sim_world *world = &process->sim->world;
     const struct sim_place *place = peer->store->arg;
     world->sometimes[SIM_UNCONFIRMED] += reply->integer < (int64_t)peer->wait_for;
-    sim_trace(world, "place %u answers p%u: %d replicas have it, of %u", place->index, process->index, (int)reply->integer, (unsigned)peer->wait_for);
+    sim_trace(world, "place %u answers p%u: %d replicas have it, of %u", place->index, process->index,
+              (int)reply->integer, (unsigned)peer->wait_for);
 }
 
 static void executed(void *arg, struct hl_link *link, const struct message *request, const struct hl_reply *reply)

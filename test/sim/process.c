@@ -74,7 +74,8 @@ void sim_process_open(struct sim_process *process)
 {
     struct sim *sim = process->sim;
     char uuid[HL_UUID_LENGTH + 1];
-    const struct hl_doors doors = {.links = net_links(&process->sim->net, &process->loop), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
+    const struct hl_doors doors = {.links = net_links(&process->sim->net, &process->loop),
+                                   .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
     const struct hilock_allocator allocator = world_memory_allocator(&process->memory);
     struct hilock_client_options options = sim_deployment_options(sim);
     uuid_of(&sim->world, uuid);

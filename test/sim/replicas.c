@@ -43,14 +43,15 @@ unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_u
 {
     const struct sim_place *place = peer->store->arg;
     const struct sim_set *set = sim_set_of(place);
-    const struct sim_swarm *swarm = &place->sim->swarm;
-    uint64_t now_us = peer->store->world->now_us;
+    struct sim *sim = place->sim;
+    uint64_t now_us = peer->store->world->now_us, most_us = 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us);
     int is_first = now_us == peer->wait_since_us;
     unsigned count = 0;
-    *ret_look_us = now_us + (is_first ? sim_between(&place->sim->world.sets, 1, 2 * (uint64_t)(swarm->latency_us + swarm->tail_us))
-                                      : sim_between(&place->sim->world.sets, 1000, 10000));
-    for (unsigned i = 0; set && !is_first && i < set->count; i++)
-        count += follows(&set->replicas[i], place) && (!set->replicas[i].behind || peer->wrote <= set->replicas[i].writes);
+    *ret_look_us = now_us + sim_between(&sim->world.sets, is_first ? 1 : 1000, is_first ? most_us : 10000);
+    for (unsigned i = 0; set && !is_first && i < set->count; i++) {
+        const struct sim_replica *replica = &set->replicas[i];
+        count += follows(replica, place) && (!replica->behind || peer->wrote <= replica->writes);
+    }
     return count;
 }
 
@@ -78,7 +79,8 @@ static void on_gap(void *arg)
     struct sim_replica *replica = &set->replicas[hl_random_below(random, set->count)];
     if (sim->is_healed)
         return;
-    /* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they take over. */
+    /* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they
+     * take over. */
     if (follows(replica, set->master) && !replica->behind && !is_to_be_next(replica) && !sim_set_moves(set)) {
         sim_replica_fall_behind(replica);
         world->sometimes[SIM_FAULT_BEHIND]++;

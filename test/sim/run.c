@@ -111,7 +111,8 @@ static void demand_progress(struct sim *sim)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     for (unsigned i = 0; i < sim->actors_count && !sim->world.is_broken; i++)
         if (!sim->actors[i].served)
-            sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal: %s, kind %d, of %u names", unserved(sim),
+            sim_violate(&sim->world, "I6",
+                        "%u handles are not served, long after the heal: %s, kind %d, of %u names", unserved(sim),
                         sim->actors[i].who, sim->actors[i].kind, sim->actors[i].names_count);
 }
 

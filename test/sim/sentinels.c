@@ -70,8 +70,10 @@ static void on_back(void *arg)
     if (!sentinel->place->is_away || sentinel->sim->is_healed)
         return;
     sentinel->place->is_away = 0;
-    sim_trace(&sentinel->sim->world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
-    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), on_heard, sentinel->place);
+    sim_trace(&sentinel->sim->world, "place %u is back, and knows epoch %llu", sentinel->place->index,
+              (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
+    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), on_heard,
+              sentinel->place);
 }
 
 void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)

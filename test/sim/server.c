@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server - a simulated Redis: a store of ../world, with a clock of its own; and the place at whose address it answers. */
+/* server - a simulated Redis: a store of ../world, with a clock of its own; and the place at whose address it is. */
 #include <stdlib.h>
 
 #include "../secret.h"
@@ -64,7 +64,10 @@ void sim_server_started(struct sim_place *place)
     place->set_back_us = 0;
 }
 
-int sim_server_is_stalled(const struct sim_place *place) { return place->store->lane.until_us > place->sim->world.time.now_us; }
+int sim_server_is_stalled(const struct sim_place *place)
+{
+    return place->store->lane.until_us > place->sim->world.time.now_us;
+}
 
 /* At the address that deployment.c names. */
 void sim_place_init(struct sim *sim, unsigned index)

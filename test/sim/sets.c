@@ -41,7 +41,8 @@ struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
     struct sim_place *there = is_moving(sim, name) ? sim->sets.move.to->master : NULL;
     if (!there)
         return set_of_name(sim, name)->master;
-    return sim_store_left_us(store_now(there->store), name->text, strlen(name->text)) != -2 ? there : set_of_name(sim, name)->master;
+    return sim_store_left_us(store_now(there->store), name->text, strlen(name->text)) != -2 ? there
+        : set_of_name(sim, name)->master;
 }
 
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
@@ -111,7 +112,8 @@ static void find_out(struct sim_set *set)
         net_reset_at(&sim->net, former->store, sim_chance(&sim->world.deployments, 0.7) ? NET_ALL : NET_COMMANDS);
 }
 
-void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us, void (*hear)(void *place))
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us,
+                   void (*hear)(void *place))
 {
     uint64_t longest_us = 0;
     for (unsigned i = first; i < sim->places_count; i++) {
@@ -190,7 +192,8 @@ static void strike(struct sim_set *set)
     if (set->kind == FAILOVER_KILLED)
         kill_master(set);
     else if (set->kind == FAILOVER_STOPPED)
-        set->master->store->lane.until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0, 2000000);
+        set->master->store->lane.until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0,
+                                                                                                     2000000);
     go_on_after(set, SET_IS_STRUCK, unnoticed_us);
 }
 
@@ -306,7 +309,8 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->answered_epoch < epoch ? process->answered_epoch : epoch};
 }
 
-void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request, const struct hl_reply *reply)
+void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request,
+                       const struct hl_reply *reply)
 {
     struct sim_place *place = peer->store->arg;
     struct sim *sim = process->sim;

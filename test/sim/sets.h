@@ -93,11 +93,14 @@ void sim_sets_taint(struct sim_place *place);     /* all names that it decides a
 void sim_sets_taint_name(struct sim *sim, struct sim_name *name);
 void sim_sets_meddle(struct sim *sim, struct sim_name *name); /* and not because a failover lost something */
 /* Each place from that one on hears of it at a time of its own; then all know the masters. */
-void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us, void (*hear)(void *place));
-void sim_sets_said(void *place, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us,
+                   void (*hear)(void *place));
+/* the stores' event: others hear it too */
+void sim_sets_said(void *place, int is_sharded, const struct sim_said *said);
 
 /* A command was executed there for a process: I14. */
-void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request, const struct hl_reply *reply);
+void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request,
+                       const struct hl_reply *reply);
 struct sim_name *sim_name_in(struct sim *sim, const struct message *request); /* that it is about; NULL: none */
 
 /* ---- replicas.c ---- */
@@ -105,8 +108,8 @@ struct sim_name *sim_name_in(struct sim *sim, const struct message *request); /*
 void sim_replicas_start(struct sim *sim);               /* now and then one falls behind, until the heal */
 void sim_replica_fall_behind(struct sim_replica *replica);
 void sim_replica_catch_up(struct sim_replica *replica);
-/* How many replicas have what that connection wrote last. They need a moment to say so, more than a moment if it is much. If it wrote nothing, the
- * connected ones count, behind or not: so it is from Redis 7.2 on. */
+/* How many replicas have what that connection wrote last. They need a moment to say so, more than a moment if it is
+ * much. If it wrote nothing, the connected ones count, behind or not: so it is from Redis 7.2 on. */
 unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_us);
 unsigned sim_replicas_max(const struct sim *sim); /* that a name can ask for: all there are */
 

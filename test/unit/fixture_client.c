@@ -159,7 +159,8 @@ struct client *fixture_open(struct fixture *fixture, const struct hilock_client_
     TAILQ_INSERT_TAIL(&fixture->clients, client, entry);
     world_loop_init(&client->loop, &fixture->world, &fixture->memory);
     loop = world_loop_table(&client->loop);
-    doors = (struct hl_doors){.links = net_links(&fixture->net, &client->loop), .seed = fixture->clients_ever, .uuid = client->uuid};
+    doors = (struct hl_doors){.links = net_links(&fixture->net, &client->loop), .seed = fixture->clients_ever,
+                              .uuid = client->uuid};
     options.allocator = &allocator;
     options.on_log = on_log;
     options.log_level = options.log_level ? options.log_level : HILOCK_LOG_DEBUG;

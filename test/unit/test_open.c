@@ -16,7 +16,8 @@ static void prepare(struct attempt *attempt, struct fixture *s)
     memset(attempt, 0, sizeof *attempt);
     world_loop_init(&attempt->loop, &s->world, NULL);
     attempt->table = world_loop_table(&attempt->loop);
-    attempt->doors = (struct hl_doors){net_links(&s->net, &attempt->loop), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab", NULL};
+    attempt->doors = (struct hl_doors){net_links(&s->net, &attempt->loop), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab",
+                                       NULL};
 }
 
 static hilock_status open_it(struct attempt *attempt, const struct hilock_client_options *options)

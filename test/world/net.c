@@ -121,7 +121,8 @@ static struct hl_reply *execute(struct hl_link *link, const struct message *requ
 {
     const struct net *net = link->net;
     struct store_peer *peer = link->peer;
-    struct hl_reply *reply = peer->blocked_us ? store_look(peer) : store_execute(peer, request->argc, request->argv, request->lengths);
+    struct hl_reply *reply = peer->blocked_us ? store_look(peer)
+        : store_execute(peer, request->argc, request->argv, request->lengths);
     if (reply && net->executed)
         net->executed(net->arg, link, request, reply);
     return reply;
@@ -199,8 +200,8 @@ static struct message *take_arrived(struct hl_link *link)
     return first;
 }
 
-/* All that has arrived is read in one go, as by a read of a socket. The host's leave may end the client, and with it the link: only what was
- * taken from it before is touched after. */
+/* All that has arrived is read in one go, as by a read of a socket. The host's leave may end the client, and with it
+ * the link: only what was taken from it before is touched after. */
 static void on_return(void *arg)
 {
     struct hl_link *link = arg;

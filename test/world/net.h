@@ -3,10 +3,12 @@
  *
  *   send -> (written as the call from the loop ends) -> on its way -> executed -> answer on its way -> on_reply
  *
- * A link has two rows of messages, each first in, first out, as in TCP, and each message with a latency. What happens to them is asked of the
- * network's owner: the plans of a test (plan.h) or the dice of the simulator stand behind these functions. What comes for a frozen process or
- * server waits, in order. A way that has lost something delivers nothing more: a lost segment is a silent link, which its owner has to find out.
- * Invariant: each row has at most one event running, that of its first message. A link that is closed lives on while a request of it flies. */
+ * A link has two rows of messages, each first in, first out, as in TCP, and each message with a latency. What happens
+ * to them is asked of the network's owner: the plans of a test (plan.h) or the dice of the simulator stand behind these
+ * functions. What comes for a frozen process or server waits, in order. A way that has lost something delivers nothing
+ * more: a lost segment is a silent link, which its owner has to find out.
+ * Invariant: each row has at most one event running, that of its first message. A link that is closed lives on while a
+ * request of it flies. */
 #ifndef TEST_WORLD_NET_H
 #define TEST_WORLD_NET_H
 
@@ -58,7 +60,7 @@ struct net {
     uint64_t (*delay_us)(void *arg); /* of a message, instead of the three numbers above */
     int (*refuses)(void *arg, const struct world_loop *process, const struct net_place *place); /* a connection */
     int (*loses_answers)(void *arg); /* a connection that dies, those on their way; else always */
-    uint64_t (*stray_us)(void *arg, const struct message *request); /* of a dead link: it runs so much later all the same; 0: lost */
+    uint64_t (*stray_us)(void *arg, const struct message *request); /* of a dead link: it runs so much later; 0: lost */
     void (*executed)(void *arg, struct hl_link *link, const struct message *request, const struct hl_reply *reply);
     void (*received)(void *arg, struct hl_link *link, const struct hl_reply *reply); /* before its process does */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net_link - the process' end of a connection: the functions of the link door, and what a fault does to many connections at once. */
+/* net_link - the process' end of a connection: the functions of the link door; what a fault does to many of them. */
 #include "world/net.h"
 
 #include <stdio.h>
@@ -126,7 +126,8 @@ static void close_link(struct hl_link *link, int is_reset)
 struct hl_link_factory net_links(struct net *net, struct world_loop *process)
 {
     process->net = net;
-    return (struct hl_link_factory){.ctx = process, .secure = secure, .insecure = insecure, .open = open_link, .send = send_command,
+    return (struct hl_link_factory){.ctx = process, .secure = secure, .insecure = insecure, .open = open_link,
+                                    .send = send_command,
                                     .stream = stream, .backlog = backlog, .close = close_link};
 }
 
@@ -134,10 +135,12 @@ struct hl_link_factory net_links(struct net *net, struct world_loop *process)
 
 static int is_meant(const struct hl_link *link, enum net_which which)
 {
-    return !link->is_closed && !link->is_down && link->peer && (which == NET_ALL || link->is_stream == (which == NET_STREAMS));
+    return !link->is_closed && !link->is_down && link->peer &&
+        (which == NET_ALL || link->is_stream == (which == NET_STREAMS));
 }
 
-static unsigned reset(struct net *net, const struct store *store, const struct world_loop *process, enum net_which which)
+static unsigned reset(struct net *net, const struct store *store, const struct world_loop *process,
+                      enum net_which which)
 {
     struct hl_link *link, *next;
     unsigned count = 0;
@@ -152,7 +155,11 @@ static unsigned reset(struct net *net, const struct store *store, const struct w
 }
 
 unsigned net_reset(struct net *net, const struct world_loop *process, enum net_which which) { return reset(net, NULL, process, which); }
-unsigned net_reset_at(struct net *net, const struct store *store, enum net_which which) { return reset(net, store, NULL, which); }
+
+unsigned net_reset_at(struct net *net, const struct store *store, enum net_which which)
+{
+    return reset(net, store, NULL, which);
+}
 
 void net_gone(struct net *net, const struct store *store)
 {

@@ -43,7 +43,8 @@ static void decide(void *arg, const struct hl_link *link, struct message *reques
     struct plan *plan;
     TAILQ_FOREACH(plan, &plans->list, entry)
     {
-        if (!matches(plan, link, word) || plan->seen++ < plan->after || (plan->times != PLAN_ALWAYS && plan->met >= plan->times))
+        if (!matches(plan, link, word) || plan->seen++ < plan->after ||
+            (plan->times != PLAN_ALWAYS && plan->met >= plan->times))
             continue;
         plan->met++;
         meet(plan, &request->fate);

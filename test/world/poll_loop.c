@@ -81,7 +81,8 @@ static int look(struct poll_loop *loop, int wait_ms)
     int ready;
     TAILQ_FOREACH(watch, &loop->watches, entry)
     {
-        int events = (watch->interest & HILOCK_READABLE ? POLLIN : 0) | (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0);
+        int events = (watch->interest & HILOCK_READABLE ? POLLIN : 0) | (watch->interest & HILOCK_WRITABLE ? POLLOUT
+                                                                         : 0);
         if (!events || count == FDS_MAX)
             continue;
         watches[count] = watch;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* poll_loop - a loop of one thread over poll(2): real descriptors, beside the timers of loop.h. Its time is the machine's, or its own:
+/* poll_loop - a loop of one thread over poll(2): real descriptors, beside the timers of loop.h. Its time is the
+ * machine's, or its own:
  *  - a turn looks at each descriptor once, and fires the timers that were started in earlier turns and are due;
- *  - a jump goes to the next timer when no descriptor is ready. What is spoken between clients and store of one loop takes no time then, and a
- *    lease of 30 s is over at once.
+ *  - a jump goes to the next timer when no descriptor is ready. What is spoken between clients and store of one loop
+ *    takes no time then, and a lease of 30 s is over at once.
  * A watch that is freed while descriptors are looked at stays in its list, dead, until all were. */
 #ifndef TEST_WORLD_POLL_LOOP_H
 #define TEST_WORLD_POLL_LOOP_H

@@ -175,7 +175,8 @@ struct hl_reply *store_look(struct store_peer *peer)
     peer->blocked_us = 0;
     if (sim_store_is_replica(peer->store->core)) {
         peer->is_ended = 1;
-        return say_error("UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
+        return say_error("UNBLOCKED force unblock from blocking operation, instance state changed "
+                         "(master -> replica?)");
     }
     if (count >= peer->wait_for || peer->store->world->now_us >= peer->wait_ends_us)
         return say_integer(count);

@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 
-struct world_lane { uint64_t until_us; }; /* frozen until this time of the world: what falls due for it is started again then */
+struct world_lane { uint64_t until_us; }; /* frozen until then: what falls due for it meanwhile is started again */
 
 struct world_event { /* lives inside what it happens to */
     uint64_t at_us, order;

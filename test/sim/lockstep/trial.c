@@ -159,11 +159,13 @@ static uint64_t ticket_of(struct trial *trial, const struct line *line)
     return kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
 }
 
-/* Of a MUTEX, or of a FAIR lock: then a channel of some name stands for a client's. Where somebody listens, a waiter is ready. */
+/* Of a MUTEX, or of a FAIR lock: then a channel of some name stands for a client's. Where somebody listens, a waiter
+ * is ready. */
 static struct hl_params params_for(struct trial *trial, const struct line *line)
 {
     const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
-    struct hl_params params = {.lease_ms = some_ms(trial), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)],
+    struct hl_params params = {.lease_ms = some_ms(trial),
+                               .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)],
                                .token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0)};
     params.reserved = trial_below(trial, 4) ? 0 : (unsigned)trial_below(trial, 200);
     if (trial_below(trial, 4) == 0)
@@ -388,7 +390,8 @@ static void say_rare(struct trial *trial, struct line *line) { say_form(trial, l
 
 /* Of those of listeners each is sent alone: Redis 7.2 and later swallow the refusal of an AUTH while an earlier answer is still to be written. */
 static const struct { unsigned weight; void (*say)(struct trial *trial, struct line *line); const char *form; } kinds[] = {
-    {280, say_acquire, NULL}, {95, say_renew, NULL}, {150, say_release, NULL}, {25, say_peek, NULL}, {60, say_simple, NULL}, {50, say_probe, NULL},
+    {280, say_acquire, NULL}, {95, say_renew, NULL}, {150, say_release, NULL}, {25, say_peek, NULL},
+    {60, say_simple, NULL}, {50, say_probe, NULL},
     {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
     {2, NULL, "script exists %s nonsense"},
     {6, NULL, "EVALSHA 0123456789012345678901234567890123456789|%s -1|x|3|99|0 a b"},
