@@ -55,7 +55,7 @@ struct net {
     TAILQ_HEAD(, hl_link) links_list;
     unsigned links, requests; /* that are open; sent, ever */
     int secured;              /* factories that were made to speak TLS, and live */
-    void *arg;                /* of these, each of which may be NULL: */
+    void *arg;                /* of these. Each may be NULL: */
     void (*decide)(void *arg, const struct hl_link *link, struct message *request); /* its fate, as it is written */
     uint64_t (*delay_us)(void *arg); /* of a message, instead of the three numbers above */
     int (*refuses)(void *arg, const struct world_loop *process, const struct net_place *place); /* a connection */

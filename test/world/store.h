@@ -97,7 +97,7 @@ struct store_peer {
     uint64_t wait_for, wait_since_us, wait_ends_us; /* of its latest WAIT; for 0: there was none */
     uint64_t blocked_us;    /* by it, until it is looked at again: it executes nothing else; 0: not blocked */
     int is_ended;           /* the server closes it, after the answer */
-    int is_of_replica;      /* it has said so (ROLE); kept by who needs it */
+    int is_of_replica;      /* it has said so (ROLE); kept by the simulator */
 };
 
 #endif
