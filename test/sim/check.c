@@ -430,7 +430,7 @@ void sim_check_end(struct sim *sim)
         sim_violate(&sim->world, "I9", "%u keys are left at the store", left);
     if (sim_subscriptions_left(sim))
         sim_violate(&sim->world, "I9", "subscriptions are left at the store");
-    if (!TAILQ_EMPTY(&sim->net.links_list))
+    if (sim->net.links)
         sim_violate(&sim->world, "I9", "links are left");
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].memory.blocks)
