@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "link/link.h"
-#include "world/poll_loop.h"
+#include "poll_loop.h"
 
 struct link_trial;
 typedef void link_trial_fn(struct link_trial *trial);

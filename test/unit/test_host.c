@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
-#include "world/poll_loop.h"
+#include "poll_loop.h"
 #include "suite.h"
 
 struct writer {
@@ -62,8 +62,7 @@ static void begin(void)
     struct hilock_loop table;
     struct hl_memory memory;
     hl_memory_init(&memory, NULL);
-    loop = poll_loop_new();
-    table = poll_loop_table(loop);
+    loop = poll_loop_new(&table);
     story[0] = '\0';
     at_leave = NULL;
     a = (struct writer){.flush.flush = write_out, .name = 'a'};
@@ -76,9 +75,8 @@ static void begin(void)
 
 static void end(void)
 {
-    assert_int_equal(loop->base.timers, 1);
+    assert_int_equal(poll_loop_timers(loop), 1);
     hl_host_done(&host);
-    poll_loop_free(loop);
 }
 
 /* A test between a begin and an end. */

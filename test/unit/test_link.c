@@ -108,7 +108,7 @@ UNOPENED_TRIAL(stdin_was_closed)
 
 UNOPENED_TRIAL(watching_refused_at_once)
 {
-    trial->loop->is_refusing = 1;
+    poll_loop_refuse_watching(trial->loop, 1);
     assert_int_equal(link_trial_open(trial), 0);
     tells(trial, "down(the loop cannot watch the connection)");
 }

@@ -132,7 +132,7 @@ TRIAL(send_into_a_closed_peer)
 
 TRIAL(watching_refused_later)
 {
-    trial->loop->is_refusing = 1;
+    poll_loop_refuse_watching(trial->loop, 1);
     while (link_trial_send(trial, "PING") == 0) { /* until a write is short */
         ask_many(trial);
         link_trial_turns(trial, 1);
