@@ -11,15 +11,16 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "group/group.h"
-#include "lock/belief.h"
-#include "lock/channel.h"
-#include "lock/ending.h"
-#include "lock/gate.h"
-#include "lock/grants.h"
-#include "lock/hold.h"
+#include "hold/belief.h"
+#include "hold/ending.h"
+#include "hold/hold.h"
+#include "hold/recent.h"
+#include "hold/watchdog.h"
 #include "lock/inquiry.h"
-#include "lock/recent.h"
-#include "lock/watchdog.h"
+#include "lock/machine.h"
+#include "wait/channel.h"
+#include "wait/gate.h"
+#include "wait/grants.h"
 
 enum { VERIFY_STEP_US = 20 };
 
@@ -222,7 +223,7 @@ static void dismantle(struct hilock_client *client)
     hl_alarms_done(&core->group_alarms);
     if (client->terms)
         hl_terms_unref(client->terms);
-    hl_core_done(core);
+    hl_machine_done(core);
     hl_logins_forget(client);
     core->is_gone = 1;
 }
@@ -232,7 +233,7 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls,
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hl_core *core = &client->core;
-    if (hl_core_init(core) != 0 ||
+    if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_groups_init(core) != 0 || hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
@@ -310,7 +311,7 @@ static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     core->is_closing = 1;
-    hl_core_clear(core);
+    hl_machine_clear(core);
     dismantle(client);
 }
 

@@ -9,7 +9,7 @@
 #define HL_CLIENT_CLIENT_H
 
 #include "base/text.h"
-#include "lock/core.h"
+#include "core/core.h"
 
 enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 

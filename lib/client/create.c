@@ -4,12 +4,12 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
+#include "core/name.h"
 #include "group/multi.h"
 #include "group/news.h"
 #include "group/quorum.h"
-#include "lock/grants.h"
-#include "lock/name.h"
 #include "lock/plain.h"
+#include "wait/grants.h"
 
 enum { MULTI_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/plant.h"
-#include "lock/watchdog.h"
+#include "hold/watchdog.h"
 #include "node/wait_link.h"
 #include "wire/scripts.h"
 

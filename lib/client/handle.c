@@ -4,10 +4,11 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
-#include "lock/gate.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/validity.h"
 #include "lock/inquiry.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
+#include "wait/gate.h"
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 

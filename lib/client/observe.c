@@ -8,8 +8,8 @@
 
 #include "base/plant.h"
 #include "base/quote.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
+#include "core/lease.h"
+#include "core/lock.h"
 
 #define COUNT(member) .counter = offsetof(struct hilock_stats, member)
 #define SPAN(member) .histogram = offsetof(struct hilock_stats, member)

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lock/lease.h"
-#include "lock/lock.h"
+#include "core/lease.h"
+#include "core/lock.h"
 
 struct ages { uint64_t now_us, hold_us, wait_us; };
 

@@ -4,9 +4,9 @@
  * unknown members are. */
 #include "group/gather.h"
 
+#include "core/callback.h"
+#include "core/lease.h"
 #include "group/members.h"
-#include "lock/callback.h"
-#include "lock/lease.h"
 #include "lock/plain.h"
 #include "lock/turn.h"
 

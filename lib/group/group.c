@@ -2,18 +2,19 @@
 /* group - see group.h. */
 #include "group/group.h"
 
+#include "core/callback.h"
+#include "core/lease.h"
+#include "core/name.h"
+#include "core/notice.h"
 #include "group/gather.h"
 #include "group/members.h"
 #include "group/news.h"
 #include "group/survey.h"
 #include "group/verdict.h"
+#include "hold/reentry.h"
 #include "lock/acquire.h"
-#include "lock/callback.h"
-#include "lock/lease.h"
-#include "lock/name.h"
-#include "lock/notice.h"
+#include "lock/machine.h"
 #include "lock/plain.h"
-#include "lock/reentry.h"
 #include "lock/turn.h"
 
 /* ---- for a way ---- */
@@ -306,7 +307,7 @@ static void forget(struct hl_core *core, struct hl_group *group)
 static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
     for (unsigned i = 0; i < lock->group->count; i++)
-        hl_core_forget_lock(core, lock->group->members[i].lock);
+        hl_machine_forget_lock(core, lock->group->members[i].lock);
     forget(core, lock->group);
 }
 

@@ -16,8 +16,8 @@
 #ifndef HL_GROUP_GROUP_H
 #define HL_GROUP_GROUP_H
 
-#include "lock/last_words.h"
-#include "lock/lock.h"
+#include "core/lock.h"
+#include "wait/last_words.h"
 
 enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };

@@ -2,12 +2,13 @@
 /* members - see members.h. */
 #include "group/members.h"
 
+#include "core/lease.h"
+#include "core/notice.h"
+#include "hold/belief.h"
+#include "hold/hold.h"
+#include "hold/reentry.h"
+#include "hold/validity.h"
 #include "lock/acquire.h"
-#include "lock/belief.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/notice.h"
-#include "lock/reentry.h"
 #include "lock/turn.h"
 
 void hl_member_return(struct hl_member *member)

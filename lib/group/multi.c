@@ -3,13 +3,13 @@
 #include "group/multi.h"
 
 #include "base/plant.h"
+#include "core/lease.h"
+#include "core/name.h"
 #include "group/members.h"
+#include "hold/hold.h"
 #include "lock/acquire.h"
-#include "lock/hold.h"
-#include "lock/known.h"
-#include "lock/lease.h"
-#include "lock/name.h"
 #include "lock/plain.h"
+#include "wait/known.h"
 
 enum { KEEP_US = 20000, SHORTAGE_US = 50000, ROUND_TRIP_MIN_US = 1000, PAUSES_MAX = 6 };
 enum step { TRYING, GATHERING, COMPLETING, PAUSED };

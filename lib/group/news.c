@@ -7,12 +7,12 @@
 #include "group/news.h"
 
 #include "base/contract.h"
+#include "core/callback.h"
+#include "core/lease.h"
+#include "core/notice.h"
 #include "group/gather.h"
 #include "group/members.h"
-#include "lock/callback.h"
-#include "lock/lease.h"
-#include "lock/notice.h"
-#include "lock/watchdog.h"
+#include "hold/watchdog.h"
 
 /* ---- acquires ---- */
 

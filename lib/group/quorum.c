@@ -3,15 +3,15 @@
 #include "group/quorum.h"
 
 #include "base/plant.h"
+#include "core/lease.h"
+#include "core/name.h"
 #include "group/members.h"
 #include "group/verdict.h"
+#include "hold/hold.h"
 #include "lock/acquire.h"
-#include "lock/gate.h"
-#include "lock/hold.h"
-#include "lock/known.h"
-#include "lock/lease.h"
-#include "lock/name.h"
 #include "lock/plain.h"
+#include "wait/gate.h"
+#include "wait/known.h"
 
 enum { PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8, DOUBLINGS_MAX = 5, TRIP_MIN_US = 1000, RACE_TRIPS = 4,
        FEW_US = 50000, LOOK_US = 200000, LOOKS = 25 };

@@ -3,12 +3,12 @@
 #include "group/survey.h"
 
 #include "base/text.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/name.h"
 #include "group/gather.h"
 #include "group/verdict.h"
 #include "lock/inquiry.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
-#include "lock/name.h"
 
 struct survey {
     struct hl_gather gather; /* first: freed as one */

@@ -3,12 +3,12 @@
  * silence. */
 #include "group/verdict.h"
 
+#include "core/lease.h"
+#include "core/name.h"
 #include "group/members.h"
-#include "lock/hold.h"
-#include "lock/known.h"
-#include "lock/lease.h"
-#include "lock/name.h"
-#include "lock/messages.h"
+#include "hold/hold.h"
+#include "hold/messages.h"
+#include "wait/known.h"
 #include "wire/holder.h"
 
 int hl_verdict_is_lasting(hilock_status refusal)

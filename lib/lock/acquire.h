@@ -13,7 +13,7 @@
 #ifndef HL_LOCK_ACQUIRE_H
 #define HL_LOCK_ACQUIRE_H
 
-#include "lock/core.h"
+#include "wait/waiter.h"
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* IN_LINE or SLEEPING, with a hold */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);

@@ -3,16 +3,16 @@
 #include "lock/handoff.h"
 
 #include "base/plant.h"
-#include "lock/callback.h"
-#include "lock/extend.h"
-#include "lock/gate.h"
-#include "lock/grants.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
-#include "lock/validity.h"
-#include "lock/watchdog.h"
-#include "lock/messages.h"
+#include "core/callback.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/messages.h"
+#include "hold/validity.h"
+#include "hold/watchdog.h"
+#include "wait/gate.h"
+#include "wait/grants.h"
 
 /* Beside programs that get a turn only when the name is freed, each handle frees it. */
 static unsigned turns_max(const struct hl_hold *hold)

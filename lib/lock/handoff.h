@@ -18,7 +18,7 @@
 #ifndef HL_LOCK_HANDOFF_H
 #define HL_LOCK_HANDOFF_H
 
-#include "lock/callback.h"
+#include "core/callback.h"
 
 struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *hold); /* the handle that gets it
                                                                                          after this turn; NULL: it is

@@ -5,10 +5,10 @@
 
 #include "base/plant.h"
 #include "base/quote.h"
-#include "lock/lease.h"
-#include "lock/messages.h"
-#include "lock/name.h"
-#include "lock/place.h"
+#include "core/lease.h"
+#include "core/name.h"
+#include "hold/messages.h"
+#include "wait/place.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 

@@ -12,7 +12,7 @@
 #define HL_LOCK_INQUIRY_H
 
 #include "base/text.h"
-#include "lock/callback.h"
+#include "core/callback.h"
 
 enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer one is shown cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };

@@ -3,14 +3,16 @@
 #include "lock/plain.h"
 
 #include "base/plant.h"
+#include "hold/belief.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/reentry.h"
+#include "hold/validity.h"
+#include "hold/watchdog.h"
 #include "lock/acquire.h"
-#include "lock/belief.h"
-#include "lock/extend.h"
-#include "lock/hold.h"
 #include "lock/inquiry.h"
-#include "lock/reentry.h"
+#include "lock/machine.h"
 #include "lock/turn.h"
-#include "lock/watchdog.h"
 
 static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
                              hilock_result_fn *on_result, void *user)
@@ -86,4 +88,4 @@ static struct hl_look look(const struct hilock_lock *lock)
 const struct hl_handle_ops hl_plain_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = extend, .silence = hl_turn_silence,
      .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
-     .teardown = hl_core_forget_lock};
+     .teardown = hl_machine_forget_lock};

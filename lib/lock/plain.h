@@ -3,7 +3,7 @@
 #ifndef HL_LOCK_PLAIN_H
 #define HL_LOCK_PLAIN_H
 
-#include "lock/lock.h"
+#include "core/lock.h"
 
 extern const struct hl_handle_ops hl_plain_ops;
 

@@ -4,7 +4,7 @@
 #ifndef HL_LOCK_REPORT_H
 #define HL_LOCK_REPORT_H
 
-#include "lock/core.h"
+#include "wait/waiter.h"
 
 extern const struct hl_notice_ops hl_report_acquire, hl_report_hold;
 

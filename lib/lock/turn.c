@@ -3,17 +3,17 @@
 #include "lock/turn.h"
 
 #include "base/plant.h"
+#include "core/lease.h"
+#include "core/notice.h"
+#include "hold/ending.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/reentry.h"
+#include "hold/watchdog.h"
 #include "lock/acquire.h"
-#include "lock/notice.h"
-#include "lock/ending.h"
-#include "lock/extend.h"
-#include "lock/gate.h"
 #include "lock/handoff.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/next.h"
-#include "lock/reentry.h"
-#include "lock/watchdog.h"
+#include "wait/gate.h"
+#include "wait/next.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
 {

@@ -3,7 +3,7 @@
 #ifndef HL_LOCK_TURN_H
 #define HL_LOCK_TURN_H
 
-#include "lock/core.h"
+#include "wait/waiter.h"
 
 void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold);
 /* on_result may be NULL */

@@ -66,10 +66,8 @@ struct hl_request {
     uint8_t skips : 1;    /* the answer to its ASKING comes first */
     uint8_t reloads : 3;  /* how often its script had to be loaded again */
     uint8_t hops : 3;     /* redirects from node to node without a pause */
-    union {
-        uint8_t detours;  /* how often its route redirected or repeated it since it was submitted */
-        uint8_t replicas; /* CONFIRMING: how many */
-    };
+    uint8_t detours;      /* how often its route redirected or repeated it since it was submitted */
+    uint8_t replicas;     /* CONFIRMING: how many */
 };
 
 TAILQ_HEAD(hl_requests, hl_request);

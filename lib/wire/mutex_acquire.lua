@@ -1,16 +1,17 @@
 -- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Repeated by the same holder it is
 -- the heartbeat of its place: it keeps the place, and finds a grant whose push was lost. If it finds the name free it
 -- grants it to the first ready waiter, which may be another one.
--- KEYS name queue token   ARGV holder lease_ms reserved asks token_ttl_ms
+-- KEYS name queue token   ARGV holder lease_ms asks draw
 -- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
 -- token, and a second field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
---   asks: '<not_after_us, 16 digits>[ <ticket> <number> <channel> <window_ms>]'; without the bracket it is a try, which
---   takes no place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name that is
---   left to other kinds
+--   asks: '<not_after_us, 16 digits>[ <ticket> <channel> <window_ms> <reserved> <number>]'; without the bracket it is a
+--   try, which takes no place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name
+--   that is left to other kinds
 --     ticket: 0 none yet, ? asked before and never answered, else the one it has
---     number: of this heartbeat, never used twice
 --     channel: where its grant is pushed; - it polls, !x sharded
 --     window_ms: how long a pushed grant stands
+--     number: of this heartbeat, never used twice
+--   draw: token_ttl_ms * 1000 + reserved, which is below 1000: one argument, because each costs half a command
 -- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}
 --    | error LATE seconds microseconds | error BADTOKEN
 --   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel
@@ -21,13 +22,14 @@
 -- place. Tickets and tokens are drawn from one counter, so one that comes later has a higher one, even if the clock
 -- steps back. '*' with score -until_us: until then a free name is left to others. Nothing takes the last member out
 -- before the script's end: the queue would lose its expiry with its key.
--- Defining a function in each run costs as much as half a command, and so does a number passed to a command: Lua prints
--- it as a float. So shared steps (choose, grant, token, hold) are included as text, and numbers are passed as text if
--- possible.
-local call, name, queue, token_key, me = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+-- What a free name needs comes by the fewest steps. Defining a function in each run costs as much as half a command,
+-- and so does printing a number, also one that is passed to a command. So shared steps (choose, grant, token, hold) are
+-- included as text, numbers are passed as text if possible, and texts are compared as they are.
+local call, pcall, name, queue, token_key = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
+local me, asks = ARGV[1], ARGV[3]
 local is_alone, is_guest, left, held_by, hands_over = call('EXISTS', name, queue) == 0, false, -2, '', 0
 if not is_alone then
-  is_guest = string.sub(ARGV[4], 17) == ' *'
+  is_guest = string.sub(asks, 17) == ' *'
   left = call('PTTL', name)
   if left ~= -2 then
     -- include holder.lua
@@ -41,17 +43,20 @@ if not is_alone then
     if is_guest then return {-1 - left, held_by, hands_over, 0, 0, 0} end
   end
 end
-local time = call('TIME')
-local now_us = time[1] * 1000000 + time[2]
--- late bytes of an old link must not make a holder that no client knows of
-if now_us > tonumber(string.sub(ARGV[4], 1, 16)) then
+-- include now.lua
+-- late bytes of an old link must not make a holder that no client knows of. If the time is later its text is greater:
+-- it has sixteen digits too, or fewer and no zero in front
+if now > asks and now_us > tonumber(string.sub(asks, 1, 16)) then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
 
-local token_life_ms, reserved, gone, mine = 2 * ARGV[5], ARGV[3], {}, nil
-local token, refusal, refused
+local draw = ARGV[4] + 0
+local reserved = draw % 1000
+local period_us = draw - reserved
+local gone, mine, refusal, refused, token, token_us, highest, highest_us
 if not is_alone then
-  local ticket, number, channel, window_ms = string.match(ARGV[4], '^%d+ (%S+) (%d+) (%S+) (%d+)$')
+  gone = {}
+  local ticket, asked = string.match(asks, '^%d+ (%S+) (.+)$')
   if ticket and ticket ~= '0' then
     local found
     if ticket == '?' then
@@ -98,16 +103,15 @@ if not is_alone then
     local is_new, heir = ticket == '0', nil
     length = length - #gone + (ticket and not mine and 1 or 0) - (first and 1 or 0)
     if is_new or first then
-      reserved = (first and first[4] or 0) + (is_new and 1 or 0)
+      reserved = first and first[4] + (is_new and 1 or 0) or 0
       -- include token.lua
       if not token then return refusal end
     end
     if ticket then
-      local record = me .. ' ' .. channel .. ' ' .. window_ms .. ' ' .. ARGV[3] .. ' ' .. number
-        .. ' ' .. time[1] .. string.sub('00000' .. time[2], -6)
-      if is_new then ticket = first and string.format('%d', token + reserved) or token end
+      local record = me .. ' ' .. asked .. ' ' .. now
+      if is_new then ticket = highest end
       call('ZADD', queue, ticket, record)
-      local expires = redis.pcall('PEXPIRE', queue, '90000')
+      local expires = pcall('PEXPIRE', queue, '90000')
       if type(expires) == 'table' then -- a user without the right to set an expiry gets no place
         if record ~= mine then call('ZREM', queue, record) end
         return expires
@@ -123,7 +127,7 @@ if not is_alone then
     end
     if left ~= -2 and hands_over == 0 then
       -- another program has come in: the name is not left to it any longer
-      redis.pcall('ZREM', queue, '*')
+      pcall('ZREM', queue, '*')
       local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 13)
       -- include heir.lua
     end
@@ -139,6 +143,6 @@ local id, span_ms = me, ARGV[2]
 -- include token.lua
 if not token then return refusal end
 -- include hold.lua
-if type(refused) == 'table' then return refused end
-if #gone > 0 then call('ZREM', queue, unpack(gone)) end
-return tonumber(token)
+if refused then return refused end
+if gone and #gone > 0 then call('ZREM', queue, unpack(gone)) end
+return token_us

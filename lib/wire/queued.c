@@ -65,11 +65,14 @@ static void add_ticket(struct hl_command *command, const char *before, uint64_t 
     add_text(command, "?");
 }
 
-static void add_channel(struct hl_command *command, const struct hl_params *params)
+/* All of a place but its holder in front and the time behind. */
+static void add_place(struct hl_command *command, const struct hl_params *params)
 {
     add_text(command, " ");
     add_text(command, *params->channel ? params->channel : "-");
     add_number(command, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
+    add_number(command, " ", params->reserved);
+    add_number(command, " ", params->number);
 }
 
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
@@ -79,18 +82,16 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     begin(command, &hl_script_mutex_acquire, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
-    hl_command_add_number(command, params->reserved);
     begun = command->used;
     add_not_after(command, params->not_after_ms);
     if (!params->channel)
         add_text(command, " *");
     else if (!params->is_try) {
         add_ticket(command, " ", params->ticket);
-        add_number(command, " ", params->number);
-        add_channel(command, params);
+        add_place(command, params);
     }
     end_terms(command, begun);
-    hl_command_add_number(command, params->token_ttl_ms);
+    hl_command_add_number(command, params->token_ttl_ms * 1000 + params->reserved);
     return HL_FORM_SCRIPT;
 }
 
@@ -121,14 +122,9 @@ static enum hl_form release_by_one_key(struct hl_command *command, const struct 
 static void add_next(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     size_t begun = command->used;
-    char *holder;
-    add_number(command, "", params->lease_ms);
-    add_text(command, " ");
-    holder = hl_command_room(command, HL_HOLDER_MAX);
+    char *holder = hl_command_room(command, HL_HOLDER_MAX);
     command->used -= HL_HOLDER_MAX - hl_holder_write(holder, target->uuid, params->next_id, target->label);
-    add_channel(command, params);
-    add_number(command, " ", params->reserved);
-    add_number(command, " ", params->number);
+    add_place(command, params);
     end_terms(command, begun);
 }
 
@@ -140,11 +136,12 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
         return release_by_one_key(command, target, params);
     begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
-    hl_key_channel_add(command, target->name, target->name_length);
     begun = command->used;
-    add_ticket(command, params->is_sharded ? "S" : "P", params->ticket);
+    add_number(command, params->is_sharded ? "S" : "", params->own);
+    add_ticket(command, " ", params->ticket);
     add_number(command, " ", params->token_ttl_ms);
-    add_number(command, " ", params->own);
+    if (params->next_id)
+        add_number(command, " ", params->lease_ms);
     end_terms(command, begun);
     if (!params->next_id)
         return HL_FORM_SCRIPT;

@@ -27,11 +27,11 @@ int fixture_begin(void **state)
 int fixture_end(void **state)
 {
     struct fixture *fixture = *state;
-    int is_empty;
     fixture->loop.free_ctx(fixture->loop.ctx);
-    is_empty = loop_under_test.is_empty(fixture->native);
+    int is_empty = loop_under_test.is_empty(fixture->native);
     loop_under_test.end(fixture->native);
     free(fixture);
+    threads_join();
     return is_empty ? 0 : -1;
 }
 
@@ -105,11 +105,10 @@ static void *clock_reader(void *arg)
 /* Any thread may ask, also when ctx and the native loop are gone. */
 TEST(clock_outlives_the_loop)
 {
-    struct hilock_loop loop;
     pthread_t thread;
     void *fixture = NULL, *result;
     assert_int_equal(fixture_begin(&fixture), 0);
-    loop = ((const struct fixture *)fixture)->loop;
+    struct hilock_loop loop = ((const struct fixture *)fixture)->loop;
     assert_int_equal(fixture_end(&fixture), 0);
     assert_int_equal(pthread_create(&thread, NULL, clock_reader, &loop), 0);
     assert_int_equal(pthread_join(thread, &result), 0);

@@ -67,6 +67,7 @@ static void finale_end(struct finale *finale)
     assert_true(loop_under_test.is_empty(finale->native));
     assert_int_equal(finale->calls_after, 0);
     loop_under_test.end(finale->native);
+    threads_join();
 }
 
 static void *query_made(struct finale *finale, const char *name)

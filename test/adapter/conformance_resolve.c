@@ -28,9 +28,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 
 static void *ask(struct answer *answer, const char *host)
 {
-    void *query;
     answer->seen.is_inside_call = 1;
-    query = answer->fixture->loop.resolve(answer->fixture->loop.ctx, host, on_resolved, answer);
+    void *query = answer->fixture->loop.resolve(answer->fixture->loop.ctx, host, on_resolved, answer);
     answer->seen.is_inside_call = 0;
     assert_non_null(query);
     return query;

@@ -151,10 +151,9 @@ WATCHED(what_cannot_be_watched_is_refused)
 {
     struct seen seen = {0};
     FILE *file = tmpfile();
-    void *watch;
     assert_non_null(file);
     assert_int_equal(fcntl(fileno(file), F_SETFL, O_NONBLOCK), 0);
-    watch = watch_made(watched, fileno(file), on_ready_count, &seen);
+    void *watch = watch_made(watched, fileno(file), on_ready_count, &seen);
     assert_int_equal(watched->loop->watch_set(watch, HILOCK_READABLE), -1);
     assert_int_equal(watched->loop->watch_set(watch, BOTH), -1);
     assert_int_equal(watched->loop->watch_set(watch, 0), 0);
@@ -195,14 +194,13 @@ WATCHED(number_can_be_used_again)
 {
     for (int is_inside_ready = 0; is_inside_ready < 2; is_inside_ready++) {
         struct heir heir = {.watched = watched};
-        int reports;
         watched->seen = (struct seen){0};
         watched->loop->watch_free(watched->watch);
         watched->watch = watch_made(watched, watched->pair.near, is_inside_ready ? on_ready_inherit : on_ready_heir, &heir);
         pair_write(&watched->pair);
         ask(watched, BOTH);
         turn_until(watched->fixture, &heir.seen, 1);
-        reports = is_inside_ready ? 1 : heir.seen.count;
+        int reports = is_inside_ready ? 1 : heir.seen.count;
         if (!is_inside_ready)
             inherit(&heir);
         turn_past(watched->fixture, 1000);

@@ -40,9 +40,8 @@ FILE *fopen64_here(const char *path, const char *mode) __asm__("fopen64") __attr
 int open_here(const char *path, int flags, ...)
 {
     va_list rest;
-    unsigned mode;
     va_start(rest, flags);
-    mode = flags & O_CREAT ? va_arg(rest, unsigned) : 0;
+    unsigned mode = flags & O_CREAT ? va_arg(rest, unsigned) : 0;
     va_end(rest);
     return path_open(path, flags, mode);
 }

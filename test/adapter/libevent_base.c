@@ -85,11 +85,10 @@ static int events_left(struct event_base *base)
 static int host_end(void **state)
 {
     struct host *host = *state;
-    int left;
     for (int i = 0; i < OTHERS; i++)
         event_free(host->others[i]);
     all_freed(host);
-    left = events_left(host->base);
+    int left = events_left(host->base);
     pair_close(&host->pair);
     event_base_free(host->base);
     free(host);
@@ -169,7 +168,6 @@ IN_BASE(stolen_place_means_early_not_never)
     const struct timeval now = {0, 0};
     struct event *thief = evtimer_new(host->base, on_steal, host);
     const uint64_t start_us = host->loop.now_us(NULL);
-    int fired;
     host->loop.timer_free(host->timer);
     host->timer = host->loop.timer_new(host->loop.ctx, on_fire_start_again, host);
     assert_int_equal(host->loop.watch_set(host->watch, HILOCK_READABLE), 0);
@@ -180,7 +178,7 @@ IN_BASE(stolen_place_means_early_not_never)
         ;
     while (memory_is_out || host->ready.count == 0)
         event_base_loop(host->base, EVLOOP_ONCE);
-    fired = host->fired.count;
+    int fired = host->fired.count;
     assert_true(fired >= 2);
     for (int i = 0; i < 10; i++)
         event_base_loop(host->base, EVLOOP_ONCE);
@@ -214,11 +212,10 @@ IN_BASE(hurry_is_in_the_same_turn)
 IN_BASE(forked_child_leaves_the_parent_alone)
 {
     int status;
-    pid_t child;
     assert_int_equal(host->loop.watch_set(host->watch, HILOCK_READABLE), 0);
     host->loop.timer_start(host->timer, 10000);
     event_base_loop(host->base, EVLOOP_NONBLOCK);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         const int is_reinit = event_reinit(host->base);
         all_freed(host);
@@ -301,10 +298,9 @@ IN_BASE(many_suspends)
 IN_BASE(two_clients_on_one_base)
 {
     struct host second = {.base = host->base};
-    void *timer;
     assert_int_equal(hilock_libevent_loop(&second.loop, second.base), HILOCK_OK);
     host->loop.timer_start(host->timer, HOUR_US);
-    timer = timer_started(&second, &second.fired, HOUR_US);
+    void *timer = timer_started(&second, &second.fired, HOUR_US);
     suspend(1);
     turn_until_seen(host, &host->fired, 1);
     turn_until_seen(host, &second.fired, 1);

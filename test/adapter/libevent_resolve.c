@@ -83,9 +83,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 
 static void *ask(struct host *host, const char *name, struct answer *ret_answer)
 {
-    void *query;
     *ret_answer = (struct answer){.count = 0};
-    query = host->loop.resolve(host->loop.ctx, name, on_resolved, ret_answer);
+    void *query = host->loop.resolve(host->loop.ctx, name, on_resolved, ret_answer);
     assert_non_null(query);
     assert_int_equal(ret_answer->count, 0);
     return query;
@@ -146,13 +145,11 @@ TEST(each_name_has_its_answer)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *row = &rows[i];
         void *it = NULL;
-        struct host *host;
-        struct answer answer;
         assert_int_equal(host_begin(&it), 0);
-        host = it;
+        struct host *host = it;
         etc_hosts = row->hosts;
         etc_resolv_conf = row->resolv == NO_FILE ? NULL : row->resolv == EMPTY ? "" : host->resolv;
-        answer = resolved(host, row->name);
+        struct answer answer = resolved(host, row->name);
         if (strcmp(answer.text, row->says) != 0 && (!*answer.error || !strstr(answer.error, row->says)))
             fail_msg("row %zu, \"%s\": \"%s\" %s", i, row->name, answer.text, answer.error);
         if (row->asked != ANY && host->nameserver.asked != row->asked)

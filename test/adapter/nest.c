@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -20,7 +19,7 @@
 
 enum { CROWD = 200 }; /* more than a run reports */
 
-static int settime_calls, settime_flags, has_no_threads;
+static int settime_calls, settime_flags;
 static clockid_t timerfd_clock;
 
 /* In the place of libc's: */
@@ -41,14 +40,6 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *spec, struct iti
     settime_calls++;
     settime_flags = flags;
     return libc(fd, flags, spec, ret_old);
-}
-
-int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
-{
-    static int (*libc)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    if (!libc)
-        *(void **)&libc = dlsym(RTLD_NEXT, "pthread_create");
-    return has_no_threads ? EAGAIN : libc(ret_thread, attributes, run, arg);
 }
 
 struct bed {
@@ -223,11 +214,10 @@ TEST(forked_child_leaves_the_parent_alone)
 {
     struct bed bed;
     int status;
-    pid_t child;
     bed_make(&bed, 1, on_ready);
     ask_all(&bed, HILOCK_READABLE);
     bed.loop.timer_start(bed.timer, 20000);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         bed_free(&bed);
         _exit(0);
@@ -259,9 +249,8 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 
 static void *ask(struct bed *bed, struct words *words)
 {
-    void *query;
     *words = (struct words){.seen.is_inside_call = 1};
-    query = hl_nest_resolve(&bed->nest, "localhost", on_resolved, words);
+    void *query = hl_nest_resolve(&bed->nest, "localhost", on_resolved, words);
     words->seen.is_inside_call = 0;
     assert_non_null(query);
     return query;

@@ -22,9 +22,8 @@ static int is_empty(void *native)
 {
     char path[64], line[256];
     int watched = 0;
-    FILE *info;
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", sd_event_get_fd(native));
-    info = fopen(path, "re");
+    FILE *info = fopen(path, "re");
     while (info && fgets(line, sizeof line, info))
         watched += strncmp(line, "tfd:", 4) == 0;
     if (!info)

@@ -31,11 +31,10 @@ static void hilock_comes_first(void **state)
 {
     struct hilock_loop loop;
     sd_event *native;
-    void *timer;
     (void)state;
     assert_true(sd_event_new(&native) >= 0);
     assert_int_equal(hilock_sd_event_loop(&loop, native), HILOCK_OK);
-    timer = loop.timer_new(loop.ctx, on_fire, NULL);
+    void *timer = loop.timer_new(loop.ctx, on_fire, NULL);
     assert_non_null(timer);
     loop.timer_start(timer, LATER_US);
     assert_true(sd_event_add_defer(native, NULL, on_defer, NULL) >= 0);

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -11,7 +12,11 @@
 
 #include "unit/suite.h"
 
-int epoll_ctl_calls, epoll_ctl_fails;
+enum { THREADS_MAX = 100 };
+
+int epoll_ctl_calls, epoll_ctl_fails, has_no_threads;
+static pthread_t threads[THREADS_MAX];
+static size_t threads_count;
 
 int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event) /* in the place of libc's */
 {
@@ -21,6 +26,33 @@ int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event) /* in the pla
     epoll_ctl_calls++;
     errno = ENOSPC;
     return epoll_ctl_fails && op != EPOLL_CTL_DEL ? -1 : libc(epfd, op, fd, event);
+}
+
+/* In the place of libc's. A detached thread might close its descriptors while a later test counts them, so it is made
+ * to be joined. */
+int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+    static int (*libc)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    int detached = PTHREAD_CREATE_JOINABLE, result;
+    if (!libc)
+        *(void **)&libc = dlsym(RTLD_NEXT, "pthread_create");
+    if (has_no_threads)
+        return EAGAIN;
+    if (attributes)
+        pthread_attr_getdetachstate(attributes, &detached);
+    if (detached == PTHREAD_CREATE_JOINABLE)
+        return libc(ret_thread, attributes, run, arg);
+    assert_in_range(threads_count, 0, THREADS_MAX - 1);
+    result = libc(ret_thread, NULL, run, arg);
+    if (result == 0)
+        threads[threads_count++] = *ret_thread;
+    return result;
+}
+
+void threads_join(void)
+{
+    while (threads_count > 0)
+        assert_int_equal(pthread_join(threads[--threads_count], NULL), 0);
 }
 
 void on_fire_count(void *arg)

@@ -15,7 +15,8 @@ import tempfile
 import circles
 import outside
 
-MACHINE = ('lock/', 'group/')
+LOCK = ('core/', 'hold/', 'wait/', 'lock/')
+MACHINE = (*LOCK, 'group/')
 FEATURES = {  # words of it, and the files that are its own
     'FAIR': (r'\bhl_fair_\w+|HILOCK_FAIR', 'fair'),
     'multi': (r'\bhl_multi_\w+|\bmulti\b', 'multi'),
@@ -37,7 +38,7 @@ def count_files(root, texts):
     ties = circles.in_sources(root)
     pairs = {(one, other) for one, others in ties.items() for other in others}
     calls = {pair for pair in pairs if all(path.endswith('.c') for path in pair)}
-    print(f'files: {len(texts)}, in lib/lock: {sum(path.startswith("lock/") for path in texts)}')
+    print(f'files: {len(texts)}, of the lock machine: {sum(path.startswith(LOCK) for path in texts)}')
     print(f'ties from file to file: {len(calls)}, pairs tied both ways: {sum((b, a) in calls for a, b in calls) // 2}, '
           f'circles: {[len(circle) for circle in circles.circles(ties)]}')
 
@@ -48,7 +49,7 @@ def count_state(texts):
         for name, body in re.findall(r'\bstruct (hl_\w+) \{(.*?)\n\}', text, re.S):
             flags[name] += len(re.findall(FLAG, body)) if path.startswith(MACHINE) else 0
             unions[name] += len(re.findall(UNION, body))
-    for what, found in (('flags of lib/lock and lib/group', flags), ('untagged unions of lib', unions)):
+    for what, found in (('flags of the lock machine and lib/group', flags), ('untagged unions of lib', unions)):
         most = (f'{name} {count}' for name, count in found.most_common(6) if count)
         print(f'{what}: {sum(found.values())}', *most, sep=', ')
 
@@ -57,7 +58,7 @@ def count_mentions(texts):
     for feature, (words, own) in FEATURES.items():
         others = [text for path, text in texts.items() if path.startswith(MACHINE) and not re.search(rf'/{own}\.', path)]
         count = sum(len(re.findall(words, text)) for text in others)
-        print(f'mentions of {feature} in lib/lock and lib/group outside of {own}.*: {count}')
+        print(f'mentions of {feature} in the lock machine and lib/group outside of {own}.*: {count}')
 
 
 def places(program, addresses):
@@ -77,8 +78,8 @@ def count_walks(build, server):
     for name, calls in re.findall(r'walk (.*)\n((?:0x.*\n)*)', text):
         pairs = [(known[function], known[site][1]) for function, site in map(str.split, calls.splitlines())]
         pairs = [(callee, caller) for callee, caller in pairs if not callee[1].endswith('.h')]
-        for where in ('lib/', 'lib/lock/'):
-            passed = {callee for callee, _ in pairs if f'/{where}' in callee[1]}
+        for where, folders in (('lib/', ('',)), ('the lock machine', LOCK)):
+            passed = {callee for callee, _ in pairs if any(f'/lib/{folder}' in callee[1] for folder in folders)}
             files = {file for _, file in passed}
             changes = sum(callee[1] != caller for callee, caller in pairs if callee in passed)
             print(f'{name}: {len(passed)} functions of {len(files)} files in {where}, {changes} changes of file')

@@ -6,7 +6,7 @@ Members are named by meson after their source: base_text.c.o is lib/base/text.c,
 import re
 import subprocess
 
-FOLDERS = ('base', 'link', 'node', 'wire', 'lock', 'group', 'client')
+FOLDERS = ('base', 'link', 'node', 'wire', 'core', 'hold', 'wait', 'lock', 'group', 'client')
 # What instrumented builds (-fsanitize, --coverage) put into every object; not ours.
 INSTRUMENTED = re.compile(r'__(odr_asan|asan|ubsan|tsan|sanitizer|gcov|llvm)|\.?L?\.?(asan|ubsan)|_GLOBAL__sub_|__covrec')
 

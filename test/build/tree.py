@@ -16,9 +16,12 @@ BELOW = {
     'link': ['base'],
     'node': ['link', 'base'],
     'wire': ['base'],
-    'lock': ['wire', 'node', 'link', 'base'],
-    'group': ['lock', 'wire', 'node', 'link', 'base'],
-    'client': ['group', 'lock', 'wire', 'node', 'link', 'base'],
+    'core': ['wire', 'node', 'link', 'base'],
+    'hold': ['core', 'wire', 'node', 'link', 'base'],
+    'wait': ['hold', 'core', 'wire', 'node', 'link', 'base'],
+    'lock': ['wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
+    'group': ['lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
+    'client': ['group', 'lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
 }
 # Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
 FOREIGN = {

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spans - OpenTelemetry's spans of jobs and their locks, made of on_trace, with nothing but libc: each span is a line of
+/* spans - OpenTelemetry's spans of a job and its lock, made of on_trace, with nothing but libc: each span is a line of
  * OTLP/JSON in a file, as the collector's otlpjsonfilereceiver reads it.
  *
- * Each job is a trace of its own. Below its span are a span for the wait and one for the hold of its lock; steps between
+ * A job is a trace of its own. Below its span are a span for the wait and one for the hold of its lock; steps between
  * are their events. lock_user leads from a step to its job. The loop's clock counts from the start of the machine: what
  * lies between that and the time of day is asked once. Nothing is allocated, for on_trace runs inside of hilock; an event
  * for which a span has no room is left out.
  * Invariant: a span is written once, when it ends, and a child before its parent.
- * usage: spans URL FILE; four jobs of two clients take one lock */
+ * usage: spans URL FILE WORK_MS */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
-
-enum { JOBS = 4, WORK_MS = 20 };
 
 /* ---- spans ---- */
 
@@ -35,6 +33,16 @@ static uint64_t clock_us(clockid_t clock)
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Asked until nothing came between the two answers. */
+static uint64_t epoch(void)
+{
+    for (;;) {
+        const uint64_t before_us = clock_us(CLOCK_BOOTTIME), now_us = clock_us(CLOCK_REALTIME);
+        if (clock_us(CLOCK_BOOTTIME) - before_us < 10)
+            return now_us - before_us;
+    }
 }
 
 static unsigned long long chance(void)
@@ -93,16 +101,15 @@ static void span_end(struct span *span, uint64_t at_us, const struct hilock_trac
     span->id = 0;
 }
 
-/* ---- jobs ---- */
+/* ---- a job ---- */
 
 struct job {
-    struct event *work;
+    struct event_base *base;
+    hilock_client *client;
     hilock_lock *lock;
+    struct timeval takes;
     struct span all, wait, hold;
-    int needs_renewal;
 };
-
-static unsigned left = JOBS;
 
 /* Each step of each lock; of the client nothing is shown here. */
 static void on_trace(const struct hilock_trace *step, void *user)
@@ -123,10 +130,7 @@ static void on_trace(const struct hilock_trace *step, void *user)
         span_begin(&job->hold, "hold", &job->all, at_us);
         break;
     case HILOCK_TRACE_FAILED: span_end(&job->wait, at_us, step, hilock_status_name(step->status)); break;
-    case HILOCK_TRACE_RENEW:
-        job->needs_renewal = 0;
-        span_event(&job->hold, "renewed", at_us);
-        break;
+    case HILOCK_TRACE_RENEW: span_event(&job->hold, "renewed", at_us); break;
     case HILOCK_TRACE_RENEW_FAILED: span_event(&job->hold, "a renewal failed", at_us); break;
     case HILOCK_TRACE_LOSS: span_end(&job->hold, at_us, step, "lost"); break;
     case HILOCK_TRACE_RELEASE: span_end(&job->hold, at_us, step, NULL); break;
@@ -135,76 +139,49 @@ static void on_trace(const struct hilock_trace *step, void *user)
     }
 }
 
-static void work_on(struct job *job)
-{
-    static const struct timeval span = {0, WORK_MS * 1000};
-    event_add(job->work, &span);
-}
-
+/* Nothing is left on the loop then. */
 static void on_worked(evutil_socket_t fd, short what, void *user)
 {
     struct job *job = user;
     (void)fd, (void)what;
-    if (job->needs_renewal && hilock_lock_state(job->lock) == HILOCK_STATE_HELD) { /* one holds for so long that a renewal is seen, too */
-        work_on(job);
-        return;
-    }
     if (hilock_release(job->lock, NULL, NULL) != HILOCK_OK)
         fprintf(stderr, "lost before it was released\n");
+    hilock_lock_free(job->lock);
+    (void)hilock_client_close(job->client, HILOCK_FOREVER, NULL, NULL);
     span_end(&job->all, clock_us(CLOCK_BOOTTIME), NULL, NULL);
-    if (--left == 0)
-        event_base_loopbreak(event_get_base(job->work));
 }
 
-static void fail(const char *why)
-{
-    fprintf(stderr, "%s\n", why);
-    exit(1);
-}
+static int failed(const char *why) { return fprintf(stderr, "%s\n", why) < 0 ? 2 : 1; }
 
 static void on_acquired(const struct hilock_result *result, void *user)
 {
-    if (result->status != HILOCK_OK)
-        fail(result->detail);
-    work_on(user);
-}
-
-static void job_begin(struct job *job, struct event_base *base, hilock_client *client)
-{
-    job->work = event_new(base, -1, 0, on_worked, job);
-    span_begin(&job->all, "job", NULL, clock_us(CLOCK_BOOTTIME));
-    if (!job->work ||
-        hilock_lock_create(&job->lock, client, "stock:lamp", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = job)) !=
-            HILOCK_OK ||
-        hilock_acquire(job->lock, HILOCK_FOREVER, on_acquired, job) != HILOCK_OK)
-        fail(hilock_client_refusal(client));
+    struct job *job = user;
+    if (result->status != HILOCK_OK || event_base_once(job->base, -1, EV_TIMEOUT, on_worked, job, &job->takes) != 0)
+        exit(failed(result->detail));
 }
 
 int main(int argc, char **argv)
 {
-    static struct job jobs[JOBS] = {{.needs_renewal = 1}};
-    struct event_base *base = event_base_new();
+    struct job job = {.base = event_base_new()};
+    struct hilock_client_options options = hilock_client_options_default();
     struct hilock_error error;
-    hilock_client *clients[2];
-    file = argc == 3 ? fopen(argv[2], "w") : NULL;
-    if (!file || !base)
-        fail("usage: spans URL FILE");
-    event_base_priority_init(base, 2);
-    epoch_us = clock_us(CLOCK_REALTIME) - clock_us(CLOCK_BOOTTIME);
-    for (int i = 0; i < 2; i++)
-        if (hilock_client_open_libevent(&clients[i], base, HILOCK_CLIENT_OPTIONS(.url = argv[1], .on_log = hilock_log_stderr, .on_trace = on_trace),
-                                        &error) != HILOCK_OK)
-            fail(error.text);
-    for (int i = 0; i < JOBS; i++)
-        job_begin(&jobs[i], base, clients[i == JOBS - 1]); /* three of one, which hands on to them, and one of another */
-    event_base_dispatch(base);
-    for (int i = 0; i < JOBS; i++) {
-        hilock_lock_free(jobs[i].lock);
-        event_free(jobs[i].work);
-    }
-    for (int i = 0; i < 2; i++)
-        (void)hilock_client_close(clients[i], 0, NULL, NULL);
-    event_base_dispatch(base); /* until both are closed */
-    event_base_free(base);
+    file = argc == 4 ? fopen(argv[2], "w") : NULL;
+    if (!file || !job.base)
+        return failed("usage: spans URL FILE WORK_MS");
+    job.takes = (struct timeval){atoi(argv[3]) / 1000, atoi(argv[3]) % 1000 * 1000};
+    epoch_us = epoch();
+    options.url = argv[1];
+    options.on_log = hilock_log_stderr;
+    options.on_trace = on_trace;
+    if (hilock_client_open_libevent(&job.client, job.base, &options, &error) != HILOCK_OK)
+        return failed(error.text);
+    span_begin(&job.all, "job", NULL, clock_us(CLOCK_BOOTTIME));
+    if (hilock_lock_create(&job.lock, job.client, "stock:lamp",
+                           HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = 6000, .user = &job)) !=
+            HILOCK_OK ||
+        hilock_acquire(job.lock, HILOCK_FOREVER, on_acquired, &job) != HILOCK_OK)
+        return failed(hilock_client_refusal(job.client));
+    event_base_dispatch(job.base);
+    event_base_free(job.base);
     return fclose(file) == 0 ? 0 : 1;
 }

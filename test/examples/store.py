@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
 import outside  # noqa: E402
@@ -43,41 +42,6 @@ def built(text, folder, name, *command):
         expect(done.returncode == 0, f'exit status {done.returncode}: {done.stdout}{done.stderr}')
         return done.stdout, done.stderr
     return said
-
-
-class Program:
-    """A program whose lines are read as they come. It ends with the block if it has not."""
-    def __init__(self, *command, **more):
-        self.process, self.lines, self.news = start(*command, **more), [], threading.Condition()
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-
-    def read(self):
-        for line in self.process.stdout:
-            with self.news:
-                self.heard(line.rstrip('\n'))
-                self.news.notify_all()
-
-    def heard(self, line):
-        self.lines.append(line)
-
-    def until(self, claim, text):
-        """claim looks at its lines."""
-        with self.news:
-            expect(self.news.wait_for(claim, WAITS_S), f'{text}: {self.lines[-9:]}')
-
-    def ended(self, status=0):
-        """When it has, all lines are there."""
-        expect(self.process.wait(WAITS_S) == status, f'exit status {self.process.returncode}')
-        self.reader.join()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.reader.join()
-        end(self.process)
 
 
 def start(*command, **more):

@@ -66,7 +66,7 @@ def row(stage, kind, own):
         return False
     expect(answer in ('true', 'ok'), f'{kind} is had: {answer}')
     status, words = TABLE[kind][:2]
-    holder = stage.java_do('t', 'rlock', name, 'holder') + (':write' if kind == 'write' else '')
+    holder = stage.holder('t', kind)
     peeked = peek(stage, own, name)
     expect(peeked[0] == status and words in peeked[4], f'{kind} is peeked at: {peeked}')
     expect(peeked[1] == (holder if status == 'OK' else '-'), f'{kind}: its holder is named: {peeked}')

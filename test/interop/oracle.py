@@ -42,9 +42,6 @@ class Verdict:
     faults: list = dataclasses.field(default_factory=list)  # unheld, failed
     fates: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
-    def longest_wait_s(self):
-        return max((turn.begun_ns - turn.asked_ns for turn in self.turns if turn.begun_ns), default=0) / 1e9
-
 
 def turns_of(peer):
     """In the order in which they were asked for."""

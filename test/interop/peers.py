@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,20 +75,24 @@ def jars(folder, profile):
 
 # ---- programs
 
-class Peer(store.Program):
-    """Its answers are kept by their tags."""
+class Peer:
+    """Its lines are read as they come, and its answers are kept by their tags."""
     def __init__(self, label, command, folder, own_url):
         self.label, self.url = label, own_url
         self.trace = os.path.join(folder, label + '.trace')
         self.errors = os.path.join(folder, label + '.err')
-        self.answers, self.count = collections.defaultdict(list), 0
+        self.answers, self.count, self.news = collections.defaultdict(list), 0, threading.Condition()
         self.killed_ns, self.stops = None, []  # (from, to) in ns: it stood still
         with open(self.errors, 'a', encoding='utf-8') as errors:
-            super().__init__(*command, self.trace, stdin=subprocess.PIPE, stderr=errors, errors='replace')
+            self.process = store.start(*command, self.trace, stdin=subprocess.PIPE, stderr=errors, errors='replace')
+        threading.Thread(target=self.read, daemon=True).start()
 
-    def heard(self, line):
-        tag, at_ns, words = (line.split(' ', 2) + [''])[:3]
-        self.answers[tag].append((int(at_ns), words))
+    def read(self):
+        for line in self.process.stdout:
+            tag, at_ns, words = (line.rstrip('\n').split(' ', 2) + [''])[:3]
+            with self.news:
+                self.answers[tag].append((int(at_ns), words))
+                self.news.notify_all()
 
     def send(self, *words):
         """The tag, for answer()."""

@@ -57,6 +57,10 @@ class Stage:
         answer = self.java_do(actor, kind, name, 'unlock', client=client)
         expect(answer == 'ok', f'{client} held {name} as {kind}: {answer}')
 
+    def holder(self, actor, kind='rlock'):
+        """As Java writes it into the store."""
+        return self.java_do(actor, 'rlock', 'none', 'holder') + (':write' if kind == 'write' else '')
+
     def acquire(self, own, name, lease_ms=LONG_MS):
         return self.ours.ask('acquire', 'c', name, own, name, 0, lease_ms)
 

@@ -35,9 +35,8 @@ static void turn(void *native) { ev_run(((struct native *)native)->loop, EVRUN_O
 static int end(void *handle)
 {
     struct native *native = handle;
-    int is_empty;
     ev_timer_stop(native->loop, &native->tick);
-    is_empty = !ev_run(native->loop, EVRUN_NOWAIT);
+    int is_empty = !ev_run(native->loop, EVRUN_NOWAIT);
     ev_loop_destroy(native->loop);
     free(native);
     return is_empty;

@@ -37,10 +37,9 @@ static int end(void *handle)
 {
     struct native *native = handle;
     unsigned open = 0;
-    int is_empty;
     uv_close((uv_handle_t *)&native->tick, NULL);
     uv_walk(&native->loop, count_open, &open);
-    is_empty = open == 0 && uv_run(&native->loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&native->loop) == 0;
+    int is_empty = open == 0 && uv_run(&native->loop, UV_RUN_DEFAULT) == 0 && uv_loop_close(&native->loop) == 0;
     free(native);
     return is_empty;
 }

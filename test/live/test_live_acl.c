@@ -64,26 +64,25 @@ static void are_just_enough(struct fixture *fixture, const char *line, const hil
     only_optional_was_denied(fixture, &needed, &all);
 }
 
-static void of_MUTEX_and_FAIR(void **state)
+LIVE_WITH_PORT(of_MUTEX_and_FAIR)
 {
     static const hilock_kind kinds[] = {HILOCK_MUTEX, HILOCK_FAIR};
-    are_just_enough(*state, queued, kinds, 2);
+    are_just_enough(fixture, queued, kinds, 2);
 }
 
-static void of_SIMPLE(void **state)
+LIVE_WITH_PORT(of_SIMPLE)
 {
     static const hilock_kind kind = HILOCK_SIMPLE;
-    are_just_enough(*state, simple, &kind, 1);
+    are_just_enough(fixture, simple, &kind, 1);
 }
 
 /* No replica is there; without the right that is not known. */
-static void beside_that(void **state)
+LIVE(beside_that)
 {
     static const struct { const char *right, *words; unsigned database, replicas; hilock_status with_it; } rows[] = {
         {"+select", "'select'", 4, 0, HILOCK_OK},
         {"+wait", "'wait'", 0, 1, HILOCK_NOT_REPLICATED},
     };
-    struct fixture *fixture = *state;
     struct rights rights = rights_of_shop(queued);
     rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
     for (size_t i = 0; i < 4; i++) {
@@ -142,14 +141,14 @@ static void told_once(struct fixture *fixture, const struct option *option)
     deeds_close(&deeds);
 }
 
-static void what_is_optional_is_told_once(void **state)
+LIVE_WITH_PORT(what_is_optional_is_told_once)
 {
     struct rights listed = {.count = 0};
     rights_add_optional(&listed);
     assert_int_equal(listed.count, sizeof options / sizeof *options);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         assert_true(rights_has(&listed, options[i].right));
-        told_once(*state, &options[i]);
+        told_once(fixture, &options[i]);
     }
 }
 
@@ -170,7 +169,7 @@ static void begin_without(struct trial *trial, struct fixture *fixture, const ch
     handle_open(&trial->stock, &trial->client, "stock:42", NULL);
 }
 
-static void what_is_missing_is_named(void **state)
+LIVE(what_is_missing_is_named)
 {
     static const struct { const char *right, *words; } lacks[] = { /* taken away; what the server says */
         {"-evalsha", "'evalsha'"},
@@ -181,7 +180,7 @@ static void what_is_missing_is_named(void **state)
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
         struct trial trial;
         struct handle *stock = &trial.stock;
-        begin_without(&trial, *state, lacks[i].right);
+        begin_without(&trial, fixture, lacks[i].right);
         assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_DENIED);
         assert_non_null(strstr(stock->acquired.detail, lacks[i].words));
         assert_non_null(strstr(stock->acquired.detail, "the list: operate.md, \"Rights of the server's user\""));
@@ -194,12 +193,12 @@ static void what_is_missing_is_named(void **state)
 static int was_warned(void *client) { return ((struct client *)client)->warnings > 0; }
 
 /* A lock can be had and given back, and had again; waiters do without messages, and it is said once for all waits. */
-static void without_messages(void **state)
+LIVE(without_messages)
 {
     static const char *const without[] = {"-subscribe", "-publish"};
     for (size_t i = 0; i < 2; i++) {
         struct trial trial;
-        begin_without(&trial, *state, without[i]);
+        begin_without(&trial, fixture, without[i]);
         for (int j = 0; j < 3; j++) {
             redis_do(trial.fixture->redis, "HSET stock:42 another 1");
             redis_do(trial.fixture->redis, "PEXPIRE stock:42 200");
@@ -215,9 +214,8 @@ static void without_messages(void **state)
 
 /* A client that may not set an expiry finds the name free, and the first waiter dead. A grant to that waiter would stand
  * for ever, so none is made. */
-static void no_grant_is_left_without_an_expiry(void **state)
+LIVE(no_grant_is_left_without_an_expiry)
 {
-    struct fixture *fixture = *state;
     struct rights rights = {.count = 0};
     struct client dying, lacking;
     struct handle waits, tries;
@@ -248,13 +246,11 @@ static int was_repeated(void *redis) { return redis_calls(redis, "auth") >= 4; }
 
 /* A refused login runs nothing, though the default user may do everything here, and is repeated until it is good;
  * then all runs as that user, in the database that was asked for. */
-static void a_login_is_repeated_until_it_is_good(void **state)
+LIVE_WITH_PORT(a_login_is_repeated_until_it_is_good)
 {
     static const char give[] = "ACL SETUSER locks reset on >%s ~* &* +@all";
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    redisReply *list;
     char url[160];
     snprintf(url, sizeof url, "redis://locks:p%%40%%3Asecret%%3F%%25@localhost:%d/5", fixture->server->port);
     redis_do(fixture->redis, give, "right");
@@ -270,26 +266,11 @@ static void a_login_is_repeated_until_it_is_good(void **state)
     redis_do(fixture->redis, give, "p@:secret?%");
     client_connect(&client);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    list = redis_reply(fixture->redis, "CLIENT LIST");
+    redisReply *list = redis_reply(fixture->redis, "CLIENT LIST");
     assert_non_null(strstr(list->str, "user=locks"));
     freeReplyObject(list);
     redis_do(fixture->redis, "SELECT 5");
     assert_int_equal(redis_integer(fixture->redis, "EXISTS stock"), 1);
     assert_int_equal(client.watched_count, 0);
     client_end(&client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST_WITH_PORT(of_MUTEX_and_FAIR),
-        FIXTURE_TEST_WITH_PORT(of_SIMPLE),
-        FIXTURE_TEST(beside_that),
-        FIXTURE_TEST_WITH_PORT(what_is_optional_is_told_once),
-        FIXTURE_TEST(what_is_missing_is_named),
-        FIXTURE_TEST(without_messages),
-        FIXTURE_TEST(no_grant_is_left_without_an_expiry),
-        FIXTURE_TEST_WITH_PORT(a_login_is_repeated_until_it_is_good),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,10 +121,9 @@ static void each_right_at_the_sentinels_is_missed(struct behind *behind)
     }
 }
 
-static void behind_Sentinel(void **state)
+TEST(behind_Sentinel)
 {
     static struct behind behind;
-    (void)state;
     sentinels_start(&behind.set, NULL);
     behind.servers = (struct watch){SENTINEL_SERVERS, behind.set.servers};
     behind.sentinels = (struct watch){SENTINELS, behind.set.sentinels};
@@ -157,7 +156,7 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
     client_end(&client);
 }
 
-static void a_Cluster(void **state)
+TEST(a_Cluster)
 {
     static const struct { hilock_kind kind; const char *word; } kinds[] = {
         {HILOCK_FAIR, queued}, {HILOCK_SIMPLE, "SIMPLE"}, {HILOCK_MUTEX, queued}};
@@ -166,7 +165,6 @@ static void a_Cluster(void **state)
                                                                         .password = "secret");
     struct record *record = NULL;
     const struct watch watch = {SHARDS_SERVERS, set.servers};
-    (void)state;
     shards_start(&set, NULL);
     for (int i = 0; i < 3; i++) {
         struct deeds deeds = {.kind = kinds[i].kind, .name = "stock:{4}2"};
@@ -182,13 +180,4 @@ static void a_Cluster(void **state)
     each_is_needed(record, cluster);
     shards_check_clean(&set);
     shards_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(behind_Sentinel),
-        cmocka_unit_test(a_Cluster),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

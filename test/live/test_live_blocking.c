@@ -55,15 +55,13 @@ static int is_set(void *arg) { return atomic_load((atomic_int *)arg) != 0; }
 
 /* ---- one thread */
 
-static void taken_and_given_back(void **state)
+LIVE(taken_and_given_back)
 {
-    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
     hilock_blocking *client = open_at(fixture->server->url);
     hilock_blocking_lock *lock = NULL;
-    uint64_t token;
     assert_int_equal(hilock_blocking_acquire(client, "stock", NULL, HILOCK_FOREVER, &lock, &result), HILOCK_OK);
-    token = hilock_blocking_token(lock);
+    uint64_t token = hilock_blocking_token(lock);
     assert_true(token > 0 && token == result.fencing_token && result.attempts == 1);
     assert_true(hilock_blocking_remaining_ms(lock) > 0 && result.remaining_ms > 0);
     assert_int_equal(redis_lock_keys(fixture->redis), 1);
@@ -78,9 +76,8 @@ static void taken_and_given_back(void **state)
     hilock_blocking_free(client);
 }
 
-static void a_wait_ends_in_time(void **state)
+LIVE(a_wait_ends_in_time)
 {
-    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
     hilock_blocking *holder = open_at(fixture->server->url), *other = open_at(fixture->server->url);
     hilock_blocking_lock *lock = held(holder, "stock", LONG_LEASE_MS), *none;
@@ -96,9 +93,8 @@ static void a_wait_ends_in_time(void **state)
 static int is_clean(void *arg) { return redis_lock_keys(arg) == 0; }
 
 /* Each in words; what is refused leaves nothing behind. */
-static void refused(void **state)
+LIVE(refused)
 {
-    struct fixture *fixture = *state;
     struct hilock_blocking_result unsized = {.size = 0};
     struct { struct hilock_lock_options known; int unknown; } newer = {hilock_lock_options_default(), 1};
     const struct { const char *name; const struct hilock_lock_options *options; const char *words; } rows[] = {
@@ -179,9 +175,8 @@ static void check_lost(struct loss *loss, hilock_lost_reason reason)
     CHECK(hilock_blocking_extend(loss->lock, 0, NULL) == HILOCK_LOST);
 }
 
-static void taken_away(void **state)
+LIVE(taken_away)
 {
-    struct fixture *fixture = *state;
     struct hilock_blocking_result result = heard();
     struct loss loss;
     loss_begin(&loss, fixture->server->url);
@@ -196,13 +191,11 @@ static void taken_away(void **state)
 }
 
 /* The caller learns it, and the descriptor shows it; on_lost does not run too. */
-static void found_lost_by_an_extend(void **state)
+LIVE(found_lost_by_an_extend)
 {
-    struct fixture *fixture = *state;
     struct loss loss;
-    int fd;
     loss_begin(&loss, fixture->server->url);
-    fd = hilock_blocking_lost_fd(loss.lock);
+    int fd = hilock_blocking_lost_fd(loss.lock);
     redis_do(fixture->redis, "DEL stock");
     while (hilock_blocking_extend(loss.lock, 0, NULL) == HILOCK_OK)
         ;
@@ -272,9 +265,8 @@ static void on_signal(int number)
 }
 
 /* A signal's handler runs in the thread that it is for, and the wait goes on. */
-static void one_waits_for_another(void **state)
+LIVE(one_waits_for_another)
 {
-    struct fixture *fixture = *state;
     const struct sigaction without_restart = {.sa_handler = on_signal};
     struct worker waiter;
     hilock_blocking *client = open_at(fixture->server->url);
@@ -292,10 +284,9 @@ static void one_waits_for_another(void **state)
     hilock_blocking_free(client);
 }
 
-static void closed_while_others_wait(void **state)
+LIVE(closed_while_others_wait)
 {
     enum { WAITERS = 4 };
-    struct fixture *fixture = *state;
     struct worker waiters[WAITERS];
     struct loss loss;
     loss_begin(&loss, fixture->server->url);
@@ -315,9 +306,8 @@ static void closed_while_others_wait(void **state)
 }
 
 /* The drain: a hold lives on, may be extended and is released; then the close returns. */
-static void closed_while_one_works(void **state)
+LIVE(closed_while_one_works)
 {
-    struct fixture *fixture = *state;
     struct worker closer = {.client = open_at(fixture->server->url)}, waiter;
     hilock_blocking_lock *lock = held(closer.client, "stock", LEASE_MS);
     begin_to_wait(&waiter, closer.client);
@@ -335,9 +325,8 @@ static void closed_while_one_works(void **state)
 static int is_kept_waiting(void *redis) { return redis_info(redis, "clients", "blocked_clients") > 0; }
 
 /* Each is answered, though the store serves nobody meanwhile. */
-static void released_under_an_extend(void **state)
+LIVE(released_under_an_extend)
 {
-    struct fixture *fixture = *state;
     struct worker worker = {.client = open_at(fixture->server->url)};
     worker.lock = held(worker.client, "stock", LONG_LEASE_MS);
     redis_do(fixture->redis, "CLIENT PAUSE 120000 WRITE");
@@ -376,17 +365,15 @@ static void *hammer_on(void *arg)
     return NULL;
 }
 
-static void one_thread_at_a_time(void **state)
+LIVE(one_thread_at_a_time)
 {
-    struct fixture *fixture = *state;
     struct hammer hammer = {.client = open_at(fixture->server->url), .ledger = ledger_new(1, THREADS * ROUNDS)};
     pthread_t threads[THREADS];
-    struct verdict verdict;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, hammer_on, &hammer), 0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    verdict = ledger_judge(hammer.ledger);
+    struct verdict verdict = ledger_judge(hammer.ledger);
     assert_true(verdict.grants == THREADS * ROUNDS && hammer.plain == THREADS * ROUNDS);
     assert_int_equal(verdict.overlaps + verdict.met + verdict.backward + verdict.open, 0);
     hilock_blocking_free(hammer.client);
@@ -408,9 +395,8 @@ static void in_child(void *arg)
     hilock_blocking_free(loss->client);
 }
 
-static void forked(void **state)
+LIVE(forked)
 {
-    struct fixture *fixture = *state;
     struct loss loss;
     loss_begin(&loss, fixture->server->url);
     child_join(child_start(in_child, &loss));
@@ -418,22 +404,4 @@ static void forked(void **state)
     assert_int_equal(hilock_blocking_release(loss.lock, NULL), HILOCK_OK);
     hilock_blocking_free(loss.client);
     assert_int_equal(atomic_load(&loss.count), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(taken_and_given_back),
-        FIXTURE_TEST(a_wait_ends_in_time),
-        FIXTURE_TEST(refused),
-        FIXTURE_TEST(taken_away),
-        FIXTURE_TEST(found_lost_by_an_extend),
-        FIXTURE_TEST(one_waits_for_another),
-        FIXTURE_TEST(closed_while_others_wait),
-        FIXTURE_TEST(closed_while_one_works),
-        FIXTURE_TEST(released_under_an_extend),
-        FIXTURE_TEST(one_thread_at_a_time),
-        FIXTURE_TEST(forked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,21 +15,19 @@ static void served_through_slot_moves(struct shards *set)
     static struct load_spans spans[LOAD_KINDS];
     static uint64_t at_us[MOVES_MAX];
     struct load load = {.url = set->url};
-    struct verdict verdict;
     char text[32];
     CHECK(count <= MOVES_MAX);
     shards_settle(set);
     load_start(&load, count);
     for (unsigned i = 0; i < count; i++) {
-        unsigned slot;
         snprintf(text, sizeof text, "stock:%u", i % LOAD_NAMES);
-        slot = shards_slot(set, text);
+        unsigned slot = shards_slot(set, text);
         shards_migrate(set, slot, (shards_owner(set, slot) + 1) % SHARDS_MASTERS);
         at_us[i] = check_now_us();
         check_pause_ms(300);
     }
     load_stop(&load);
-    verdict = ledger_judge(load.ledger);
+    struct verdict verdict = ledger_judge(load.ledger);
     snprintf(text, sizeof text, "%u slot moves", count);
     for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
         for (unsigned i = 0; i < count; i++)
@@ -42,20 +40,12 @@ static void served_through_slot_moves(struct shards *set)
     shards_check_clean(set);
 }
 
-static void every_waiter_is_served(void **state)
+TEST(every_waiter_is_served)
 {
     struct shards set;
-    struct failovers_of of;
-    (void)state;
     shards_start(&set, NULL);
     served_through_slot_moves(&set);
-    of = failovers_of_shards(&set);
+    struct failovers_of of = failovers_of_shards(&set);
     failovers_play(&of, failovers_wanted(), 0);
     shards_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_waiter_is_served)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,13 +71,11 @@ static void take_several(void *arg)
     client_end(&client);
 }
 
-static void all_are_served(void **state)
+LIVE(all_are_served)
 {
-    struct fixture *fixture = *state;
     struct ledger *ledger = ledger_new(NAMES, 4000000);
     struct contest contests[CLIENTS];
     pid_t children[CLIENTS];
-    struct verdict verdict;
     unsigned seconds = check_count_wanted("MULTI_SECONDS", SECONDS);
     uint64_t ends_us = check_now_us() + (uint64_t)seconds * 1000000;
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -90,7 +88,7 @@ static void all_are_served(void **state)
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         child_join(children[i]);
-    verdict = ledger_judge(ledger);
+    struct verdict verdict = ledger_judge(ledger);
     printf("figure: %d clients over %d names in random orders for %u s: %zu names held, %zu overlaps, "
            "tokens backward %zu, clients served %d\n",
            CLIENTS, NAMES, seconds, verdict.grants, verdict.overlaps + verdict.met, verdict.backward,
@@ -102,15 +100,12 @@ static void all_are_served(void **state)
 
 /* ---- the judge gets two holders at once, and a token that falls: it must see both ---- */
 
-static void judge_sees_what_is_wrong(void **state)
+TEST(judge_sees_what_is_wrong)
 {
     struct ledger *ledger = ledger_new(2, 8);
-    struct verdict verdict;
-    size_t first, second;
-    (void)state;
-    first = ledger_begin(ledger, 0, 10);
+    size_t first = ledger_begin(ledger, 0, 10);
     check_pause_ms(2);
-    second = ledger_begin(ledger, 0, 11);
+    size_t second = ledger_begin(ledger, 0, 11);
     check_pause_ms(2);
     ledger_end(ledger, first);
     ledger_end(ledger, second);
@@ -119,17 +114,8 @@ static void judge_sees_what_is_wrong(void **state)
     ledger_end(ledger, ledger_begin(ledger, 1, 19));
     check_pause_ms(2);
     ledger_begin(ledger, 1, 21);
-    verdict = ledger_judge(ledger);
+    struct verdict verdict = ledger_judge(ledger);
     assert_true(verdict.grants == 5 && verdict.overlaps == 1 && verdict.met >= 1 && verdict.backward == 1 &&
                 verdict.open == 1);
     ledger_free(ledger);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(judge_sees_what_is_wrong),
-        FIXTURE_TEST(all_are_served),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 
 #include <coroutine>
 #include <optional>
-#include <vector>
 
 namespace {
 
@@ -59,10 +58,9 @@ task give(hilock::lock &lock, std::optional<hilock::result> &ret_result)
     ret_result = co_await lock.release();
 }
 
-void takes_turns()
+PLAY(takes_turns)
 {
     enum { TURNS = 20 };
-    play at;
     int inside = 0, turns = 0;
     std::uint64_t latest = 0;
     const auto compete = [&](hilock::client client) -> task {
@@ -87,9 +85,8 @@ void takes_turns()
     CHECK(turns == 2 * TURNS);
 }
 
-void is_cancelled_when_its_lock_ends()
+PLAY(is_cancelled_when_its_lock_ends)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     std::optional<hilock::result> told;
@@ -106,9 +103,8 @@ void is_cancelled_when_its_lock_ends()
 }
 
 /* Also when it was granted, but not reported. */
-void is_cancelled_when_granted_untold()
+PLAY(is_cancelled_when_granted_untold)
 {
-    play at;
     auto client = at.client();
     hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting());
     std::optional<hilock::result> told;
@@ -120,9 +116,8 @@ void is_cancelled_when_granted_untold()
     CHECK(told->status == status::cancelled);
 }
 
-void gets_its_answer_when_its_lock_ends()
+PLAY(gets_its_answer_when_its_lock_ends)
 {
-    play at;
     auto client = at.client();
     auto options = lasting();
     options.reentrant = true;
@@ -141,9 +136,8 @@ void gets_its_answer_when_its_lock_ends()
     CHECK(told->status == status::ok && proof->status == status::lost && sight->status == status::ok);
 }
 
-void is_dropped()
+PLAY(is_dropped)
 {
-    play at;
     auto client = at.client();
     hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting());
     std::optional<hilock::result> told;
@@ -158,9 +152,8 @@ void is_dropped()
 }
 
 /* The frame goes first: its lock is another's, or its own. */
-void is_destroyed_while_it_waits()
+PLAY(is_destroyed_while_it_waits)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     std::optional<hilock::result> told;
@@ -180,9 +173,8 @@ void is_destroyed_while_it_waits()
 }
 
 /* An accepted re-entry looks like any other: one that is no longer awaited is given back. */
-void is_destroyed_while_it_enters_again()
+PLAY(is_destroyed_while_it_enters_again)
 {
-    play at;
     auto client = at.client();
     auto options = lasting();
     options.reentrant = true;
@@ -199,9 +191,8 @@ void is_destroyed_while_it_enters_again()
     CHECK(info.hold_count == 2);
 }
 
-void is_refused_at_once()
+PLAY(is_refused_at_once)
 {
-    play at;
     auto client = at.client();
     hilock::lock bad(client, "a}b", lasting()), ended(client, "stock", lasting());
     std::optional<hilock::result> told;
@@ -214,9 +205,8 @@ void is_refused_at_once()
     CHECK(ask(ended, 1s, told).is_done() && told->status == status::invalid);
 }
 
-void is_closed()
+PLAY(is_closed)
 {
-    play at;
     auto client = at.client();
     hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting());
     std::optional<hilock::result> told;
@@ -238,9 +228,8 @@ void is_closed()
 }
 
 /* Nothing is answered; the frames' owner destroys them. */
-void is_abandoned()
+PLAY(is_abandoned)
 {
-    play at;
     auto client = at.client();
     hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting()), third(client, "stock", lasting());
     std::optional<hilock::result> told;
@@ -259,18 +248,4 @@ void is_abandoned()
 
 } // namespace
 
-int main()
-{
-    return run({
-        {"takes turns", takes_turns},
-        {"is cancelled when its lock ends", is_cancelled_when_its_lock_ends},
-        {"is cancelled when granted, untold", is_cancelled_when_granted_untold},
-        {"gets its answer when its lock ends", gets_its_answer_when_its_lock_ends},
-        {"is dropped", is_dropped},
-        {"is destroyed while it waits", is_destroyed_while_it_waits},
-        {"is destroyed while it enters again", is_destroyed_while_it_enters_again},
-        {"is refused at once", is_refused_at_once},
-        {"is closed", is_closed},
-        {"is abandoned", is_abandoned},
-    });
-}
+int main() { return run(); }

@@ -3,7 +3,6 @@
 #include "support/cpp.hpp"
 
 #include <thread>
-#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,9 +12,8 @@ namespace {
 using namespace live;
 using hilock::status;
 
-void takes_and_gives()
+PLAY(takes_and_gives)
 {
-    play at;
     auto client = at.client();
     hilock::lock lock(client, "stock", lasting());
     const auto got = taken(at, lock, 10s);
@@ -29,9 +27,8 @@ void takes_and_gives()
     CHECK(lock.release({}) == status::not_held && std::string(lock.refusal()).find("stock") != std::string::npos);
 }
 
-void waits_for_its_turn()
+PLAY(waits_for_its_turn)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     answers mine;
@@ -44,9 +41,8 @@ void waits_for_its_turn()
     CHECK(mine.last && mine.last.fencing_token > token);
 }
 
-void times_out_and_is_cancelled()
+PLAY(times_out_and_is_cancelled)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     answers ended, seen;
@@ -61,9 +57,8 @@ void times_out_and_is_cancelled()
     CHECK(ended.last.status == status::cancelled && seen.last && seen.last.holder == late.holder);
 }
 
-void tells_a_loss()
+PLAY(tells_a_loss)
 {
-    play at;
     auto client = at.client();
     unsigned losses = 0;
     hilock_lost_reason why = HILOCK_REASON_NONE;
@@ -82,9 +77,8 @@ void tells_a_loss()
     CHECK(hilock::remaining(seen) == 0ms);
 }
 
-void is_moved_while_it_waits()
+PLAY(is_moved_while_it_waits)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting());
     std::vector<hilock::lock> locks;
@@ -110,9 +104,8 @@ void is_moved_while_it_waits()
 }
 
 /* Function objects go with the lock, uncalled. */
-void ends_while_it_waits()
+PLAY(ends_while_it_waits)
 {
-    play at;
     auto here = at.client(), there = at.client();
     hilock::lock first(here, "stock", lasting()), second(there, "stock", lasting());
     auto alive = std::make_shared<int>(0);
@@ -133,9 +126,8 @@ void ends_while_it_waits()
     CHECK(taken(at, second));
 }
 
-void ends_inside_callbacks()
+PLAY(ends_inside_callbacks)
 {
-    play at;
     auto client = at.client();
     std::string heard, text(100, 'x'); /* on the heap: what was freed too early is seen */
     hilock::lock lock;
@@ -159,9 +151,8 @@ void ends_inside_callbacks()
 }
 
 /* Each close is answered, whether or not the object is there still. */
-void closes()
+PLAY(closes)
 {
-    play at;
     auto client = at.client();
     hilock::lock held(client, "stock", lasting()), waits(client, "stock", lasting());
     unsigned closed = 0;
@@ -179,9 +170,8 @@ void closes()
 }
 
 /* Ended without a close: it closes, its functions are silent, and a hold is reported as lost before it is given back. */
-void ends_with_holds()
+PLAY(ends_with_holds)
 {
-    play at;
     hilock_lost_reason why = HILOCK_REASON_NONE;
     auto alive = std::make_shared<int>(0);
     hilock::lock_options options;
@@ -202,9 +192,8 @@ void ends_with_holds()
 }
 
 /* Ended after a close, it does what that said, in silence: a lost link is not reported. */
-void ends_behind_a_close()
+PLAY(ends_behind_a_close)
 {
-    play at;
     unsigned events = 0, steps = 0, heard = 0, asked = 0;
     hilock::client_options listening;
     listening.url = at.store->url;
@@ -227,9 +216,8 @@ void ends_behind_a_close()
     CHECK(heard > 0 && events == heard && seen >= 4 && steps == seen && lock.release({}) == status::ok);
 }
 
-void says_why_it_is_refused()
+PLAY(says_why_it_is_refused)
 {
-    play at;
     auto client = at.client();
     answers never;
     hilock::client_options options;
@@ -248,9 +236,8 @@ void says_why_it_is_refused()
     CHECK(negative.acquire(1s, std::ref(never)) == status::closed && client.close(0ms, {}) == status::closed && never.count == 0);
 }
 
-void takes_several_and_again()
+PLAY(takes_several_and_again)
 {
-    play at;
     auto client = at.client();
     auto options = lasting();
     answers proved;
@@ -274,11 +261,10 @@ void takes_several_and_again()
 }
 
 /* What was ended on another thread goes on, and what leaks by that is safe. It is pointed to from here, so that nothing else may leak. */
-void goes_on_when_ended_elsewhere()
+PLAY(goes_on_when_ended_elsewhere)
 {
     static hilock_lock *leaked;
     static hilock::lock *keeper;
-    play at;
     auto client = at.client();
     hilock::lock first(client, "stock", lasting()), second(client, "stock", lasting());
     answers mine;
@@ -298,9 +284,8 @@ void goes_on_when_ended_elsewhere()
 }
 
 /* An exception that leaves a callback ends the program, and crosses no C. */
-void ends_the_program_by_an_exception()
+PLAY(ends_the_program_by_an_exception)
 {
-    play at;
     int how = 0;
     std::fflush(stdout);
     const pid_t child = fork();
@@ -326,22 +311,4 @@ void ends_the_program_by_an_exception()
 
 } // namespace
 
-int main()
-{
-    return run({
-        {"takes and gives", takes_and_gives},
-        {"waits for its turn", waits_for_its_turn},
-        {"times out, and is cancelled", times_out_and_is_cancelled},
-        {"tells a loss", tells_a_loss},
-        {"is moved while it waits", is_moved_while_it_waits},
-        {"ends while it waits", ends_while_it_waits},
-        {"ends inside callbacks", ends_inside_callbacks},
-        {"closes", closes},
-        {"ends with holds", ends_with_holds},
-        {"ends behind a close", ends_behind_a_close},
-        {"says why it is refused", says_why_it_is_refused},
-        {"takes several, and again", takes_several_and_again},
-        {"goes on when ended elsewhere", goes_on_when_ended_elsewhere},
-        {"ends the program by an exception", ends_the_program_by_an_exception},
-    });
-}
+int main() { return run(); }

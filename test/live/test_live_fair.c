@@ -77,10 +77,10 @@ static void until(const struct queue *queue, unsigned index, uint64_t least, con
 }
 
 /* Player 0 has it, the others wait in their order. */
-static void begin(struct queue *queue, void **state)
+static void begin(struct queue *queue, struct fixture *fixture)
 {
     static struct player players[PLAYERS];
-    queue->fixture = *state;
+    queue->fixture = fixture;
     queue->words = ledger_new(1, 1);
     for (unsigned i = 0; i < PLAYERS; i++) {
         players[i] = (struct player){queue, i};
@@ -103,10 +103,10 @@ static int are_two_in_the_queue(void *redis) { return redis_integer(redis, "ZCAR
 
 /* A process that stands still looks alive: it is granted what the dead one left, which lapses. Then it finds that
  * out, and asks again. */
-static void the_holder_is_killed_and_the_head_stopped(void **state)
+LIVE(the_holder_is_killed_and_the_head_stopped)
 {
     struct queue queue;
-    begin(&queue, state);
+    begin(&queue, fixture);
     child_suspend(queue.pids[1]);
     child_kill(queue.pids[0]);
     until(&queue, GRANTED + 2, 2, "the grant of the next one");
@@ -116,10 +116,4 @@ static void the_holder_is_killed_and_the_head_stopped(void **state)
     has_its_turn(&queue, 1, 3);
     has_its_turn(&queue, 3, 4);
     ledger_free(queue.words);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {FIXTURE_TEST(the_holder_is_killed_and_the_head_stopped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void begin(struct client *client, const struct hilock_client_options *opt
         client_open_with(client, options);
 }
 
-static void acquire_and_release(void **state)
+static void acquire_and_release(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
@@ -46,9 +45,8 @@ static void acquire_and_release(void **state)
     client_end(&client);
 }
 
-static void by_host_name(void **state)
+static void by_host_name(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     char url[128];
@@ -60,9 +58,8 @@ static void by_host_name(void **state)
 }
 
 /* First in vain, then until the release wakes it. */
-static void wait_and_be_woken(void **state)
+static void wait_and_be_woken(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client ours, theirs;
     struct handle held, wanted;
     begin(&ours, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
@@ -85,9 +82,8 @@ static void wait_and_be_woken(void **state)
 static int is_found_out(void *arg) { return ((const struct client *)arg)->disconnected > 0; }
 
 /* The server stands still: what is sent is never answered. Then all links end at once. */
-static void links_that_carry_nothing(void **state)
+static void links_that_carry_nothing(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .keepalive_ms = 300, .command_timeout_ms = 500));
@@ -108,9 +104,8 @@ static void links_that_carry_nothing(void **state)
 static void free_it(struct handle *handle) { handle_free(handle); }
 
 /* What is held, what waits, and a handle that is freed as it is answered. client_close looks whether the loop is empty. */
-static void close_with_all_under_way(void **state)
+static void close_with_all_under_way(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client client;
     struct handle held, wanted, passing;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
@@ -137,9 +132,8 @@ static void abandon_it(struct handle *handle)
 
 /* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. Then
  * inside a callback. */
-static void abandon(void **state)
+static void abandon(struct fixture *fixture)
 {
-    const struct fixture *fixture = *state;
     struct client client;
     struct handle stock, first, next;
     begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));

@@ -10,9 +10,9 @@ struct trial {
     struct handle held, waiting;
 };
 
-static void begin(struct trial *trial, void **state)
+static void begin(struct trial *trial, struct fixture *fixture)
 {
-    trial->fixture = *state;
+    trial->fixture = fixture;
     client_open(&trial->client, trial->fixture->server->url);
     handle_open(&trial->held, &trial->client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     handle_open(&trial->waiting, &trial->client, "foreign", NULL);
@@ -73,21 +73,14 @@ static void child_with_a_client_of_its_own(void *arg)
     client_end(&client);
 }
 
-static void children_cost_their_parent_nothing(void **state)
+LIVE(children_cost_their_parent_nothing)
 {
     struct trial trial;
-    long long evalsha;
-    begin(&trial, state);
-    evalsha = redis_calls(trial.fixture->redis, "evalsha");
+    begin(&trial, fixture);
+    long long evalsha = redis_calls(trial.fixture->redis, "evalsha");
     child_join(child_start(child_that_gives_back, &trial));
     assert_int_equal(redis_calls(trial.fixture->redis, "evalsha"), evalsha);
     assert_int_equal(redis_integer(trial.fixture->redis, "HLEN held"), 2);
     child_join(child_start(child_with_a_client_of_its_own, &trial));
     end(&trial);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {FIXTURE_TEST(children_cost_their_parent_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

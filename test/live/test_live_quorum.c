@@ -119,12 +119,11 @@ static void with_the_rights_of_the_guide(void **state)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42", .has_no_multi = 1};
     struct masters masters;
-    struct rights shop;
     struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret",
                                             .restart_guard_ms = HILOCK_GUARD_OFF};
     (void)state;
     masters_start(&masters, 3);
-    shop = rights_of_shop("MUTEX and FAIR");
+    struct rights shop = rights_of_shop("MUTEX and FAIR");
     for (unsigned i = 0; i < masters.count; i++)
         rights_give(&shop, redis_at(masters.servers[i]), NULL);
     options.quorum_urls = masters.urls;
@@ -145,7 +144,6 @@ static void with_the_rights_of_the_guide(void **state)
 static int let_in_too_early(struct masters *three, struct client *a, struct client *b, unsigned *restarts)
 {
     struct handle holder, other;
-    int is_overlap;
     handle_open(&holder, a, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .renew = HILOCK_RENEW_NEVER));
     handle_open(&other, b, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = LEASE_MS, .renew = HILOCK_RENEW_NEVER));
     server_kill(three->servers[2]);
@@ -158,7 +156,7 @@ static int let_in_too_early(struct masters *three, struct client *a, struct clie
     handle_ask(&other, HILOCK_FOREVER);
     handle_until(&other, &other.acquired, 1, "the grant");
     assert_int_equal(other.acquired.status, HILOCK_OK);
-    is_overlap = hilock_lock_remaining_ms(holder.lock) > 0;
+    int is_overlap = hilock_lock_remaining_ms(holder.lock) > 0;
     handle_free(&other);
     if (hilock_lock_state(holder.lock) == HILOCK_STATE_HELD)
         handle_until(&holder, &holder.lost, 1, "the end of the first hold");

@@ -74,9 +74,8 @@ static const char *const cautious[] = {"--min-replicas-to-write", "1", "--min-re
 static void behind_sentinel(unsigned replicas, unsigned serve_ms)
 {
     struct sentinels set;
-    struct failovers_of of;
     sentinels_start(&set, cautious);
-    of = failovers_of_sentinels(&set);
+    struct failovers_of of = failovers_of_sentinels(&set);
     of.serve_ms = serve_ms;
     failovers_play(&of, failovers_wanted(), replicas);
     sentinels_end(&set);
@@ -97,10 +96,9 @@ static void behind_sentinel_both_confirm(void **state)
 static void in_a_cluster_the_only_one_confirms(void **state)
 {
     struct shards set;
-    struct failovers_of of;
     (void)state;
     shards_start(&set, NULL);
-    of = failovers_of_shards(&set);
+    struct failovers_of of = failovers_of_shards(&set);
     failovers_play(&of, failovers_wanted(), 1);
     shards_end(&set);
 }

@@ -59,8 +59,8 @@ static void is_restarted(struct fixture *fixture, int is_kept)
     client_end(&waiting);
 }
 
-static void what_was_forgotten_is_lost_and_granted_anew(void **state) { is_restarted(*state, 0); }
-static void with_data_kept_all_goes_on(void **state) { is_restarted(*state, 1); }
+LIVE(what_was_forgotten_is_lost_and_granted_anew) { is_restarted(fixture, 0); }
+LIVE(with_data_kept_all_goes_on) { is_restarted(fixture, 1); }
 
 /* ---- a server that loads its data, so slowly that it can be asked meanwhile ---- */
 
@@ -90,19 +90,17 @@ static void ask_while_it_loads(void *arg)
 }
 
 /* Commands are let in after each 1024 bytes, so some data is there; the delay is for each key of it. */
-static void while_it_loads(void **state)
+LIVE(while_it_loads)
 {
     static const char *const slowly[] = {"--key-load-delay", "10000", "--loading-process-events-interval-bytes",
                                          "1024", NULL};
-    struct fixture *fixture = *state;
     struct load load = {fixture, ledger_new(1, 1)};
-    pid_t child;
     for (int i = 0; i < 100; i++)
         redis_do(fixture->redis, "SETRANGE fill:%d 2000 x", i);
     redis_do(fixture->redis, "CONFIG SET rdbcompression no");
     redis_do(fixture->redis, "SAVE");
     die(fixture);
-    child = child_start(ask_while_it_loads, &load);
+    pid_t child = child_start(ask_while_it_loads, &load);
     fixture->server->arguments = slowly;
     come_back(fixture);
     redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 99 do redis.call('DEL', 'fill:' .. i) end");
@@ -141,7 +139,7 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
     client_end(&client);
 }
 
-static void is_retried_until_it_can(void **state)
+LIVE(is_retried_until_it_can)
 {
     static const struct trouble troubles[] = {
         {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"},
@@ -149,16 +147,5 @@ static void is_retried_until_it_can(void **state)
         {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS"},
     };
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
-        wait_through(*state, &troubles[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(what_was_forgotten_is_lost_and_granted_anew),
-        FIXTURE_TEST(with_data_kept_all_goes_on),
-        FIXTURE_TEST(while_it_loads),
-        FIXTURE_TEST(is_retried_until_it_can),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        wait_through(fixture, &troubles[i]);
 }

@@ -5,19 +5,11 @@
 #include "support/failovers.h"
 #include "support/sentinels.h"
 
-static void every_waiter_is_served_through_failovers(void **state)
+TEST(every_waiter_is_served_through_failovers)
 {
     struct sentinels set;
-    struct failovers_of of;
-    (void)state;
     sentinels_start(&set, NULL);
-    of = failovers_of_sentinels(&set);
+    struct failovers_of of = failovers_of_sentinels(&set);
     failovers_play(&of, failovers_wanted(), 0);
     sentinels_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_waiter_is_served_through_failovers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,10 @@
 
 #include "support/fixture.h"
 
-static void is_left_as_redisson_would(void **state)
+LIVE(is_left_as_redisson_would)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
-    redisReply *list;
     char holder[64], name[128];
     client_open_with(&client,
                      HILOCK_CLIENT_OPTIONS(.url = fixture->server->url, .token_ttl_ms = 400000, .label = "shop-7"));
@@ -29,7 +27,7 @@ static void is_left_as_redisson_would(void **state)
     assert_in_range(redis_integer(fixture->redis, "PTTL hilock:token:{stock}"), 400001, 800000);
     /* belief ends first */
     assert_in_range(redis_integer(fixture->redis, "PTTL stock"), hilock_lock_remaining_ms(stock.lock) + 1, 90000);
-    list = redis_reply(fixture->redis, "CLIENT LIST");
+    redisReply *list = redis_reply(fixture->redis, "CLIENT LIST");
     snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
     assert_non_null(strstr(list->str, name));
     freeReplyObject(list);
@@ -37,7 +35,7 @@ static void is_left_as_redisson_would(void **state)
 }
 
 /* All held at once, each with a key of its own. */
-static void names_are_any_bytes(void **state)
+LIVE(names_are_any_bytes)
 {
     static char all[256], longest[HILOCK_NAME_MAX];
     static const struct { const char *bytes; size_t length; } names[] = {
@@ -45,7 +43,6 @@ static void names_are_any_bytes(void **state)
             4}, {"{a{b}", 5},
         {all, sizeof all}, {longest, sizeof longest}};
     enum { COUNT = sizeof names / sizeof *names };
-    struct fixture *fixture = *state;
     struct client client;
     struct handle handles[COUNT];
     memset(longest, 'n', sizeof longest);
@@ -60,13 +57,4 @@ static void names_are_any_bytes(void **state)
         assert_int_equal(redis_lock_keys(fixture->redis), i + 1);
     }
     client_end(&client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(is_left_as_redisson_would),
-        FIXTURE_TEST(names_are_any_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

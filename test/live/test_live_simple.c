@@ -34,15 +34,13 @@ static int has_asked_in_vain(void *redis) { return redis_calls(redis, "set") >= 
 
 static int is_skipped;
 
-static void contends_with_redis_py(void **state)
+static void contends_with_redis_py(struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     const char *program = python_with_redis();
     char rounds[16];
     int status = 0;
-    pid_t pid;
     if (!program) {
         assert_null(getenv("CI")); /* there it is installed, and must run */
         is_skipped = 1;
@@ -53,7 +51,7 @@ static void contends_with_redis_py(void **state)
                 HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 60000, .poll_min_ms = 1, .poll_jitter_ms = 2));
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     snprintf(rounds, sizeof rounds, "%d", ROUNDS);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         execlp(program, program, "-c", python, fixture->server->socket, rounds, (char *)NULL);
         _exit(127);

@@ -95,14 +95,12 @@ static int is_over(void *redis) { return redis_integer(redis, "EXISTS renewed fi
 static uint64_t others_first(struct fixture *fixture)
 {
     static struct sleeper sleeper;
-    uint64_t count;
     int status;
-    pid_t child;
     memset(&sleeper, 0, sizeof sleeper);
     sleeper.url = fixture->server->url;
     sleeper.ledger = ledger_new(1, 1);
     redis_do(fixture->redis, "HSET wanted another 1");
-    child = child_start(sleep_past_the_leases, &sleeper);
+    pid_t child = child_start(sleep_past_the_leases, &sleeper);
     check_until(is_set, ledger_word(sleeper.ledger, READY), "the child to hold");
     server_suspend(fixture->server);
     atomic_store(ledger_word(sleeper.ledger, ASK), 1);
@@ -116,29 +114,17 @@ static uint64_t others_first(struct fixture *fixture)
     child_resume(child);
     child_join(child);
     redis_do(fixture->redis, "DEL wanted");
-    count = atomic_load(ledger_word(sleeper.ledger, OTHERS_FIRST));
+    uint64_t count = atomic_load(ledger_word(sleeper.ledger, OTHERS_FIRST));
     ledger_free(sleeper.ledger);
     return count;
 }
 
 #ifdef HL_PLANTS
-static void with_the_bug_losses_come_later(void **state)
+LIVE(with_the_bug_losses_come_later)
 {
     hl_plant = hl_plant_find("R6_LOSS_IN_LINE");
-    assert_true(others_first(*state) > 0);
+    assert_true(others_first(fixture) > 0);
 }
 #else
-static void losses_are_told_before_all_else(void **state) { assert_int_equal(others_first(*state), 0); }
+LIVE(losses_are_told_before_all_else) { assert_int_equal(others_first(fixture), 0); }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef HL_PLANTS
-        FIXTURE_TEST(with_the_bug_losses_come_later),
-#else
-        FIXTURE_TEST(losses_are_told_before_all_else),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -51,9 +51,8 @@ static void check_refuses_this_thread(struct worker *worker)
     assert_non_null(strstr(hilock_client_refusal(client), "thread"));
 }
 
-static void one_client_a_thread(void **state)
+LIVE(one_client_a_thread)
 {
-    struct fixture *fixture = *state;
     static struct worker workers[THREADS];
     for (int i = 0; i < THREADS; i++) {
         client_open(&workers[i].client, fixture->server->url);
@@ -147,21 +146,19 @@ static void readers_stop(struct stage *stage)
 }
 
 /* The deadline moves hundreds of times under the readers' eyes; no claim of theirs reaches beyond the store's lease. */
-static void a_validity_follows_renewals_and_the_release(void **state)
+LIVE(a_validity_follows_renewals_and_the_release)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage = {.validity = NULL};
-    uint64_t over_us, first_us;
     client_open(&client, fixture->server->url);
     handle_open(&held, &client, "stock", NULL);
     readers_start(&stage, &held);
-    first_us = atomic_load(&stage.latest_us[0]);
+    uint64_t first_us = atomic_load(&stage.latest_us[0]);
     for (uint32_t i = 1; i <= EXTENDS; i++)
         assert_int_equal(handle_extend(&held, 60000 + i * 1000), HILOCK_OK);
     readers_look_again(&stage);
-    over_us = check_now_us();
+    uint64_t over_us = check_now_us();
     over_us += (uint64_t)redis_integer(fixture->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
     atomic_store(&stage.is_ending, 1);
     handle_release(&held);
@@ -178,9 +175,8 @@ static void a_validity_follows_renewals_and_the_release(void **state)
 }
 
 /* Handle and client go while threads read; the last of them gives the memory back, which the sanitizers see. */
-static void a_validity_outlives_lock_and_client(void **state)
+LIVE(a_validity_outlives_lock_and_client)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle held;
     struct stage stage = {.validity = NULL};
@@ -193,14 +189,4 @@ static void a_validity_outlives_lock_and_client(void **state)
     atomic_store(&stage.has_ended, 1);
     client_close(&client);
     readers_stop(&stage);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(one_client_a_thread),
-        FIXTURE_TEST(a_validity_follows_renewals_and_the_release),
-        FIXTURE_TEST(a_validity_outlives_lock_and_client),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,9 +91,8 @@ static void check_store(const struct day *day)
         "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
                                   "local t = redis.call('PTTL', k) if t < 0 then return -1 end "
                                   "if t > n then n = t end end end return n";
-    long long left_ms;
     check_until(nobody_is_there, fixture.redis, "the clients' connections to end");
-    left_ms = redis_integer(fixture.redis, "EVAL %s 0", longest);
+    long long left_ms = redis_integer(fixture.redis, "EVAL %s 0", longest);
     CHECK(left_ms >= 0 && left_ms <= (day->is_abandoned ? QUEUE_MS : LEASE_MS));
     CHECK(left_ms == 0 || famine_has_struck() || day->is_abandoned);
     redis_do(fixture.redis, "FLUSHALL");

@@ -68,9 +68,8 @@ static void take_down(struct fixture *fixture)
 }
 
 /* A socket that nobody listens on, one that is not there, and a port. */
-static void nobody_listens(void **state)
+LIVE_WITH_PORT(nobody_listens)
 {
-    struct fixture *fixture = *state;
     const struct { const char *url, *address, *why; int is_removed; } rows[] = {
         {fixture->server->url, fixture->server->socket, "refused", 0},
         {fixture->server->url, fixture->server->socket, "No such file", 1},
@@ -87,9 +86,8 @@ static void nobody_listens(void **state)
     }
 }
 
-static void server_with_too_many_clients(void **state)
+LIVE(server_with_too_many_clients)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct handle stock;
     redis_do(fixture->redis, "CONFIG SET maxclients 1");
@@ -103,13 +101,4 @@ static void server_with_too_many_clients(void **state)
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     handle_free(&stock);
     client_close(&client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST_WITH_PORT(nobody_listens),
-        FIXTURE_TEST(server_with_too_many_clients),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

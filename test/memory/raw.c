@@ -15,8 +15,8 @@ enum { QUIET_TURNS = 3 };
 
 struct raw_store raw_open(const struct hilock_memory_options *options)
 {
-    struct raw_store store = {.loop = jumping_loop_new()};
-    struct hilock_loop table = jumping_loop_table(store.loop);
+    struct raw_store store = {.loop = poll_loop_new_jumping()};
+    struct hilock_loop table = poll_loop_table(store.loop);
     struct hilock_error error;
     if (hilock_memory_open(&store.memory, &table, options, &error) != HILOCK_OK)
         fail_msg("%s", error.text);
@@ -26,9 +26,7 @@ struct raw_store raw_open(const struct hilock_memory_options *options)
 void raw_close(struct raw_store *store)
 {
     hilock_memory_close(store->memory);
-    assert_true(jumping_loop_is_empty(store->loop));
-    assert_int_equal(jumping_loop_tables(store->loop), 0);
-    jumping_loop_free(store->loop);
+    assert_int_equal(poll_loop_end(store->loop), 0);
 }
 
 int raw_connect(const struct raw_store *store)
@@ -48,7 +46,7 @@ const char *raw_ask(const struct raw_store *store, int fd, const char *bytes, si
     for (int quiet = 0; quiet < QUIET_TURNS && *ret_is_open; quiet++) {
         ssize_t count = sent < length ? send(fd, bytes + sent, length - sent, MSG_NOSIGNAL) : 0;
         sent += count > 0 ? (size_t)count : 0;
-        jumping_loop_turn(store->loop, jumping_loop_us(store->loop));
+        poll_loop_jump(store->loop, poll_loop_us(store->loop));
         quiet = count > 0 ? -1 : quiet;
         while ((count = recv(fd, said + used, sizeof said - 1 - used, 0)) > 0) {
             used = used + (size_t)count < sizeof said / 2 ? used + (size_t)count : 0; /* of very much the end is enough */

@@ -5,9 +5,9 @@
 
 #include <hilock/memory.h>
 
-#include "jumping_loop.h"
+#include "unit/poll_loop.h"
 
-struct raw_store { struct jumping_loop *loop; hilock_memory *memory; };
+struct raw_store { struct poll_loop *loop; hilock_memory *memory; };
 
 struct raw_store raw_open(const struct hilock_memory_options *options);
 void raw_close(struct raw_store *store); /* and nothing of it is left */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* script_trial - the library's scripts, run one by one at a store of their own: N is a lock's name, Q its queue, T its token, C its channel. */
+/* script_trial - the library's scripts, run one by one at a store of their own: N is a lock's name, Q its queue, T its
+ * token, C its channel, J Redisson's queue. */
 #ifndef TEST_MEMORY_SCRIPT_TRIAL_H
 #define TEST_MEMORY_SCRIPT_TRIAL_H
 
@@ -28,22 +29,25 @@ static inline const struct sim_reply *run(struct trial *trial, const char *const
 #define RUN(trial, ...) run((trial), (const char *const[]){__VA_ARGS__, NULL})
 #define FAIR(trial, script, ...) RUN(trial, "EVALSHA", (script).sha1, "3", "N", "Q", "T", __VA_ARGS__)
 #define ANY_TIME "9999999999999999"
+#define C "redisson_lock__channel:"
+#define J "redisson_lock_queue:"
 
 /* asks: "" is a try; or ticket and heartbeat. */
 static inline const struct sim_reply *ask(struct trial *trial, const char *id, const char *asks)
 {
     char text[64];
-    snprintf(text, sizeof text, ANY_TIME "%s%s%s", *asks ? " " : "", asks, *asks ? " - 3000" : "");
-    return FAIR(trial, hl_script_mutex_acquire, id, "10000", "0", text, "300000");
+    int ticket = (int)strcspn(asks, " ");
+    snprintf(text, sizeof text, *asks ? ANY_TIME " %.*s - 3000 0%s" : ANY_TIME, ticket, asks, asks + ticket);
+    return FAIR(trial, hl_script_mutex_acquire, id, "10000", text, "300000000");
 }
 
 static inline const struct sim_reply *release(struct trial *trial, const char *id, const char *terms)
 {
-    return FAIR(trial, hl_script_mutex_release, id, "C", terms);
+    return FAIR(trial, hl_script_mutex_release, id, terms);
 }
 
-#define NEVER "P? 300000 1000000" /* to others */
-#define TO_OTHERS "P? 300000 0"
+#define NEVER "1000000 ? 300000" /* to others */
+#define TO_OTHERS "0 ? 300000"
 
 static inline void load(struct trial *trial)
 {
@@ -104,8 +108,11 @@ static inline void held_and_awaited(struct trial *trial)
 static inline const struct sim_reply *a_try(struct trial *trial) { return ask(trial, "c:1", ""); }
 static inline const struct sim_reply *of_a_mutex(struct trial *trial)
 {
-    return FAIR(trial, hl_script_mutex_acquire, "u:1", "3000", "0", ANY_TIME " *", "600000");
+    return FAIR(trial, hl_script_mutex_acquire, "u:1", "3000", ANY_TIME " *", "600000000");
 }
-static inline const struct sim_reply *end_of_a_mutex(struct trial *trial) { return release(trial, "u:1", "P? 600000 1000000"); }
+static inline const struct sim_reply *end_of_a_mutex(struct trial *trial)
+{
+    return release(trial, "u:1", "1000000 ? 600000");
+}
 
 #endif

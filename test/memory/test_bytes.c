@@ -92,7 +92,7 @@ static int pour(const struct raw_store *store, int fd, const char *bytes, size_t
     while (sent < length && hilock_memory_links(store->memory) > 0) {
         ssize_t count = send(fd, bytes + sent, length - sent, MSG_NOSIGNAL);
         sent += count > 0 ? (size_t)count : 0;
-        jumping_loop_turn(store->loop, jumping_loop_us(store->loop));
+        poll_loop_jump(store->loop, poll_loop_us(store->loop));
     }
     return sent == length;
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "jumping_loop.h"
+#include "unit/poll_loop.h"
 #include "staged.h"
 
 enum { PATIENCE = 100000, LEASE_MS = 30000, MS = 1000 };
@@ -25,7 +25,7 @@ struct holder {
 };
 
 struct trial {
-    struct jumping_loop *loop;
+    struct poll_loop *loop;
     hilock_memory *memory;
     struct holder first, second;
     unsigned closed;
@@ -50,7 +50,7 @@ static void on_closed(void *user) { ++*(unsigned *)user; }
 
 static void open_client(struct trial *trial, struct holder *holder)
 {
-    struct hilock_loop table = jumping_loop_table(trial->loop);
+    struct hilock_loop table = poll_loop_table(trial->loop);
     struct hilock_error error;
     if (hilock_client_open(&holder->client, &table, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(trial->memory)), &error) != HILOCK_OK)
         fail_msg("%s", error.text);
@@ -62,8 +62,8 @@ static int set_up(void **state)
     static struct trial trial;
     struct hilock_loop table;
     memset(&trial, 0, sizeof trial);
-    trial.loop = jumping_loop_new();
-    table = jumping_loop_table(trial.loop);
+    trial.loop = poll_loop_new_jumping();
+    table = poll_loop_table(trial.loop);
     assert_int_equal(hilock_memory_open(&trial.memory, &table, NULL, NULL), HILOCK_OK);
     open_client(&trial, &trial.first);
     open_client(&trial, &trial.second);
@@ -71,7 +71,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static void turn(const struct trial *trial) { jumping_loop_turn(trial->loop, UINT64_MAX); }
+static void turn(const struct trial *trial) { poll_loop_jump(trial->loop, UINT64_MAX); }
 
 static int tear_down(void **state)
 {
@@ -91,9 +91,7 @@ static int tear_down(void **state)
     assert_int_not_equal(stat(path, &file), 0);
     *strrchr(path, '/') = '\0';
     assert_int_not_equal(stat(path, &file), 0);
-    assert_true(jumping_loop_is_empty(trial->loop));
-    assert_int_equal(jumping_loop_tables(trial->loop), 0);
-    jumping_loop_free(trial->loop);
+    assert_int_equal(poll_loop_end(trial->loop), 0);
     return 0;
 }
 
@@ -108,9 +106,9 @@ static void until(const struct trial *trial, const unsigned *count, unsigned wan
 
 static void for_ms(const struct trial *trial, uint64_t span_ms)
 {
-    uint64_t until_us = jumping_loop_us(trial->loop) + span_ms * MS;
-    while (jumping_loop_us(trial->loop) < until_us)
-        jumping_loop_turn(trial->loop, until_us);
+    uint64_t until_us = poll_loop_us(trial->loop) + span_ms * MS;
+    while (poll_loop_us(trial->loop) < until_us)
+        poll_loop_jump(trial->loop, until_us);
 }
 
 static void begin(struct holder *holder, uint32_t wait_ms)
@@ -234,15 +232,15 @@ TRIAL(test_delay)
     for_ms(trial, 1000);
     hilock_memory_delay(trial->memory, 700);
     assert_int_equal(hilock_release(trial->first.lock, on_result, &trial->first), HILOCK_OK);
-    asked_us = jumping_loop_us(trial->loop);
+    asked_us = poll_loop_us(trial->loop);
     for_ms(trial, 100);
     hilock_memory_delay(trial->memory, 0);
     until(trial, &trial->first.answers, 2);
     assert_int_equal(trial->first.result.status, HILOCK_OK);
-    assert_in_range(jumping_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
+    assert_in_range(poll_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
     until(trial, &trial->second.answers, 1);
     assert_int_equal(trial->second.result.status, HILOCK_OK);
-    assert_in_range(jumping_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
+    assert_in_range(poll_loop_us(trial->loop) - asked_us, 700 * MS, 701 * MS);
 }
 
 /* The lease of a holder whose renewals are not answered ends here before it does at the store. */

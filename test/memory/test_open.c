@@ -30,19 +30,17 @@ static int tear_down(void **state)
 
 static hilock_status refused(const struct hilock_memory_options *options, int fails_at, struct hilock_error *ret_error)
 {
-    struct jumping_loop *loop = jumping_loop_new();
-    struct hilock_loop table = jumping_loop_table(loop);
+    struct poll_loop *loop = poll_loop_new_jumping();
+    struct hilock_loop table = poll_loop_table(loop);
     hilock_memory *memory = NULL;
     hilock_status status;
-    jumping_loop_fail(loop, fails_at);
+    poll_loop_fail(loop, fails_at);
     status = hilock_memory_open(&memory, &table, options, ret_error);
     if (memory)
         hilock_memory_close(memory);
     else
         table.free_ctx(table.ctx); /* it is still ours */
-    assert_true(jumping_loop_is_empty(loop));
-    assert_int_equal(jumping_loop_tables(loop), 0);
-    jumping_loop_free(loop);
+    assert_int_equal(poll_loop_end(loop), 0);
     return status;
 }
 
@@ -109,7 +107,7 @@ IN_FOLDER(test_no_room_for_a_link)
     int fd, is_open;
     for (int nth = 1; nth <= 2; nth++) {
         fd = raw_connect(&store);
-        jumping_loop_fail(store.loop, nth);
+        poll_loop_fail(store.loop, nth);
         assert_string_equal(raw_ask(&store, fd, "PING\r\n", 6, &is_open), "");
         assert_false(is_open);
         close(fd);

@@ -15,7 +15,10 @@ static const struct sim_reply *a_cancel(struct trial *trial) { return release(tr
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
-static const struct sim_reply *a_force(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", "C", "PUBLISH"); }
+static const struct sim_reply *a_force(struct trial *trial)
+{
+    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", C, "PUBLISH");
+}
 
 static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
@@ -71,8 +74,8 @@ TRIAL(an_error_leaves_all_as_it_was)
 static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
     if (has_queue)
-        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, "C", "PUBLISH");
-    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, "C", "PUBLISH");
+        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, C, "PUBLISH");
+    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, C, "PUBLISH");
 }
 
 /* Neither its value nor its expiry: it may be another program's. */
@@ -97,11 +100,37 @@ TRIAL(tokens_of_both_kinds_live_for_one_to_two_periods)
         const struct sim_reply *reply;
         int64_t left_ms;
         sim_store_set_time(trial->store, start_us + i * 47000000);
-        reply = i % 2 ? of_a_mutex(trial) : FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", "0", ANY_TIME, "600000");
+        reply = i % 2 ? of_a_mutex(trial) : FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", ANY_TIME, "600000000");
         assert_true(reply->integer > 0);
         left_ms = RUN(trial, "PTTL", "T")->integer;
         assert_true(left_ms >= 600000 && left_ms <= 1200000);
         (void)RUN(trial, "DEL", "N");
+    }
+}
+
+/* Also where the server's microseconds are few digits, and where its clock stands in 1970. */
+TRIAL(an_acquire_is_late_to_the_microsecond)
+{
+    static const uint64_t times_us[] = {1700000000123456, 1700000000000005, 1700000000000000, 1700000000999999,
+                                        5000123, 17};
+    for (size_t i = 0; i < 3 * (sizeof times_us / sizeof *times_us); i++) {
+        uint64_t now_us = times_us[i / 3], not_after_us = now_us + 1 - i % 3;
+        const struct sim_reply *reply;
+        char text[32];
+        begin(trial);
+        sim_store_set_time(trial->store, now_us);
+        snprintf(text, sizeof text, "%016llu", (unsigned long long)not_after_us);
+        reply = FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", text, "600000015");
+        if (not_after_us < now_us) {
+            assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "LATE "));
+            assert_int_equal(RUN(trial, "EXISTS", "N", "T")->integer, 0);
+            continue;
+        }
+        assert_true((uint64_t)reply->integer == now_us);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)now_us);
+        assert_true(sim_reply_is(RUN(trial, "HGET", "N", "a:1"), text));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)(now_us + 15));
+        assert_true(sim_reply_is(RUN(trial, "GET", "T"), text));
     }
 }
 
@@ -149,13 +178,13 @@ TRIAL(who_does_not_know_its_ticket_finds_its_place)
 /* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
 TRIAL(who_leaves_is_not_in_the_queue_any_more)
 {
-    static const char *const terms[] = {NEVER, "P17 300000 1000000", NULL};
+    static const char *const terms[] = {NEVER, "1000000 17 300000", NULL};
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         char text[64];
         begin(trial);
         held(trial);
         (void)ask(trial, "c:1", "0 1");
-        snprintf(text, sizeof text, "P%lld 300000 1000000", (long long)integer(ask(trial, "b:1", "0 1"), 4));
+        snprintf(text, sizeof text, "1000000 %lld 300000", (long long)integer(ask(trial, "b:1", "0 1"), 4));
         assert_int_equal(release(trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
         assert_int_equal(RUN(trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
         assert_int_equal(integer(ask(trial, "c:1", "? 2"), 3), 1);

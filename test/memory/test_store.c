@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_store - what befalls a store does to it what its header says: refusals, restarts, sweeps, copies. What real servers can
  * be asked is compared with them in ../sim/lockstep instead. */
-#include <openssl/sha.h>
-
 #include "base/slot.h"
-#include "memory/sha1.h"
 #include "memory/slot.h"
 #include "script_trial.h"
 
-enum { TEXT_MAX = 300, SLOTS_TRIED = 20000 };
+enum { SLOTS_TRIED = 20000 };
 
 /* A script runs up to its first write: a release that finds nothing to release is answered even by a read-only server. */
 TRIAL(test_writes_are_refused)
@@ -83,24 +80,9 @@ TRIAL(test_copies)
     assert_int_equal(end_of_a_mutex(trial)->integer, 1);
 }
 
-/* ---- what it has of its own, to owe nothing to the library that is tested by it, agrees with OpenSSL's and with the library's ---- */
+/* ---- what it has of its own, to owe nothing to the library that is tested by it, agrees with the library's ---- */
 
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
-
-TEST(test_sha1)
-{
-    char text[TEXT_MAX], ours[SIM_SHA1_DIGITS + 1], theirs[SIM_SHA1_DIGITS + 1];
-    unsigned char digest[SHA_DIGEST_LENGTH];
-    unsigned seed = 1;
-    for (size_t length = 0; length < TEXT_MAX; length++) {
-        SHA1((const unsigned char *)text, length, digest);
-        for (size_t i = 0; i < sizeof digest; i++)
-            snprintf(theirs + 2 * i, 3, "%02x", digest[i]);
-        sim_sha1_of(text, length, ours);
-        assert_string_equal(ours, theirs);
-        text[length] = (char)next(&seed);
-    }
-}
 
 TEST(test_slots)
 {

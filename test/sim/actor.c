@@ -2,11 +2,11 @@
 /* actor - one would-be holder with a handle: rests, acquires, holds, writes to the fenced resource, releases; now and then it cancels,
  * drops or frees instead. It believes only what its callbacks say, and its calls are those of a program's own timers.
  * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
-#include "lock/gate.h"
+#include "core/lease.h"
+#include "hold/hold.h"
 #include "lock/handoff.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
 #include "sim.h"
+#include "wait/gate.h"
 #include "wire/queued.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
@@ -178,6 +178,7 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
     sim_contest_granted(actor);
+    sim_share_granted(actor);
     sim_bound_granted(actor);
     sim_check_write(actor, 0);
     sim_held_begin(actor);
@@ -257,6 +258,7 @@ static void make_lock(struct sim_actor *actor)
     uint32_t replica_timeout_ms;
     hilock_status status;
     uint64_t lacks = actor->process->memory.refused;
+    actor->named_us = sim->world.time.now_us;
     choose_lease(actor, &wakes);
     choose_replicas(actor, &replica_timeout_ms);
     actor->is_renewed = !sim_chance(random, 0.1);
@@ -412,7 +414,7 @@ static void let_go(struct sim_actor *actor)
     if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
         sim_violate(&sim->world, "I5", "release of a held handle was refused");
     rest(actor);
-    if (next && !sim->is_healed && !next->is_answered_by_cancel && sim_chance(&sim->world.workload, 0.05))
+    if (next && !sim->is_healed && !sim->choice.is_struck && !next->is_answered_by_cancel && sim_chance(&sim->world.workload, 0.05))
         give_up(next); /* it was handed on, which is not reported yet */
 }
 

@@ -4,8 +4,8 @@
  * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
  * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. A poller
  * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses. */
-#include "lock/place.h"
 #include "sim.h"
+#include "wait/place.h"
 #include "wire/keys.h"
 
 enum { ONCE_US = 1000000, MESSAGES = 4, TAILS = 10, KEPT_US = 10000, THAWED_US = 4000000 };

@@ -6,11 +6,12 @@
  * shortened what it had acknowledged (a tainted name) belief may be wrong until the next renewal: that is the stated limit, and excused. */
 #include <stdlib.h>
 
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
 #include "../secret.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/hold.h"
 #include "sim.h"
+#include "wait/waiter.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 
@@ -402,6 +403,7 @@ void sim_check_names(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->places_count; i++)
         store_now(sim->places[i].store);
+    sim_share_passed(sim);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
             sim->names[i].unsettled_us = sim->world.time.now_us;

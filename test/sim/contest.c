@@ -28,7 +28,7 @@ void sim_contest_asks(struct sim_actor *actor) { actor->overtaken = actor->proce
 void sim_contest_granted(struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
-    if (!sim->is_hot || sim_inside_is_handed_on(actor))
+    if (!sim->is_hot || sim->choice.is_struck || sim_inside_is_handed_on(actor))
         return;
     sim->contests++;
     for (unsigned i = 0; i < sim->actors_count; i++) {

@@ -61,12 +61,13 @@ void sim_deployment_choose(struct sim *sim, const struct sim_choice *choice)
     }
     if (sim->deployment != SIM_SINGLE) {
         choose_sets(sim, random);
-        sim->has_multis = sim_chance(&sim->world.sets, 0.3);
+        sim->has_multis = sim_chance(&sim->world.sets, 0.3) && !choice->is_struck;
         sim->has_replicas = sim_chance(&sim->world.sets, 0.4) || choice->has_replicas;
         return;
     }
     sim->has_multis = sim_chance(random, 0.3);
     sim->has_multis = sim->has_multis || (choice->is_hot && sim_chance(random, 0.5));
+    sim->has_multis = sim->has_multis && !choice->is_struck;
     sim->is_crowd = (sim_chance(random, 0.005) && !sim->is_hot) || choice->is_crowd;
 }
 

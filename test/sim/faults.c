@@ -10,7 +10,7 @@ void sim_swarm_choose(struct sim *sim, const struct sim_choice *choice)
     int *kinds[] = {&swarm->resets, &swarm->cuts, &swarm->delays, &swarm->refusals, &swarm->stalls, &swarm->restarts_kept, &swarm->restarts_empty,
                     &swarm->flushes, &swarm->script_flushes, &swarm->errors, &swarm->steps, &swarm->shortens, &swarm->freezes, &swarm->suspends,
                     &swarm->kills, &swarm->failovers};
-    int is_calm = sim_chance(random, 0.1) || choice->is_hot;
+    int is_calm = sim_chance(random, 0.1) || (choice->is_hot && !choice->is_struck);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         *kinds[i] = !is_calm && sim_chance(random, 0.4);
     /* those that lose or shorten what the store has acknowledged excuse overlaps: they are rarer, so that most seeds may excuse none */
@@ -19,7 +19,9 @@ void sim_swarm_choose(struct sim *sim, const struct sim_choice *choice)
     swarm->steps = swarm->steps && sim_chance(random, 0.3);
     swarm->shortens = swarm->shortens && sim_chance(random, 0.3);
     swarm->failovers = swarm->failovers && sim_chance(random, 0.3);
-    swarm->mean_gap_us = is_calm ? 0 : sim_between(random, 20000, 400000);
+    if (choice->is_struck) /* few at a time, or all are excused */
+        swarm->restarts_empty = swarm->flushes = swarm->steps = swarm->shortens = swarm->failovers = 0;
+    swarm->mean_gap_us = is_calm ? 0 : choice->is_struck ? sim_between(random, 1000000, 6000000) : sim_between(random, 20000, 400000);
     swarm->latency_us = (uint32_t)sim_between(random, 20, 300);
     swarm->tail_us = sim_chance(random, 0.3) ? (uint32_t)sim_between(random, 1000, 20000) : (uint32_t)sim_between(random, 20, 500);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* held - what an actor does with a hold besides writing under it: it extends, enters again, and keeps a validity. Only in some seeds, and
  * by a stream of chance of its own: the others run as if this were not there. */
-#include "lock/lease.h"
-#include "lock/lock.h"
-#include "lock/validity.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/validity.h"
 #include "sim.h"
 
 enum { DEEP_MAX = 4 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inside - what a handle believes, read from the client's own memory: its parts, each a hold of one name at one place. A plain handle has one; one
  * that is made of several has one for each member, in the order in which its user gave the names. */
+#include "core/lease.h"
 #include "group/group.h"
-#include "lock/hold.h"
-#include "lock/lease.h"
+#include "hold/hold.h"
 #include "sim.h"
 
 static const struct hl_group *group_of(const struct sim_actor *actor) { return actor->lock->group; }

@@ -5,9 +5,9 @@
  * master forgot in a crash counts as kept for as long as its restart guard keeps others from having it. */
 #include <stdlib.h>
 
-#include "lock/hold.h"
-#include "lock/lease.h"
-#include "lock/lock.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "hold/hold.h"
 #include "sim.h"
 
 enum { UPTIME_UNIT_US = 1500000 }; /* it is given in whole seconds */

@@ -19,7 +19,7 @@ static int tell_broken(const struct sim_outcome *outcome, const struct sim_choic
            outcome->why,
            (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
            choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
-           choice->is_crowd ? " --crowd" : choice->is_hot ? " --hot" : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
+           choice->is_crowd ? " --crowd" : choice->is_hot ? (choice->is_struck ? " --hot --struck" : " --hot") : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
     for (int i = 0; i < SIM_STRAINS; i++)
         if (choice->strains >> i & 1)
             printf(" --strain %s", sim_strain_word((enum sim_strain)i));
@@ -79,7 +79,7 @@ static int read_flag(const char *word, struct task *task)
     struct sim_choice *choice = &task->choice;
     const struct { const char *word; int *is_on; } flags[] = {
         {"--trace", &task->is_traced}, {"--breaks", &task->must_break}, {"--fresh", &task->is_fresh}, {"--crowd", &choice->is_crowd},
-        {"--hot", &choice->is_hot}, {"--replicas", &choice->has_replicas}, {"--unguarded", &choice->is_unguarded}};
+        {"--hot", &choice->is_hot}, {"--struck", &choice->is_struck}, {"--replicas", &choice->has_replicas}, {"--unguarded", &choice->is_unguarded}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(word, flags[i].word) == 0)
             return *flags[i].is_on = 1;
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         }
     }
     if (!is_good) {
-        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--replicas] [--unguarded] [--fresh] [--strain WORD] [--plant NAME] [--breaks]\n"
+        fprintf(stderr, "usage: hilock-sim [--world NAME] [--crowd] [--hot] [--struck] [--replicas] [--unguarded] [--fresh] [--strain WORD] [--plant NAME] [--breaks]\n"
                         "       --seed N [--trace] | --seeds FIRST..LAST | --twice FIRST..LAST |\n"
                         "       --campaign FIRST..LAST [--seconds N] | --detect TRIES\n");
         return 2;

@@ -191,6 +191,15 @@ void sim_network_reset_some(struct sim *sim, struct hl_random *random)
     net_die(link);
 }
 
+int sim_network_is_cut(const struct sim_process *process)
+{
+    const struct hl_link *link;
+    TAILQ_FOREACH(link, &process->sim->net.links_list, entry)
+        if (link->process == &process->loop && !link->is_closed && (link->is_cut_there || link->is_cut_back))
+            return 1;
+    return 0;
+}
+
 void sim_network_cut_some(struct sim *sim, struct hl_random *random)
 {
     struct hl_link *link = some_link(sim, random);

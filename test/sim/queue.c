@@ -2,8 +2,8 @@
 /* queue - what is special to names of kind FAIR: whose ticket comes first (I7), how many are served before one who waits (I11), and what must have
  * happened to a queue. God's view: the tickets
  * are read from the waits, and grants from what the store says on its channels. */
-#include "lock/place.h"
 #include "sim.h"
+#include "wait/place.h"
 
 /* For so long it has been able to hear of grants; after the heal every link is found dead or good in this time. */
 enum { SETTLED_US = 1500000, LINKED_US = 4000000, LOOKED_AT = 64 };

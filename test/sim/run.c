@@ -154,7 +154,7 @@ static void close_all(struct sim *sim)
 static uint64_t phase_us(const struct sim *sim)
 {
     if (sim->is_hot)
-        return sim->contests < CONTESTS ? HOT_US : 0;
+        return sim->contests < CONTESTS || sim->choice.is_struck ? HOT_US : 0;
     return sim->is_duel ? DUEL_US : FAULT_PHASE_US;
 }
 

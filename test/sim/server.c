@@ -16,7 +16,7 @@ static void plant(struct sim_store *store)
     if (HL_PLANTED(FAIR_POLLERS_PASSED_OVER))
         sim_store_twist(store, "if channel == '-' or ", "if channel ~= '-' and ");
     if (HL_PLANTED(NEXT_JUMPS_QUEUE))
-        sim_store_twist(store, "if next_id and not first then", "if next_id then");
+        sim_store_twist(store, "if next and not first then", "if next then");
 }
 
 static void said(void *arg, const struct sim_reply *push)

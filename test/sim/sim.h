@@ -24,6 +24,7 @@ struct sim_choice { /* what is asked of every seed, instead of chance */
     int has_deployment;
     enum sim_deployment deployment;
     int is_crowd, is_hot; /* the plays of run.c */
+    int is_struck;        /* hot, with faults (share.c) */
     int has_replicas; /* in the worlds of sets: some ask for them */
     int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
     unsigned strains; /* a bit for each */
@@ -130,6 +131,7 @@ void sim_taint(struct sim_place *place);        /* what it has acknowledged may 
 void sim_network_init(struct sim *sim);
 void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
+int sim_network_is_cut(const struct sim_process *process); /* a link of it */
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
 
 /* ---- process.c ---- */
@@ -145,6 +147,7 @@ struct sim_process {
     hilock_client *client;      /* NULL: between two lives */
     int is_closing;
     uint64_t short_until_us; /* out of memory until then */
+    uint64_t struck_us;      /* true time at which it was last seen dead, frozen or cut off */
     struct sim_served served[SIM_NAMES_MAX];
     unsigned answered_epoch;        /* of the latest master that a Sentinel has named to it */
 };
@@ -193,6 +196,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     hilock_validity *validity;             /* of the hold validity_id of the client validity_uuid; NULL: none */
     uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];
+    uint64_t named_us; /* true time since which its handle has these names */
     uint64_t asked_us; /* true time of the latest acquire */
     uint64_t lacks;    /* allocations that its process had been refused by then */
     uint64_t begun_us; /* true time at which the request left that was granted */
@@ -247,6 +251,11 @@ void sim_queue_dies(struct sim_actor *actor);         /* its process is about to
 void sim_contest_asks(struct sim_actor *actor);    /* an acquire begins */
 void sim_contest_granted(struct sim_actor *actor); /* I16 */
 
+/* ---- share.c: I19 ---- */
+
+void sim_share_granted(const struct sim_actor *actor);
+void sim_share_passed(struct sim *sim); /* now and then */
+
 /* ---- check.c ---- */
 
 struct sim_name {
@@ -259,6 +268,8 @@ struct sim_name {
     uint64_t resource_us; /* and the true time at which that grant was asked for */
     uint64_t resource_token;     /* highest that the fenced resource has accepted */
     uint64_t granted_us;         /* true time at which the latest grant was asked for */
+    uint64_t shared_since_us;    /* true time since which its grants are counted: */
+    unsigned shares[SIM_PROCESSES_MAX];
     uint64_t free_since_us;      /* true time; 0: held */
     uint64_t tenure_since_us;    /* true time at which the latest hold was reported to its first handle */
     uint64_t tenure_us;          /* the longest of them, until its last handle let go */

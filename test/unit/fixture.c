@@ -131,6 +131,18 @@ void fixture_write(struct fixture *fixture, const char *tag, const char *what)
                                           fixture->story_used ? " " : "", tag, *tag ? ":" : "", what);
 }
 
+const char *formatted(const char *format, ...)
+{
+    static char texts[32][FIXTURE_TEXT];
+    static unsigned latest;
+    char *text = texts[++latest % 32];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, FIXTURE_TEXT, format, list);
+    va_end(list);
+    return text;
+}
+
 /* ---- what must hold at every moment ---- */
 
 /* token 0: any. The turns of a hold have its token and those behind it. */
@@ -179,7 +191,7 @@ static void check_belief(struct fixture *fixture)
         return;
     TAILQ_FOREACH(handle, &fixture->handles, entry)
         if (handle->lock && !is_backed(fixture, handle))
-            fixture_claim(fixture, 0, "a handle believes in no more than the server has", __FILE__, __LINE__);
+            fixture_claim(fixture, 0, OVERBELIEF, __FILE__, __LINE__);
 }
 
 /* ---- time ---- */
@@ -222,18 +234,17 @@ void cut_off(struct fixture *fixture)
 
 struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(&fixture->plans, given); }
 
-void push_text(char to[PUSH_TEXT], const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)
+const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms,
+                      uint64_t token)
 {
-    snprintf(to, PUSH_TEXT, "G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id, client->uuid, number, token,
-             1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
+    return formatted("G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id,
+                     client->uuid, number, token, 1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
 }
 
 unsigned push_grant(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)
 {
-    char channel[64], text[PUSH_TEXT];
-    snprintf(channel, sizeof channel, "hilock:grant:%s", client->uuid);
-    push_text(text, client, name, id, number, since_ms, token);
-    return store_publish(&client->fixture->store, channel, text);
+    return store_publish(&client->fixture->store, formatted("hilock:grant:%s", client->uuid),
+                         push_text(client, name, id, number, since_ms, token));
 }
 
 size_t asked(const struct fixture *fixture, const char *word) { return store_count(&fixture->store, word); }

@@ -63,6 +63,7 @@ struct fixture {
     struct store store;
     struct store *more[FIXTURE_SERVERS_MAX]; /* fixture_server */
     unsigned more_count;
+    unsigned epochs; /* config-epochs of a cluster that were given since the beginning */
     unsigned masters_count; /* that decide by votes: belief is held against them all; 1: there is no quorum */
     struct net_place *place;
     struct plans plans;
@@ -132,8 +133,8 @@ struct plan *plan(struct fixture *fixture, struct plan plan); /* plan_add */
 #define PLAN(fixture, ...) plan((fixture), (struct plan){__VA_ARGS__})
 
 /* What tells a client of its grant, said by hand: it counts from its heartbeat `number`, and was made so many ms after that. */
-enum { PUSH_TEXT = 300 };
-void push_text(char to[PUSH_TEXT], const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token);
+const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms,
+                      uint64_t token);
 unsigned push_grant(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token); /* how many heard */
 
 size_t asked(const struct fixture *fixture, const char *word);              /* commands that the server executed */
@@ -153,8 +154,12 @@ int fixture_believes(struct fixture *fixture, const struct handle *handle, uint6
 #define TEXT(fixture, is, should) fixture_text((fixture), (is), (should), __FILE__, __LINE__)
 #define BELIEVES(fixture, handle, deadline_us) fixture_believes((fixture), (handle), (deadline_us), __FILE__, __LINE__)
 #define TELLS(fixture, story) fixture_tells((fixture), (story), __FILE__, __LINE__)
+/* What every fixture claims. */
+#define OVERBELIEF "a handle believes in no more than the server has"
 /* It runs so long, and tells exactly this. */
 #define TELLS_IN(fixture, span_ms, story) (run_ms((fixture), (span_ms)), TELLS((fixture), (story)))
+
+const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2))); /* good until thirty more */
 
 void fixture_hush(struct fixture *fixture); /* forgets earlier reports */
 void fixture_write(struct fixture *fixture, const char *tag, const char *what); /* into the story */

@@ -149,7 +149,6 @@ struct client *fixture_open(struct fixture *fixture, const struct hilock_client_
     struct client *client = calloc(1, sizeof *client);
     struct hilock_client_options options = given ? *given : hilock_client_options_default();
     const struct hilock_allocator allocator = world_memory_allocator(&fixture->memory);
-    struct hilock_loop loop;
     struct hl_doors doors;
     if (!client)
         abort();
@@ -158,7 +157,7 @@ struct client *fixture_open(struct fixture *fixture, const struct hilock_client_
     snprintf(client->uuid, sizeof client->uuid, "%08x-aaaa-4bbb-8ccc-0123456789ab", 0x51000000 + ++fixture->clients_ever);
     TAILQ_INSERT_TAIL(&fixture->clients, client, entry);
     world_loop_init(&client->loop, &fixture->world, &fixture->memory);
-    loop = world_loop_table(&client->loop);
+    struct hilock_loop loop = world_loop_table(&client->loop);
     doors = (struct hl_doors){.links = net_links(&fixture->net, &client->loop), .seed = fixture->clients_ever,
                               .uuid = client->uuid};
     options.allocator = &allocator;

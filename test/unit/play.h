@@ -43,11 +43,18 @@ void play_run(void **state);             /* the test of a play */
 
 #define WITH_CLIENT(name) GIVEN(name, fixture_connect(s, NULL))
 
-/* And a: a handle of it that has "stock". */
-#define HOLDING(name, ...)                                                                    \
-    static void name##_holding(struct fixture *s, struct client *p, struct handle *a);        \
-    WITH_CLIENT(name) { name##_holding(s, p, held(p, "a", "stock", __VA_ARGS__)); }           \
-    static void name##_holding(struct fixture *s, __attribute__((unused)) struct client *p,   \
-                               __attribute__((unused)) struct handle *a)
+/* And a: a handle, which the last argument gives; HOLDING: one that has "stock". p is its client. */
+#define HAVING(name, ...)                                                                     \
+    static void name##_having(struct fixture *s, struct client *p, struct handle *a);         \
+    A_PLAY(name)                                                                              \
+    {                                                                                         \
+        struct handle *first = __VA_ARGS__;                                                   \
+        name##_having(s, first->client, first);                                               \
+    }                                                                                         \
+    static void name##_having(__attribute__((unused)) struct fixture *s,                      \
+                              __attribute__((unused)) struct client *p,                       \
+                              __attribute__((unused)) struct handle *a)
+
+#define HOLDING(name, ...) HAVING(name, held(fixture_connect(s, NULL), "a", "stock", __VA_ARGS__))
 
 #endif

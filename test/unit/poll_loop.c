@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 #include <time.h>
 
-enum { FDS_MAX = 64 };
+enum { FDS_MAX = 64, JUMPS_FROM_US = 1000000 };
 
 struct item {
     LIST_ENTRY(item) entry;
@@ -26,19 +26,30 @@ struct poll_loop {
     LIST_HEAD(, item) items;
     unsigned long turn;
     int is_turning, is_refusing;
+    uint64_t jumped_us; /* of a clock that jumps; 0: the clock is the machine's */
+    int tables, fails_in; /* the calls until one fails; 0: none does */
 };
 
+/* clock: a loop whose clock jumps, or NULL. */
 static uint64_t now_us(const void *clock)
 {
+    const struct poll_loop *loop = clock;
     struct timespec now;
-    (void)clock;
+    if (loop)
+        return loop->jumped_us;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+static uint64_t time_of(const struct poll_loop *loop) { return now_us(loop->jumped_us ? loop : NULL); }
+
+static int fails(struct poll_loop *loop) { return loop->fails_in > 0 && --loop->fails_in == 0; }
+
 static struct item *add(struct poll_loop *loop, struct item given)
 {
-    struct item *item = malloc(sizeof *item);
+    struct item *item = fails(loop) ? NULL : malloc(sizeof *item);
+    if (!item)
+        return NULL;
     *item = given;
     item->loop = loop;
     LIST_INSERT_HEAD(&loop->items, item, entry);
@@ -72,8 +83,9 @@ static void *watch_new(void *loop, int fd, hilock_ready_fn *ready, void *arg)
 static int watch_set(void *handle, unsigned interest)
 {
     struct item *watch = handle;
-    watch->interest = watch->loop->is_refusing ? 0 : interest;
-    return watch->loop->is_refusing ? -1 : 0;
+    int is_refused = watch->loop->is_refusing || fails(watch->loop);
+    watch->interest = is_refused ? 0 : interest;
+    return is_refused ? -1 : 0;
 }
 
 static void *timer_new(void *loop, hilock_fire_fn *fire, void *arg)
@@ -84,7 +96,7 @@ static void *timer_new(void *loop, hilock_fire_fn *fire, void *arg)
 static void timer_start(void *handle, uint64_t delay_us)
 {
     struct item *timer = handle;
-    timer->due_us = now_us(NULL) + delay_us;
+    timer->due_us = time_of(timer->loop) + delay_us;
     timer->started_in = timer->loop->turn;
     timer->is_started = 1;
 }
@@ -106,10 +118,28 @@ struct poll_loop *poll_loop_new(struct hilock_loop *ret_table)
     return loop;
 }
 
+struct poll_loop *poll_loop_new_jumping(void)
+{
+    struct hilock_loop unused;
+    struct poll_loop *loop = poll_loop_new(&unused);
+    loop->jumped_us = JUMPS_FROM_US;
+    return loop;
+}
+
+static void end_table(void *loop) { ((struct poll_loop *)loop)->tables--; }
+
+struct hilock_loop poll_loop_table(struct poll_loop *loop)
+{
+    loop->tables++;
+    return (struct hilock_loop){sizeof(struct hilock_loop), now_us,    loop,      loop,        watch_new,
+                                watch_set,                  free_item, timer_new, timer_start, timer_stop,
+                                free_item,                  resolve,   free,      end_table,   NULL};
+}
+
 static int wait_for(const struct poll_loop *loop, int wait_ms)
 {
     const struct item *timer;
-    uint64_t now = now_us(NULL);
+    uint64_t now = time_of(loop);
     LIST_FOREACH(timer, &loop->items, entry) {
         uint64_t left_ms = timer->due_us > now ? (timer->due_us - now + 999) / 1000 : 0;
         if (timer->is_started && left_ms < (uint64_t)wait_ms)
@@ -126,11 +156,13 @@ static unsigned ready_of(const struct item *watch, short events)
     return watch->is_dead ? 0 : ready & watch->interest;
 }
 
-static void look(struct poll_loop *loop, int wait_ms)
+/* Returns how many were ready. */
+static int look(struct poll_loop *loop, int wait_ms)
 {
     struct pollfd fds[FDS_MAX];
     struct item *watches[FDS_MAX], *watch;
     nfds_t count = 0;
+    int ready;
     LIST_FOREACH(watch, &loop->items, entry) {
         if (!watch->interest || count == FDS_MAX)
             continue;
@@ -139,21 +171,23 @@ static void look(struct poll_loop *loop, int wait_ms)
         fds[count++].events = (short)((watch->interest & HILOCK_READABLE ? POLLIN : 0) |
                                       (watch->interest & HILOCK_WRITABLE ? POLLOUT : 0));
     }
-    if (poll(fds, count, wait_ms) <= 0)
-        return;
-    for (nfds_t i = 0; i < count; i++)
+    ready = poll(fds, count, wait_ms);
+    for (nfds_t i = 0; ready > 0 && i < count; i++)
         if (ready_of(watches[i], fds[i].revents))
             watches[i]->ready(ready_of(watches[i], fds[i].revents), watches[i]->arg);
+    return ready;
 }
 
-void poll_loop_turn(struct poll_loop *loop, int wait_ms)
+static void begin_turn(struct poll_loop *loop)
 {
-    struct item *timer;
-    uint64_t now;
     loop->turn++;
     loop->is_turning = 1;
-    look(loop, wait_for(loop, wait_ms));
-    now = now_us(NULL);
+}
+
+static void end_turn(struct poll_loop *loop)
+{
+    const uint64_t now = time_of(loop);
+    struct item *timer;
     LIST_FOREACH(timer, &loop->items, entry) {
         if (timer->is_started && timer->due_us <= now && timer->started_in != loop->turn) {
             timer->is_started = 0;
@@ -162,6 +196,27 @@ void poll_loop_turn(struct poll_loop *loop, int wait_ms)
     }
     loop->is_turning = 0;
     bury(loop);
+}
+
+void poll_loop_turn(struct poll_loop *loop, int wait_ms)
+{
+    begin_turn(loop);
+    (void)look(loop, wait_for(loop, wait_ms));
+    end_turn(loop);
+}
+
+void poll_loop_jump(struct poll_loop *loop, uint64_t until_us)
+{
+    const struct item *timer;
+    begin_turn(loop);
+    if (look(loop, 0) <= 0) {
+        LIST_FOREACH(timer, &loop->items, entry)
+            if (timer->is_started && timer->due_us < until_us)
+                until_us = timer->due_us;
+        if (until_us > loop->jumped_us && until_us != UINT64_MAX)
+            loop->jumped_us = until_us;
+    }
+    end_turn(loop);
 }
 
 static int count_of(const struct poll_loop *loop, int is_timer)
@@ -177,3 +232,14 @@ int poll_loop_watches(const struct poll_loop *loop) { return count_of(loop, 0); 
 int poll_loop_timers(const struct poll_loop *loop) { return count_of(loop, 1); }
 
 void poll_loop_refuse_watching(struct poll_loop *loop, int is_refusing) { loop->is_refusing = is_refusing; }
+
+void poll_loop_fail(struct poll_loop *loop, int nth) { loop->fails_in = nth; }
+
+uint64_t poll_loop_us(const struct poll_loop *loop) { return time_of(loop); }
+
+int poll_loop_end(struct poll_loop *loop)
+{
+    int left = poll_loop_watches(loop) + poll_loop_timers(loop) + loop->tables;
+    free(loop);
+    return left;
+}

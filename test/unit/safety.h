@@ -25,4 +25,19 @@ void safety_add(struct safety *safety);
         safety_add(&safety);                                                                  \
     }
 
+/* And p, a client, which the last argument gives; SAFETY_WITH_CLIENT: one that is connected; SAFETY_HOLDING: and a, a
+ * handle of it that has "stock". */
+#define SAFETY_GIVEN(plant, name, wound, ...)                                                 \
+    static void name##_given(struct fixture *s, struct client *p);                            \
+    SAFETY(plant, name, wound) { name##_given(s, __VA_ARGS__); }                              \
+    static void name##_given(struct fixture *s, __attribute__((unused)) struct client *p)
+
+#define SAFETY_WITH_CLIENT(plant, name, wound) SAFETY_GIVEN(plant, name, wound, fixture_connect(s, NULL))
+
+#define SAFETY_HOLDING(plant, name, wound, ...)                                               \
+    static void name##_holding(struct fixture *s, struct client *p, struct handle *a);        \
+    SAFETY_WITH_CLIENT(plant, name, wound) { name##_holding(s, p, held(p, "a", "stock", __VA_ARGS__)); } \
+    static void name##_holding(struct fixture *s, __attribute__((unused)) struct client *p,   \
+                               __attribute__((unused)) struct handle *a)
+
 #endif

@@ -1,76 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of the locks changes: which one is believed, and what is repeated. */
-#include <stdio.h>
-
-#include "cluster_stage.h"
 #include "safety.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
 SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:OK")
 {
-    struct stage stage;
-    struct handle *a;
-    stage_set(&stage, s);
-    stage.places[2]->mood = NET_REFUSES;
-    a = handle_new(stage_connect(&stage), "a", "stock", NULL);
-    stage_fail_over(&stage, 2, 1, 0);
+    sentinels_set(s);
+    s->net.places[FIRST_SENTINEL + 2].mood = NET_REFUSES;
+    struct handle *a = handle_new(sentinels_connect(s), "a", "stock", NULL);
+    sentinels_fail_over(s, 2, 1, 0);
     run_ms(s, 100);
-    stage.places[2]->mood = NET_LISTENS;
+    s->net.places[FIRST_SENTINEL + 2].mood = NET_LISTENS;
     run_ms(s, 20000);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 100, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
+    HOLDS(s, is_at(replica_of(s), a));
 }
 
 /* It comes back with what it knew, and its link is lost before it has told how old that is. */
 SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "nothing is reported")
 {
-    struct stage stage;
-    struct client *p;
-    stage_set(&stage, s);
-    stage.places[2]->mood = NET_REFUSES;
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    sentinels_set(s);
+    s->net.places[FIRST_SENTINEL + 2].mood = NET_REFUSES;
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
     run_ms(s, 10);
-    stage_fail_over(&stage, 2, 1, 0);
+    sentinels_fail_over(s, 2, 1, 0);
     run_ms(s, 1000);
     p->tells = 1;
-    stage.places[2]->mood = NET_LISTENS;
-    PLAN(s, .on = "SENTINEL", .at = stage.sentinels[2], .act = PLAN_RESET_BEFORE);
+    s->net.places[FIRST_SENTINEL + 2].mood = NET_LISTENS;
+    PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, 2), .act = PLAN_RESET_BEFORE);
     run_ms(s, 20000);
-    HOLDS(s, store_count(stage.sentinels[2], "SENTINEL") > 2);
+    HOLDS(s, store_count(sentinel_at(s, 2), "SENTINEL") > 2);
     TELLS(s, "");
-    HOLDS(s, stage_is_at(stage.other, held(p, "a", "stock", NULL)));
+    HOLDS(s, is_at(replica_of(s), held(p, "a", "stock", NULL)));
 }
 
 SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 {
-    struct stage stage;
-    struct handle *a = handle_new(stage_begin(&stage, s), "a", "stock", NULL);
-    stage_fail_over(&stage, 3, 0, 1);
+    struct handle *a = handle_new(sentinels_begin(s), "a", "stock", NULL);
+    sentinels_fail_over(s, 3, 0, 1);
     acquire(a, 2000);
     TELLS_IN(s, 3000, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
+    HOLDS(s, is_at(replica_of(s), a));
 }
 
 SAFETY(ROLE_IGNORED, a_server_that_is_no_master_is_not_asked, "!hilock_client_is_connected(p->client)")
 {
-    struct stage stage;
-    struct client *p;
-    stage_set(&stage, s);
+    sentinels_set(s);
     sim_store_set_replica(s->store.core, 1);
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
     run_ms(s, 3000);
     HOLDS(s, !hilock_client_is_connected(p->client));
-    stage_fail_over(&stage, 3, 0, 1);
+    sentinels_fail_over(s, 3, 0, 1);
     run_ms(s, 3000);
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
 /* The replica never gets it. */
-static struct handle *release_that_is_lost(struct stage *stage, struct fixture *s)
+static struct handle *release_that_is_lost(struct fixture *s)
 {
-    struct handle *a = held(stage_begin(stage, s), "a", "stock", NULL);
-    store_copy(stage->other, &s->store);
+    struct handle *a = held(sentinels_begin(s), "a", "stock", NULL);
+    store_copy(replica_of(s), &s->store);
     release(a);
     run_ms(s, 10);
     return a;
@@ -79,10 +69,9 @@ static struct handle *release_that_is_lost(struct stage *stage, struct fixture *
 /* The other one took over without the release, then this one again, and no sentinel reported the first switch. */
 SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknowledged, "a:released b:OK")
 {
-    struct stage stage;
-    struct handle *b = handle_new(release_that_is_lost(&stage, s)->client, "b", "stock", NULL);
-    store_copy(&s->store, stage.other);
-    store_switch(stage.sentinels[0], "127.0.0.1", 6379, 3);
+    struct handle *b = handle_new(release_that_is_lost(s)->client, "b", "stock", NULL);
+    store_copy(&s->store, replica_of(s));
+    store_switch(sentinel_at(s, 0), "127.0.0.1", 6379, 3);
     run_ms(s, 100);
     acquire(b, HILOCK_FOREVER);
     TELLS_IN(s, 10, "a:released b:OK");
@@ -92,39 +81,36 @@ SAFETY(RETURN_UNNOTICED, a_release_that_was_lost_is_repeated_where_it_was_acknow
 ALSO(LOST_RELEASES_IGNORED, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_takes_it, "nothing is reported")
 {
-    struct stage stage;
-    struct handle *a = release_that_is_lost(&stage, s);
+    struct handle *a = release_that_is_lost(s);
     struct plan *refused;
-    refused = PLAN(s, .on = "mutex_release", .at = stage.other, .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
-    stage_fail_over(&stage, 3, 1, 1);
+    refused = PLAN(s, .on = "mutex_release", .at = replica_of(s), .times = PLAN_ALWAYS,
+                   .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
+    sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 2000);
-    HOLDS(s, stage_is_at(stage.other, a));
+    HOLDS(s, is_at(replica_of(s), a));
     plan_end(refused);
     TELLS_IN(s, 500, "a:released");
-    TEXT(s, store_holder(stage.other, "stock"), "");
+    TEXT(s, store_holder(replica_of(s), "stock"), "");
     HOLDS(s, refused->met > 1);
 }
 
 /* The link is lost already when the process, which stood still, asks over it; the next master is under no guard. */
 SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master, "a:OK")
 {
-    struct stage stage;
-    struct client *p;
-    struct handle *a;
-    stage_set(&stage, s);
-    sim_store_set_started(stage.other->core, 1);
+    sentinels_set(s);
+    sim_store_set_started(replica_of(s)->core, 1);
     store_restart(&s->store, 1);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .restart_guard_ms = 30000));
-    a = handle_new(p, "a", "stock", NULL);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .restart_guard_ms = 30000));
+    struct handle *a = handle_new(p, "a", "stock", NULL);
     world_freeze(&p->loop.lane);
     net_reset_at(&s->net, s->place->store, NET_ALL);
     run_ms(s, 1);
     acquire(a, HILOCK_FOREVER);
-    stage_fail_over(&stage, 3, 1, 0);
+    sentinels_fail_over(s, 3, 1, 0);
     run_ms(s, 10);
     world_thaw(&s->world, &p->loop.lane);
     TELLS_IN(s, 400, "a:OK");
-    HOLDS(s, stage_is_at(stage.other, a));
+    HOLDS(s, is_at(replica_of(s), a));
 }
 
 /* ---- a cluster ---- */
@@ -132,88 +118,80 @@ SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master,
 /* All of its keys are at the new place, or none was made yet: an ASK is followed once, and there it runs. */
 SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
 {
-    struct cluster_stage stage;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    struct client *p = cluster_begin(&stage, s);
+    struct client *p = cluster_begin(s);
     struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 100);
-    cluster_begin_move(&stage, slot, 1, 2);
-    cluster_move_key(&stage, hilock_lock_name(a->lock), 1, 2);
+    cluster_begin_move(s, slot, 1, 2);
+    cluster_move_key(s, hilock_lock_name(a->lock), 1, 2);
     release(a);
     TELLS_IN(s, 100, "a:OK a:released");
-    SAME(s, store_count(stage.stores[2], "ASKING"), 1);
+    SAME(s, store_count(store_at(s, 2), "ASKING"), 1);
 }
 
 SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->event.reason == HILOCK_REASON_TAKEN")
 {
-    struct cluster_stage stage;
-    struct handle *a, *b;
-    struct client *p = cluster_begin(&stage, s);
+    struct client *p = cluster_begin(s);
     held(p, "x", cluster_name(2, 0), NULL);
-    a = handle_new(p, "a", cluster_name(1, 0), NULL);
-    b = handle_new(p, "b", cluster_name(1, 1), NULL);
-    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
+    struct handle *a = handle_new(p, "a", cluster_name(1, 0), NULL);
+    struct handle *b = handle_new(p, "b", cluster_name(1, 1), NULL);
+    store_take(store_at(s, 1), hilock_lock_name(b->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 100);
-    stage.places[1]->mood = NET_REFUSES;
+    s->net.places[1].mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
-    cluster_take_over(&stage, 1, 2, 0);
+    cluster_take_over(s, 1, 2, 0);
     run_ms(s, 4000);
     SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
 /* a has the lock at server 1, which took over from server 0. Then nobody answers but those that did not hear of it: `also`, too. */
-static void ask_those_who_know_old_things(struct cluster_stage *stage, struct handle *a, unsigned also)
+static void ask_those_who_know_old_things(struct fixture *s, struct handle *a, unsigned also)
 {
-    struct fixture *s = stage->fixture;
-    const struct sim_map old = *sim_store_map(stage->stores[also]->core);
-    stage->places[0]->mood = stage->places[also]->mood = NET_REFUSES;
+    const struct sim_map old = *sim_store_map(store_at(s, also)->core);
+    s->net.places[0].mood = s->net.places[also].mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
-    cluster_take_over(stage, 0, 1, 0);
+    cluster_take_over(s, 0, 1, 0);
     acquire(a, HILOCK_TRY); /* with no channel there */
     TELLS_IN(s, 3000, "a:OK");
-    sim_store_join(stage->stores[also]->core, &old);
-    stage->places[1]->mood = stage->places[2]->mood = NET_REFUSES;
-    stage->places[0]->mood = stage->places[also]->mood = NET_LISTENS;
+    sim_store_join(store_at(s, also)->core, &old);
+    s->net.places[1].mood = s->net.places[2].mood = NET_REFUSES;
+    s->net.places[0].mood = s->net.places[also].mood = NET_LISTENS;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 900);
-    stage->places[1]->mood = stage->places[2]->mood = NET_LISTENS;
-    HOLDS(s, stage->places[0]->tried > 2);
+    s->net.places[1].mood = s->net.places[2].mood = NET_LISTENS;
+    HOLDS(s, s->net.places[0].tried > 2);
 }
 
-static void is_released_where_it_is(struct cluster_stage *stage, struct handle *a)
+static void is_released_where_it_is(struct fixture *s, struct handle *a)
 {
-    struct fixture *s = stage->fixture;
     run_ms(s, 4000);
     release(a);
     TELLS_IN(s, 1000, "a:released");
-    SAME(s, store_count(stage->stores[0], "mutex_release"), 0);
+    SAME(s, store_count(store_at(s, 0), "mutex_release"), 0);
 }
 
 /* It was stopped, another took over, and it goes on as if nothing had been. */
 SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word, "a:released")
 {
-    struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
+    cluster_set(s);
     PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = PLAN_ALWAYS,
          .error = "NOPERM this user has no permissions to run the 'cluster|nodes' command");
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
-    ask_those_who_know_old_things(&stage, a, 0);
-    is_released_where_it_is(&stage, a);
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 0);
+    ask_those_who_know_old_things(s, a, 0);
+    is_released_where_it_is(s, a);
 }
 
 /* Not by the word of another that has not heard yet, either. */
 SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word, "a:released")
 {
-    struct cluster_stage stage;
-    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
-    ask_those_who_know_old_things(&stage, a, 2);
-    HOLDS(s, store_count(stage.stores[2], "CLUSTER SLOTS") > 0);
-    is_released_where_it_is(&stage, a);
+    struct handle *a = cluster_handle(cluster_begin(s), "a", 0);
+    ask_those_who_know_old_things(s, a, 2);
+    HOLDS(s, store_count(store_at(s, 2), "CLUSTER SLOTS") > 0);
+    is_released_where_it_is(s, a);
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
@@ -221,27 +199,22 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];
-    struct cluster_stage stage;
-    struct handle *m;
-    struct plan *slow;
-    struct client *p;
-    char same_slot[20];
-    cluster_set(&stage, s);
-    p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
+    cluster_set(s);
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 10000));
     names[0] = cluster_name(0, 0);
     names[1] = cluster_name(1, 0);
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         held(p, "x", cluster_name(i, 3), NULL);
-    m = multi_new(p, "m", names, NULL);
-    slow = PLAN(s, .on = "mutex_acquire", .at = stage.stores[1], .act = PLAN_HOLD);
+    struct handle *m = multi_new(p, "m", names, NULL);
+    struct plan *slow = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_HOLD);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, slow->met, 1);
-    store_take(stage.stores[2], names[0], "another", 600000);
+    store_take(store_at(s, 2), names[0], "another", 600000);
     /* What it asked for before is not answered yet. */
-    PLAN(s, .on = "renew", .at = stage.stores[2], .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    cluster_take_over(&stage, 0, 2, 1);
-    snprintf(same_slot, sizeof same_slot, "{%s}", names[0]);
+    PLAN(s, .on = "renew", .at = store_at(s, 2), .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    cluster_take_over(s, 0, 2, 1);
+    const char *same_slot = formatted("{%s}", names[0]);
     asking(p, "y", same_slot, NULL); /* it finds out, with any server being asked for the other slots */
     unheard_ms(s, 2000);
     plan_let_go(&s->plans, slow);
@@ -250,86 +223,77 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
 }
 
 /* It is stopped with a renewal in its handles, and goes on with it when another has its slots: that is not read any more. */
-SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(stage.stores[2], 'renew') == 1")
+SAFETY(SILENCE_UNNOTICED, a_silent_server_is_asked_after, "store_count(store_at(s, 2), 'renew') == 1")
 {
-    struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    a = asking(cluster_connect(&stage), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    cluster_set(s);
+    struct handle *a = asking(cluster_connect(s), "a", cluster_name(1, 0), HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     run_ms(s, 1900);
-    world_freeze(&stage.stores[1]->lane);
-    store_copy(stage.stores[2], stage.stores[1]);
-    cluster_take_over(&stage, 1, 2, 0);
+    world_freeze(&store_at(s, 1)->lane);
+    store_copy(store_at(s, 2), store_at(s, 1));
+    cluster_take_over(s, 1, 2, 0);
     run_ms(s, 1500);
-    SAME(s, store_count(stage.stores[2], "renew"), 1);
-    world_thaw(&s->world, &stage.stores[1]->lane);
+    SAME(s, store_count(store_at(s, 2), "renew"), 1);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
     run_ms(s, 100);
-    SAME(s, store_count(stage.stores[1], "renew"), 0);
+    SAME(s, store_count(store_at(s, 1), "renew"), 0);
     TELLS(s, "a:OK");
-    BELIEVES(s, a, store_line(stage.stores[2], "renew", -1)->at_us - s->net.there_us + 6000000 - 60000 - 7000);
+    BELIEVES(s, a, store_line(store_at(s, 2), "renew", -1)->at_us - s->net.there_us + 6000000 - 60000 - 7000);
 }
 
 /* Waiters have asked, and sleep on the answer: the message would come from a server that has stopped. */
 SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
 {
-    struct cluster_stage stage;
-    struct handle *b = cluster_handle(cluster_begin(&stage, s), "b", 1);
-    store_take(stage.stores[1], hilock_lock_name(b->lock), "another", 600000);
+    struct handle *b = cluster_handle(cluster_begin(s), "b", 1);
+    store_take(store_at(s, 1), hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 6500); /* its heartbeats are three seconds apart */
     TELLS(s, "b:WAITING");
-    world_freeze(&stage.stores[1]->lane);
-    cluster_take_over(&stage, 1, 2, 0);
+    world_freeze(&store_at(s, 1)->lane);
+    cluster_take_over(s, 1, 2, 0);
     TELLS_IN(s, 2200, "b:OK");
-    SAME(s, store_count(stage.stores[2], "mutex_acquire"), 1);
-    world_thaw(&s->world, &stage.stores[1]->lane);
+    SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 1);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
 }
 
 /* Another server had its slots meanwhile, without the release, and the client heard of neither change. */
 SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_releases_again, "nothing is reported")
 {
-    struct cluster_stage stage;
-    struct handle *a;
-    cluster_set(&stage, s);
-    cluster_take_over(&stage, 2, 0, 1); /* a replica from the beginning */
-    a = cluster_handle(cluster_connect(&stage), "a", 1);
+    cluster_set(s);
+    cluster_take_over(s, 2, 0, 1); /* a replica from the beginning */
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    store_copy(stage.stores[2], stage.stores[1]);
+    store_copy(store_at(s, 2), store_at(s, 1));
     release(a);
     run_ms(s, 10);
-    cluster_take_over(&stage, 1, 2, 1);
-    store_copy(stage.stores[1], stage.stores[2]);
-    cluster_take_over(&stage, 2, 1, 1);
-    net_reset_at(&s->net, stage.places[1]->store, NET_ALL);
+    cluster_take_over(s, 1, 2, 1);
+    store_copy(store_at(s, 1), store_at(s, 2));
+    cluster_take_over(s, 2, 1, 1);
+    net_reset_at(&s->net, s->net.places[1].store, NET_ALL);
     run_ms(s, 2000);
-    TEXT(s, store_holder(stage.stores[1], hilock_lock_name(a->lock)), "");
+    TEXT(s, store_holder(store_at(s, 1), hilock_lock_name(a->lock)), "");
 }
 
 /* It took over from the server to which that slot had moved. The client asks this one next, which has not heard of that. */
 SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it, "nothing is reported")
 {
-    struct cluster_stage stage;
-    struct handle *a;
-    struct client *p;
-    size_t before;
-    cluster_set(&stage, s);
-    cluster_take_over(&stage, 2, 0, 1); /* a replica from the beginning */
-    p = cluster_connect(&stage);
+    cluster_set(s);
+    cluster_take_over(s, 2, 0, 1); /* a replica from the beginning */
+    struct client *p = cluster_connect(s);
     held(p, "x", cluster_name(1, 0), NULL);
-    a = held(p, "a", cluster_name(0, 0), NULL);
+    struct handle *a = held(p, "a", cluster_name(0, 0), NULL);
     release(a);
     run_ms(s, 10);
-    cluster_move(&stage, hilock_lock_name(a->lock), 0, 1);
-    store_copy(stage.stores[2], stage.stores[1]);
-    cluster_take_over(&stage, 1, 2, 0);
-    before = store_count(stage.stores[1], "CLUSTER SLOTS");
-    PLAN(s, .on = "CLUSTER NODES", .at = stage.stores[0], .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "LOADING");
+    cluster_move(s, hilock_lock_name(a->lock), 0, 1);
+    store_copy(store_at(s, 2), store_at(s, 1));
+    cluster_take_over(s, 1, 2, 0);
+    size_t before = store_count(store_at(s, 1), "CLUSTER SLOTS");
+    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 0), .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "LOADING");
     acquire(a, HILOCK_TRY);
     run_ms(s, 1000);
-    SAME(s, store_count(stage.stores[1], "CLUSTER SLOTS"), before + 1);
+    SAME(s, store_count(store_at(s, 1), "CLUSTER SLOTS"), before + 1);
     release(a);
     run_ms(s, 1000);
-    TEXT(s, store_holder(stage.stores[2], hilock_lock_name(a->lock)), "");
-    SAME(s, store_count(stage.stores[1], "mutex_release"), 0);
+    TEXT(s, store_holder(store_at(s, 2), hilock_lock_name(a->lock)), "");
+    SAME(s, store_count(store_at(s, 1), "mutex_release"), 0);
 }

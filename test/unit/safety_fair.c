@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
  * handle, and what they say is then true at the store. */
-#include <stdio.h>
-
 #include "safety.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
@@ -23,22 +21,18 @@ static void taken(struct fixture *s) { store_grant(&s->store, "stock", "x:9", 60
 
 static uint64_t grant(struct fixture *s, const struct client *p, int id, uint64_t lease_ms)
 {
-    char holder[64];
-    snprintf(holder, sizeof holder, "%s:%d", p->uuid, id);
+    const char *holder = formatted("%s:%d", p->uuid, id);
     store_take(&s->store, "stock", holder, lease_ms);
     return store_token(&s->store, "stock", holder);
 }
 
 /* The names "a" and "{a}" once shared a queue. */
 ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is reported")
-SAFETY(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed,
-       "a handle believes in no more than the server has")
+SAFETY_WITH_CLIENT(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed, OVERBELIEF)
 {
-    struct client *p = fixture_connect(s, NULL);
-    char holder[64];
     taken(s);
     waits(p, "b");
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    const char *holder = formatted("%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
     TELLS_IN(s, 2, "");
@@ -56,19 +50,14 @@ static void run_to_heartbeat(struct fixture *s)
 /* ---- the deadline ---- */
 
 /* The second heartbeat is on its way when the grant for the first one is reported, long over. */
-ALSO(FAIR_FROM_ARRIVAL, a_grant_counts_from_the_very_heartbeat_it_names,
-     "a handle believes in no more than the server has")
-ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names,
-     "a handle believes in no more than the server has")
-SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
-       "a handle believes in no more than the server has")
+ALSO(FAIR_FROM_ARRIVAL, a_grant_counts_from_the_very_heartbeat_it_names, OVERBELIEF)
+ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names, OVERBELIEF)
+SAFETY_WITH_CLIENT(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names, OVERBELIEF)
 {
-    struct client *p = fixture_connect(s, NULL);
-    uint64_t token;
     taken(s);
     waits(p, "b");
     run_ms(s, 100);
-    token = grant(s, p, 1, 3000);
+    uint64_t token = grant(s, p, 1, 3000);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
     run_to_heartbeat(s);
     run_ms(s, 150);
@@ -77,13 +66,11 @@ SAFETY(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names,
 }
 
 /* Its clock is faster than the client's, within what the margin allows. */
-SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
-       "a handle believes in no more than the server has")
+SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat, OVERBELIEF)
 {
-    struct handle *a, *b;
     world_clock_set_rate(&s->store.clock, 9000);
-    a = waits(fixture_connect(s, NULL), "a");
-    b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a");
+    struct handle *b = waits(fixture_connect(s, NULL), "b");
     run_ms(s, 2900);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
     release_quietly(a);
@@ -91,32 +78,28 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat,
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-SAFETY(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
+SAFETY_WITH_CLIENT(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
 {
-    struct client *p = fixture_connect(s, NULL);
-    uint64_t token;
     taken(s);
     waits(p, "b");
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, &p->loop, NET_COMMANDS);
     run_ms(s, 100);
-    token = grant(s, p, 1, 3000);
+    uint64_t token = grant(s, p, 1, 3000);
     (void)push_grant(p, "stock", 1, 1, 100, token);
     TELLS_IN(s, 10, "");
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 2000, "b:OK");
 }
 
-SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first,
-       "a handle believes in no more than the server has")
+SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first, OVERBELIEF)
 {
     struct handle *a = waits(fixture_connect(s, NULL), "a");
-    uint64_t released_us;
     waits(fixture_connect(s, NULL), "b");
     run_ms(s, 100);
     PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
     world_clock_step(&s->store.clock, 2000000);
-    released_us = fixture_us(s);
+    uint64_t released_us = fixture_us(s);
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK");
     HOLDS(s, asked_at_us(s, "mutex_acquire", -1) > released_us);
@@ -136,16 +119,14 @@ SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_HELD);
 }
 
-SAFETY(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LOST TAKEN")
+SAFETY_WITH_CLIENT(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold, "b:OK b:LOST TAKEN")
 {
-    struct client *p = fixture_connect(s, NULL);
-    uint64_t token;
     s->is_tampered = 1;
     taken(s);
     waits(p, "b");
     PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
     run_to_heartbeat(s);
-    token = grant(s, p, 1, 3000);
+    uint64_t token = grant(s, p, 1, 3000);
     (void)push_grant(p, "stock", 1, 1, 2900, token);
     TELLS_IN(s, 5, "b:OK b:LOST TAKEN");
     TEXT(s, store_holder(&s->store, "stock"), "");
@@ -176,9 +157,8 @@ SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_
 SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.position == 1")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *b;
     taken(s);
-    b = waits(p, "b");
+    struct handle *b = waits(p, "b");
     run_ms(s, 2500);
     waits(q, "c");
     run_ms(s, 5700);
@@ -192,15 +172,12 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
 }
 
 ALSO(FAIR_DEAF_TO_OTHERS, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
-SAFETY(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
+SAFETY_WITH_CLIENT(WAKE_IGNORED, a_message_wakes_within_one_round_trip, "a:WAITING a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
-    uint64_t freed_us;
     store_take(&s->store, "stock", "another", 60000);
-    a = asking(p, "a", "stock", NULL);
+    struct handle *a = asking(p, "a", "stock", NULL);
     run_ms(s, 700);
-    freed_us = fixture_us(s);
+    uint64_t freed_us = fixture_us(s);
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 1, "a:WAITING a:OK");
     SAME(s, a->at_us, freed_us + 100 + 200); /* the message, and one request */
@@ -318,10 +295,9 @@ SAFETY(FAIR_DOUBTED_FORGOTTEN, a_doubted_grant_is_given_back_with_its_wait, "!is
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.inflight_max = 1));
     struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(p, "o", "other", NULL);
-    struct plan *slow;
     run_ms(s, 2);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 700000);
-    slow = PLAN(s, .on = "mutex_peek", .act = PLAN_HOLD);
+    struct plan *slow = PLAN(s, .on = "mutex_peek", .act = PLAN_HOLD);
     acquire(b, HILOCK_FOREVER);
     peek(o);
     run_ms(s, 750);

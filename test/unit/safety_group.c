@@ -2,17 +2,13 @@
 /* What a multi must not do: keep what it got while it waits for another program, or believe in what may be gone.
  * What votes must be good for: more than half, each for its own lease, given back when they were too few, and healed
  * in time. */
-#include <stdio.h>
-#include <string.h>
-
-#include "quorum_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 static const char *const abc[] = {"a", "b", "c", NULL};
 
-SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
+SAFETY_WITH_CLIENT(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
 {
-    struct client *p = fixture_connect(s, NULL);
     unsigned kept_ms = 0;
     store_take(&s->store, "c", "another", 60000);
     acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
@@ -24,10 +20,9 @@ SAFETY(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept
     HOLDS(s, kept_ms < 700);
 }
 
-SAFETY(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
+SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
        "store_left_ms(&s->store, 'a') == store_left_ms(&s->store, 'b')")
 {
-    struct client *p = fixture_connect(s, NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
     acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
@@ -53,11 +48,9 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
     struct handle *m = keeping(s, p);
-    char name[16];
     s->is_untold = s->is_tampered = 1;
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        held(p, "o", name, NULL);
+        held(p, "o", formatted("other%d", i), NULL);
     }
     store_restart(&s->store, 0);
     store_take(&s->store, "a", "another", 600000);
@@ -71,9 +64,8 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
     HOLDS(s, hilock_lock_state(m->lock) == HILOCK_STATE_HELD && is_ours(s, "a"));
 }
 
-SAFETY(QUORUM_OF_HALF, half_of_the_votes_are_too_few, "a handle believes in no more than the server has")
+SAFETY_GIVEN(QUORUM_OF_HALF, half_of_the_votes_are_too_few, OVERBELIEF, quorum(s, 4))
 {
-    struct client *p = quorum(s, 4);
     struct handle *a = handle_new(p, "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     acquire(a, HILOCK_TRY);
@@ -107,9 +99,8 @@ SAFETY(QUORUM_NO_BREAKER, a_hanging_master_is_not_asked_again, "a->result.attemp
     TELLS(s, "a:OK a:released a:OK a:released a:OK a:released");
 }
 
-SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more than the server has")
+SAFETY_GIVEN(QUORUM_UNHEALED, an_empty_master_is_healed, OVERBELIEF, quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (unsigned i = 0; i < 3; i++) {
         restart_empty(s, i);
@@ -119,10 +110,9 @@ SAFETY(QUORUM_UNHEALED, an_empty_master_is_healed, "a handle believes in no more
 }
 
 /* The first master is still another's, so the free ones are left alone, for some seconds: he may be about to have them. */
-SAFETY(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
-       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')")
+SAFETY_GIVEN(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
+       "!*store_holder(store_at(s, 1), 'stock') && !*store_holder(store_at(s, 2), 'stock')", quorum(s, 3))
 {
-    struct client *p = quorum(s, 3);
     take_at(s, 0, 3, "another");
     asking(p, "a", "stock", NULL);
     run_ms(s, 20);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hold that several handles of a client have one after the other: each turn is as good as a grant of its own, and others are not forgotten. */
-#include <stdio.h>
-#include <string.h>
-
 #include "safety.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
@@ -14,9 +11,8 @@ static void release_it(struct handle *handle) { release_quietly(handle); }
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
 ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
-SAFETY(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
+SAFETY_WITH_CLIENT(R8_NO_CHECK_AFTER_QUEUE, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     run_ms(s, 1);
     when(a, "released", block);
@@ -45,16 +41,13 @@ SAFETY(HANDOFF_OLD_ALIVE, what_threads_see_ends_with_the_turn, "hilock_validity_
 }
 
 /* Its data is lost; with so many holds it is asked for a moment after the link is back, and in that moment the turn ends. */
-SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
+SAFETY_WITH_CLIENT(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
        "hilock_lock_state(b->lock) == HILOCK_STATE_IDLE")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        held(p, "o", name, &three_seconds);
+        held(p, "o", formatted("other%d", i), &three_seconds);
     }
     s->is_tampered = 1;
     store_restart(&s->store, 0);
@@ -70,10 +63,9 @@ SAFETY(HANDOFF_UNVERIFIED, what_is_to_be_verified_is_so_in_the_next_turn,
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
 }
 
-ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, "a handle believes in no more than the server has")
-SAFETY(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
+ALSO(HANDOFF_AFTER_RELEASE, a_release_hands_on_with_no_command, OVERBELIEF)
+SAFETY_WITH_CLIENT(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->result.fencing_token == token + 1")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds), *b = asking(p, "b", "stock", &three_seconds);
     uint64_t token = a->result.fencing_token, granted_us = sent_at_us(s, "mutex_acquire", 0);
     unheard_ms(s, 10);
@@ -112,9 +104,8 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     TELLS_IN(s, 10, "b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK b:OK c:OK");
 }
 
-SAFETY(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
+SAFETY_WITH_CLIENT(HANDOFF_UNBOUNDED, none_begins_when_a_third_of_the_lease_is_over, "asked(s, 'mutex_release') == 1")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", &three_seconds);
     struct handle *b = asking(p, "b", "stock", &three_seconds), *c = asking(p, "c", "stock", &three_seconds);
     uint64_t granted_us = a->at_us;
@@ -139,10 +130,8 @@ SAFETY(HANDOFF_ANY_LEASE, a_crash_costs_no_more_than_ones_own_lease, "store_left
     HOLDS(s, store_left_ms(&s->store, "stock") <= 3000);
 }
 
-SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease,
-       "a handle believes in no more than the server has")
+SAFETY_HOLDING(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_lease, OVERBELIEF, &three_seconds)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     struct handle *b = asking(the_client(s), "b", "stock",
                               HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
     run_ms(s, 10);
@@ -157,9 +146,8 @@ SAFETY(HANDOFF_ANSWER_TAKEN, a_renewal_under_way_proves_nothing_of_a_longer_leas
 SAFETY(HANDOFF_LEASE_UNASKED, a_fixed_lease_is_asked_for_once, "sent_at_us(s, 'renew', 0) == handed_us")
 {
     struct handle *a = held(the_client(s), "a", "stock", &fixed), *b = asking(the_client(s), "b", "stock", &fixed);
-    uint64_t handed_us;
     run_ms(s, 800);
-    handed_us = fixture_us(s);
+    uint64_t handed_us = fixture_us(s);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);
@@ -174,9 +162,8 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s
     struct handle *a = held(the_client(s), "a", "stock", &three_seconds);
     struct handle *b = asking(the_client(s), "b", "stock",
                               HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .min_validity_ms = 1000));
-    uint64_t handed_us;
     run_ms(s, 100);
-    handed_us = fixture_us(s);
+    uint64_t handed_us = fixture_us(s);
     release_quietly(a);
     run_ms(s, 1);
     SAME(s, sent_at_us(s, "renew", 0), handed_us);
@@ -187,14 +174,12 @@ SAFETY(HANDOFF_LEASE_UNASKED, a_longer_lease_is_asked_for_at_once, "sent_at_us(s
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING")
+SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING", sentinels_begin(s))
 {
-    struct stage stage;
-    struct client *p = stage_begin(&stage, s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
-    store_take(stage.other, "stock", "another", 600000);
-    stage_fail_over(&stage, 1, 1, 0);
+    store_take(replica_of(s), "stock", "another", 600000);
+    sentinels_fail_over(s, 1, 1, 0);
     while (!strstr(p->log, "took over"))
         run_us(s, 10);
     release_quietly(a);
@@ -202,10 +187,8 @@ SAFETY(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING"
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-SAFETY(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING")
+SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING", sentinels_begin(s))
 {
-    struct stage stage;
-    struct client *p = stage_begin(&stage, s);
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     cut_off(s);

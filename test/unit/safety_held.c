@@ -7,7 +7,7 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 enum { LEASE_US = 3000000, DRIFT_US = 30000 + 2000 + 5000 };
 
-SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes in no more than the server has")
+SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, OVERBELIEF)
 {
     struct handle *a = asking(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = fixture_us(s);
@@ -16,9 +16,8 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, "a handle believes 
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
-SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, "a handle believes in no more than the server has")
+SAFETY_HOLDING(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, OVERBELIEF, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
@@ -26,12 +25,10 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, "a handle bel
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + LEASE_US - DRIFT_US);
 }
 
-SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle believes in no more than the server has")
+SAFETY_WITH_CLIENT(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, OVERBELIEF)
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *a;
     world_clock_set_rate(&s->store.clock, 9000);
-    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER));
     while (store_left_ms(&s->store, "stock") >= 0) {
         run_us(s, 500);
         HOLDS(s, store_left_ms(&s->store, "stock") >= 0 || !hilock_lock_remaining_ms(a->lock));
@@ -41,9 +38,8 @@ SAFETY(R1_NO_DRIFT, belief_ends_before_a_server_whose_clock_is_fast, "a handle b
 
 /* Frozen before the answer can be read, thawed behind the deadline: the server has renewed, but we did not know it in time. */
 ALSO(R5_SILENT_END, an_answer_behind_the_deadline_revives_nothing, "!is_ours(s, 'stock')")
-SAFETY(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED")
+SAFETY_HOLDING(R11_RESURRECT, an_answer_behind_the_deadline_revives_nothing, "a:LOST SUSPENDED", &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = sent_at_us(s, "mutex_acquire", 0);
     run_to(s, sent_us + LEASE_US / 3 + 150);
     SAME(s, asked(s, "renew"), 1);
@@ -62,12 +58,10 @@ static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms
 
 static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_us + lease_us - lease_us / 100 - 7000; }
 
-SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle believes in no more than the server has")
+SAFETY_HOLDING(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, OVERBELIEF, &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
-    uint64_t asked_us;
     run_ms(s, 500);
-    asked_us = fixture_us(s);
+    uint64_t asked_us = fixture_us(s);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
     SAME(s, extend(a, 10000), HILOCK_OK);
     TELLS(s, "");
@@ -85,13 +79,11 @@ SAFETY(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, "a handle b
     HOLDS(s, a->result.lock == a->lock);
 }
 
-SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
+SAFETY_HOLDING(EXTEND_SHORTENS, it_never_shortens, "what is believed", &never)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &never);
-    uint64_t long_us;
     extend(a, 60000);
     run_ms(s, 1);
-    long_us = sent_at_us(s, "renew", 0);
+    uint64_t long_us = sent_at_us(s, "renew", 0);
     extend(a, 100);
     extend(a, 1000);
     TELLS_IN(s, 2, "a:extended a:extended a:extended");
@@ -99,9 +91,8 @@ SAFETY(EXTEND_SHORTENS, it_never_shortens, "what is believed")
     HOLDS(s, store_left_ms(&s->store, "stock") > 59900);
 }
 
-SAFETY(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2")
+SAFETY_HOLDING(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2", &short_lease)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &short_lease);
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
     extend(a, 20000);
@@ -142,9 +133,8 @@ SAFETY(VALIDITY_OUTLIVES, a_validity_never_shows_a_later_hold, "hilock_validity_
     hilock_validity_unref(validity);
 }
 
-SAFETY(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')")
+SAFETY_HOLDING(REENTRY_ENDS_EARLY, a_hold_that_was_entered_twice_needs_two_releases, "is_ours(s, 'stock')", &again)
 {
-    struct handle *a = held(the_client(s), "a", "stock", &again);
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
     release_quietly(a);
@@ -164,12 +154,10 @@ static void enter_and_block(struct handle *handle)
     world_jump_us(&handle->fixture->world, 5000000);
 }
 
-SAFETY(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
+SAFETY_WITH_CLIENT(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not_OK, "b:OK a:LOST SUSPENDED a:LOST")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
     held(p, "a", "one", &again);
-    b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = asking(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     when(b, "OK", enter_and_block);
     run_ms(s, 1);
     TELLS_IN(s, 10, "b:OK a:LOST SUSPENDED a:LOST");

@@ -31,9 +31,8 @@ SAFETY(SIMPLE_RENEWS_BLINDLY, a_SIMPLE_lock_that_is_gone_is_not_made_anew, "a:LO
     SAME(s, store_left_ms(&s->store, "stock"), -2);
 }
 
-SAFETY(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease, "a:WAITING a:OK")
+SAFETY_WITH_CLIENT(POLL_OVERSLEEPS, who_polls_seldom_wakes_at_the_end_of_the_lease, "a:WAITING a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000));
     uint64_t taken_us = fixture_us(s);
     store_take_simple(&s->store, "stock", "another", 1500);

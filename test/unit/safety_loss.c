@@ -37,29 +37,24 @@ SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOS
 
 ALSO(R6_LOSS_IN_LINE, losses_of_all_holds_are_told_before_the_first_answer,
      "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
-SAFETY(R6_NO_SWEEP, losses_of_all_holds_are_told_before_the_first_answer,
+SAFETY_WITH_CLIENT(R6_NO_SWEEP, losses_of_all_holds_are_told_before_the_first_answer,
        "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *w;
     held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     held(p, "b", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     held(p, "c", "three", HILOCK_LOCK_OPTIONS(.lease_ms = 100000));
     held(p, "d", "four", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    w = handle_new(p, "w", "five", NULL);
-    acquire(w, 5000);
+    acquiring(handle_new(p, "w", "five", NULL), 5000);
     run_us(s, 110);
     frozen_ms(p, 10000);
     TELLS_IN(s, 5, "a:LOST SUSPENDED b:LOST SUSPENDED d:LOST SUSPENDED w:OK");
 }
 
 /* Its lease is longer: renewed shortly before. */
-SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else, "a:LOST HOLD_MAX b:OK")
+SAFETY_WITH_CLIENT(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_else, "a:LOST HOLD_MAX b:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
-    struct handle *b;
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 4500));
-    b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
+    struct handle *b = handle_new(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     run_ms(s, 4100);
     acquire(b, HILOCK_FOREVER);
     run_us(s, 150);
@@ -68,10 +63,8 @@ SAFETY(HOLD_MAX_UNSWEPT, on_waking_the_end_of_hold_max_is_told_before_anything_e
 }
 
 /* The operator clicks late: the named holder is gone, another holds. */
-SAFETY(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold,
-       "a handle believes in no more than the server has")
+SAFETY_WITH_CLIENT(FORCE_OF_WHOEVER, a_late_force_release_ends_nobody_elses_hold, OVERBELIEF)
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(p, "b", "stock", NULL);
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:7");
     TELLS_IN(s, 1500, "b:force LOST");

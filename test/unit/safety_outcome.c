@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* R2: fresh ids. R3: no answer is not failure. R4: what came too late is undone, before the next try. */
-#include <stdio.h>
-#include <string.h>
-
 #include "safety.h"
 
 SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, store_holder(&s->store, 'stock')) != 0")
@@ -20,9 +17,8 @@ SAFETY(R2_ID_REUSED, every_acquisition_has_an_id_of_its_own, "strcmp(first, stor
     HOLDS(s, strcmp(first, store_holder(&s->store, "stock")) != 0);
 }
 
-SAFETY(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
+SAFETY_WITH_CLIENT(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_the_first, "a:CANCELLED")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
@@ -97,23 +93,16 @@ SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_
 }
 
 /* The loop is so late that nobody looks after the link; a sibling's try finds the loss. The hold is given up, and then its renewal is answered. */
-static void sleep_ms(struct fixture *s, struct client *p, uint64_t span_ms)
-{
-    world_freeze(&p->loop.lane);
-    run_ms(s, span_ms);
-    world_thaw(&s->world, &p->loop.lane);
-    run_ms(s, 10);
-}
-
 SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
     run_ms(s, 1010);
     SAME(s, asked(s, "renew"), 1);
-    sleep_ms(s, the_client(s), 4000);
-    TELLS(s, "a:LOST SUSPENDED");
-    sleep_ms(s, the_client(s), 15950); /* its release would be given up meanwhile */
+    frozen_ms(the_client(s), 4000);
+    TELLS_IN(s, 10, "a:LOST SUSPENDED");
+    frozen_ms(the_client(s), 15950); /* its release would be given up meanwhile */
+    run_ms(s, 10);
     SAME(s, asked(s, "mutex_release"), 0);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
     run_ms(s, 10000);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is accepted is answered once, also at the end of a client, and never so much in a turn of the loop that the program's own events
  * starve. */
-#include <stdio.h>
-
 #include "safety.h"
 
 static void block_for_ten_seconds(struct handle *handle) { world_jump_us(&handle->fixture->world, 10000000); }
@@ -22,10 +20,8 @@ SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 100
     struct handle *last = handle_new(the_client(s), "last", "other", NULL);
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
-        struct handle *handle;
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
-        handle = handle_new(the_client(s), name, name, NULL);
+        const char *name = formatted("n%d", i);
+        struct handle *handle = handle_new(the_client(s), name, name, NULL);
         acquire(handle, HILOCK_FOREVER);
         cancel(handle);
     }
@@ -63,10 +59,9 @@ SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes
 }
 
 /* Both renewals fail for the second time at once; during a's report the drain ends, and b's report is still pending. */
-SAFETY(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
+SAFETY_WITH_CLIENT(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_else_to_tell,
        "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
     struct plan *refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
     struct plan *unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a confirmed grant promises: that replicas have it when it is reported, and that no other pays for the wait. */
-#include "replicas_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 /* Over a link that wrote nothing WAIT counts every replica that is connected. */
 ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
@@ -23,9 +23,8 @@ SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again, "a:NOT_REPLIC
     TELLS_IN(s, 950, "a:NOT_REPLICATED");
 }
 
-SAFETY(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK")
+SAFETY_GIVEN(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK", shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(p, "b", "other", NULL);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_FOREVER);
@@ -101,9 +100,8 @@ SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others, "b:WAITING b:OK 
     TELLS_IN(s, 1100, "b:WAITING b:OK a:WAITING");
 }
 
-SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED")
+SAFETY_GIVEN(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED", shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)),
                 *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .replicas = 1));
     s->store.replicas_away = 1;
@@ -113,9 +111,8 @@ SAFETY(REPLICAS_PUSH_BELIEVED, a_push_is_not_enough, "b:WAITING b:NOT_REPLICATED
     TELLS_IN(s, 900, "b:WAITING b:NOT_REPLICATED");
 }
 
-SAFETY(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REPLICATED")
+SAFETY_GIVEN(REPLICAS_HANDED_ON, a_hold_that_too_few_have_is_not_handed_on, "b:NOT_REPLICATED", shop(s))
 {
-    struct client *p = shop(s);
     struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(b, 500);

@@ -2,22 +2,19 @@
 /* R10: a refused login ends the link. R12: a forked child owns nothing. What was asked for as TLS is TLS, and to the
  * server that was asked for. The restart guard: a store that forgot its grants makes no new ones before those are
  * over. */
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "quorum_stage.h"
 #include "safety.h"
+#include "stage.h"
 
 /* The server would let the user "default" do it all. */
 SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH, "asked(s, NULL) == asked(s, 'AUTH')")
 {
     struct client *p;
-    struct handle *a;
     sim_store_set_user(s->store.core, "shop", "right");
     p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.username = "shop", .password = FIXTURE_SECRET, .command_timeout_ms = 1000));
-    a = handle_new(p, "a", "stock", NULL);
-    acquire(a, 3000);
+    acquiring(handle_new(p, "a", "stock", NULL), 3000);
     run_ms(s, 5000);
     HOLDS(s, asked(s, "AUTH") >= 2);
     SAME(s, asked(s, NULL), asked(s, "AUTH"));
@@ -48,11 +45,10 @@ static void a_child_is_refused(struct fixture *s, int is_freed_first)
 {
     struct handle *a = held(the_client(s), "a", "one", NULL), *w = handle_new(the_client(s), "w", "two", NULL);
     int status = 1;
-    pid_t child;
     store_take(&s->store, "two", "another", 60000);
     acquire(w, HILOCK_FOREVER);
     run_ms(s, 5);
-    child = fork();
+    pid_t child = fork();
     if (child == 0)
         _exit(child_is_refused(s, the_client(s), a, w, is_freed_first) ? 0 : 1);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
@@ -84,9 +80,8 @@ SAFETY(TLS_DOWNGRADED, a_server_without_TLS_is_told_nothing, "a:UNREACHABLE")
 /* An attacker who forges a name server's answer has a certificate for his own address. */
 SAFETY(TLS_NAME_OF_ADDRESS, a_name_is_what_is_asked_for_not_its_address, "locks.example")
 {
-    struct client *p;
     s->place->is_tls = 1;
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss://locks.example"));
     p->loop.name = (struct world_name){.takes_us = 100, .addresses = {"127.0.0.1"}};
     run_ms(s, 100);
     TEXT(s, s->place->tls_host, "locks.example");
@@ -98,12 +93,11 @@ ALSO(GUARD_IGNORED, who_waits_is_served_as_the_guard_ends, "nothing is reported"
 SAFETY(GUARD_A_SECOND_SHORT, who_waits_is_served_as_the_guard_ends, "sent_at_us(s, 'mutex_acquire', 0) >= ends_us")
 {
     struct handle *a;
-    uint64_t ends_us;
     store_restart(&s->store, 0);
     run_us(s, 2000000 - store_us(&s->store) % 1000000);
     SAME(s, store_us(&s->store) / 1000000 - sim_store_started_us(s->store.core) / 1000000, 2);
     a = asking(fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 4000, .lease_ms = 2000)), "a", "stock", NULL);
-    ends_us = asked_at_us(s, "INFO", 0) + 100 - 1000000 + 4000000;
+    uint64_t ends_us = asked_at_us(s, "INFO", 0) + 100 - 1000000 + 4000000;
     TELLS_IN(s, 2000, "");
     SAME(s, asked(s, "mutex_acquire"), 0);
     run_to(s, ends_us + 500);

@@ -5,12 +5,11 @@
 SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acquire') == 2")
 {
     struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    uint64_t begun_us;
     handle_new(the_client(s), "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* it listens for its grants */
     run_ms(s, 5);
     store_take(&s->store, "stock", "another", 60000);
     store_forget(&s->store);
-    begun_us = fixture_us(s);
+    uint64_t begun_us = fixture_us(s);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 2900, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 2);
@@ -52,9 +51,8 @@ SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 }
 
 /* Deaf (it may not subscribe), it learns of the reconnect alone that things may have changed. */
-SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a:OK")
+SAFETY_WITH_CLIENT(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
@@ -66,9 +64,8 @@ SAFETY(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a
 }
 
 /* Its turn comes when there is no memory, and nothing that is heard later would make it ask. */
-SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED b:OK")
+SAFETY_WITH_CLIENT(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED b:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)); /* not made alike */
     store_take(&s->store, "stock", "another", 2000);
     acquire(a, HILOCK_FOREVER);
@@ -82,9 +79,8 @@ SAFETY(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED
 }
 
 /* The place of its client in the queue at the store is before that of another one. */
-SAFETY(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_it, "a:CANCELLED b:OK")
+SAFETY_WITH_CLIENT(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_it, "a:CANCELLED b:OK")
 {
-    struct client *p = fixture_connect(s, NULL);
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     acquire(a, HILOCK_FOREVER);
     acquire(b, HILOCK_FOREVER);

@@ -10,15 +10,19 @@ enum { TESTS_MAX = 400 };
 static struct CMUnitTest tests[TESTS_MAX];
 static size_t tests_count;
 
-void suite_add(const char *name, suite_test *test, const void *state)
+void suite_enter(struct CMUnitTest test)
 {
     const char *alone = getenv("PLAY");
-    if (alone && strcmp(alone, name) != 0)
+    if (alone && strcmp(alone, test.name) != 0)
         return;
     if (tests_count == TESTS_MAX)
         abort();
-    tests[tests_count++] = (struct CMUnitTest){.name = name, .test_func = test,
-                                               .initial_state = (void *)(uintptr_t)state};
+    tests[tests_count++] = test;
+}
+
+void suite_add(const char *name, suite_test *test, const void *state)
+{
+    suite_enter((struct CMUnitTest){.name = name, .test_func = test, .initial_state = (void *)(uintptr_t)state});
 }
 
 int main(void) { return tests_count ? _cmocka_run_group_tests("tests", tests, tests_count, NULL, NULL) : 1; }

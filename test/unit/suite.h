@@ -12,11 +12,24 @@
 #include <cmocka.h>
 
 typedef void suite_test(void **state);
-void suite_add(const char *name, suite_test *test, const void *state); /* before main */
+/* Before main: */
+void suite_enter(struct CMUnitTest test);
+void suite_add(const char *name, suite_test *test, const void *state); /* one without a set-up */
 
 #define TEST(name)                                                                                              \
     static void name(void **state);                                                                             \
     __attribute__((constructor)) static void suite_add_##name(void) { suite_add(#name, name, 0); }              \
     static void name(__attribute__((unused)) void **state)
+
+/* The same between a begin and an end. */
+#define TEST_WITHIN(name, begin, end)                                                                           \
+    static void name##_within(void);                                                                            \
+    TEST(name)                                                                                                  \
+    {                                                                                                           \
+        begin();                                                                                                \
+        name##_within();                                                                                        \
+        end();                                                                                                  \
+    }                                                                                                           \
+    static void name##_within(void)
 
 #endif

@@ -4,9 +4,8 @@
 
 #include "play.h"
 
-A_PLAY(a_free_name_is_granted_after_one_round_trip)
+HAVING(a_free_name_is_granted_after_one_round_trip, lone(s))
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_OK);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_WAITING);
@@ -44,9 +43,8 @@ WITH_CLIENT(tokens_rise_from_grant_to_grant)
     }
 }
 
-A_PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT)
+HAVING(a_wait_that_ends_while_another_holds_is_TIMED_OUT, lone(s))
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     store_take(&s->store, "stock", "8cc3a2f0-0000-4000-8000-00000000000a:3", 60000);
     acquire(a, 700);
@@ -63,9 +61,8 @@ A_PLAY(a_wait_that_ends_while_another_holds_is_TIMED_OUT)
     TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 tries); its lease ends in 59300 ms");
 }
 
-A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
+HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
     acquire(a, 700);
@@ -74,9 +71,8 @@ A_PLAY(silence_is_UNREACHABLE_at_the_end_of_the_wait)
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
-A_PLAY(held_before_and_then_silence_is_UNREACHABLE)
+HAVING(held_before_and_then_silence_is_UNREACHABLE, lone(s))
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, 2000);
     run_ms(s, 10);

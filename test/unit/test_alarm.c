@@ -47,17 +47,15 @@ static void on_leave(void *arg)
 
 static void begin(void)
 {
-    struct hilock_loop table;
     struct hl_memory own;
-    struct hilock_allocator allocator;
     memory = (struct world_memory){.blocks = 0};
-    allocator = world_memory_allocator(&memory);
+    struct hilock_allocator allocator = world_memory_allocator(&memory);
     memset(bells, 0, sizeof bells);
     latest_us = rung = leaves = 0;
     on_ring = NULL;
     world_init(&world);
     world_loop_init(&loop, &world, &memory);
-    table = world_loop_table(&loop);
+    struct hilock_loop table = world_loop_table(&loop);
     hl_memory_init(&own, &allocator);
     assert_int_equal(hl_host_init(&host, &table, &own, 7), 0);
     host.on_leave = on_leave;
@@ -75,16 +73,7 @@ static void end(void)
     assert_int_equal(memory.blocks, 0);
 }
 
-/* A test between a begin and an end. */
-#define WITH_BELLS(name)                                                                                        \
-    static void name##_rung(void);                                                                              \
-    TEST(name)                                                                                                  \
-    {                                                                                                           \
-        begin();                                                                                                \
-        name##_rung();                                                                                          \
-        end();                                                                                                  \
-    }                                                                                                           \
-    static void name##_rung(void)
+#define WITH_BELLS(name) TEST_WITHIN(name, begin, end)
 
 static void begin_all(void)
 {

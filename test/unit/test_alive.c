@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/cell.h"
+#include "core/cell.h"
 #include "suite.h"
 
 static int is_unknown, asked;
@@ -40,10 +40,9 @@ TEST(a_child_is_known)
 {
     for (is_unknown = 0; is_unknown < 2; is_unknown++) {
         struct hl_memory memory;
-        struct hl_cell *cell;
         asked = 0;
         hl_memory_init(&memory, NULL);
-        cell = hl_cell_new(&memory);
+        struct hl_cell *cell = hl_cell_new(&memory);
         assert_non_null(cell);
         assert_int_equal(asked, 1);
         assert_false(hl_cell_is_forked(cell));

@@ -9,11 +9,9 @@
 A_PLAY(closing_with_nothing_is_over_on_the_next_turn_connected_or_not)
 {
     for (int is_connected = 0; is_connected < 2; is_connected++) {
-        struct client *p;
-        uint64_t began_us;
         s->place->mood = is_connected ? NET_LISTENS : NET_IS_SILENT;
-        p = is_connected ? fixture_connect(s, NULL) : fixture_open(s, NULL);
-        began_us = fixture_us(s);
+        struct client *p = is_connected ? fixture_connect(s, NULL) : fixture_open(s, NULL);
+        uint64_t began_us = fixture_us(s);
         SAME(s, client_close(p, is_connected ? 1000 : HILOCK_FOREVER), HILOCK_OK);
         TELLS(s, "");
         run_us(s, 1);
@@ -82,7 +80,6 @@ A_PLAY(abandon_gives_all_back_in_any_state)
     for (uint64_t after_us = 0; after_us < 1500; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
         struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
-        size_t requests;
         s->is_tampered = 1;
         acquire(a, HILOCK_FOREVER);
         acquire(b, HILOCK_FOREVER);
@@ -92,7 +89,7 @@ A_PLAY(abandon_gives_all_back_in_any_state)
             release(c);
         asking(p, "d", "three", NULL);
         cancel(TAILQ_LAST(&s->handles, handles)); /* has an answer to give */
-        requests = s->net.requests;
+        size_t requests = s->net.requests;
         fixture_hush(s);
         client_abandon(p);
         SAME(s, p->loop.timers, 0);

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A cluster: each key at the server of its slot, found, followed, and asked for no more often than needed; and hostile servers. */
-
-#include "cluster_stage.h"
 #include "play.h"
+#include "stage.h"
 
-static struct cluster_stage stage; /* of the play that runs */
-
-static unsigned links_to(unsigned at)
+static unsigned links_to(struct fixture *s, unsigned at)
 {
     const struct store_peer *peer;
     unsigned count = 0;
-    TAILQ_FOREACH(peer, &stage.stores[at]->peers, entry)
+    TAILQ_FOREACH(peer, &store_at(s, at)->peers, entry)
         count++;
     return count;
 }
 
-A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
+GIVEN(there_are_no_links_to_servers_that_nobody_needs, cluster_begin(s))
 {
-    struct handle *a;
-    struct client *p = cluster_begin(&stage, s);
     acquire(cluster_handle(p, "b", 0), HILOCK_FOREVER); /* renewed there, all the time */
-    a = cluster_handle(p, "a", 2);
+    struct handle *a = cluster_handle(p, "a", 2);
     run_ms(s, 1);
-    SAME(s, links_to(2), 1); /* subscriptions: it is likely to wait there */
+    SAME(s, links_to(s, 2), 1); /* subscriptions: it is likely to wait there */
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    SAME(s, links_to(2), 2);
+    SAME(s, links_to(s, 2), 2);
     release(a);
     run_ms(s, 200000);
-    SAME(s, links_to(2), 0);
-    SAME(s, links_to(1), 0);
+    SAME(s, links_to(s, 2), 0);
+    SAME(s, links_to(s, 1), 0);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
-    SAME(s, links_to(2), 1);
+    SAME(s, links_to(s, 2), 1);
     TELLS(s, "b:OK a:OK a:released a:OK");
 }
 
@@ -40,54 +35,51 @@ A_PLAY(there_are_no_links_to_servers_that_nobody_needs)
 A_PLAY(a_try_outlives_the_time_of_a_move)
 {
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    struct client *p = cluster_begin(&stage, s);
+    struct client *p = cluster_begin(s);
     struct handle *a = cluster_handle(p, "a", 1);
-    cluster_begin_move(&stage, slot, 1, 2);
+    cluster_begin_move(s, slot, 1, 2);
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 500, "");
-    HOLDS(s, store_count(stage.stores[2], "ASKING") > 3 && store_count(stage.stores[2], "ASKING") < 120);
-    cluster_end_move(&stage, slot, 2);
+    HOLDS(s, store_count(store_at(s, 2), "ASKING") > 3 && store_count(store_at(s, 2), "ASKING") < 120);
+    cluster_end_move(s, slot, 2);
     TELLS_IN(s, 100, "a:OK");
 }
 
-A_PLAY(a_cluster_that_is_down_is_asked_within_bounds)
+HAVING(a_cluster_that_is_down_is_asked_within_bounds, cluster_handle(cluster_begin(s), "a", 0))
 {
-    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 0);
     struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
     TELLS_IN(s, 10100, "a:UNWRITABLE");
     HOLDS(s, down->met > 50 && down->met < 450);
     HOLDS(s, strstr(a->detail, "CLUSTERDOWN"));
-    HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS") < 60);
+    HOLDS(s, asked(s, "CLUSTER SLOTS") + store_count(store_at(s, 1), "CLUSTER SLOTS") < 60);
 }
 
-A_PLAY(two_who_send_each_other_are_left_within_bounds)
+HAVING(two_who_send_each_other_are_left_within_bounds, cluster_handle(cluster_begin(s), "a", 1))
 {
-    struct handle *a = cluster_handle(cluster_begin(&stage, s), "a", 1);
-    sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 2);
-    sim_store_give_slot(stage.stores[2]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
+    sim_store_give_slot(store_at(s, 1)->core, cluster_slot(hilock_lock_name(a->lock)), 2);
+    sim_store_give_slot(store_at(s, 2)->core, cluster_slot(hilock_lock_name(a->lock)), 1);
     acquire(a, 10000);
     run_ms(s, 1000);
-    HOLDS(s, store_count(stage.stores[1], "mutex_acquire") + store_count(stage.stores[2], "mutex_acquire") < 300);
-    sim_store_give_slot(stage.stores[1]->core, cluster_slot(hilock_lock_name(a->lock)), 1);
+    HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") + store_count(store_at(s, 2), "mutex_acquire") < 300);
+    sim_store_give_slot(store_at(s, 1)->core, cluster_slot(hilock_lock_name(a->lock)), 1);
     TELLS_IN(s, 1000, "a:OK");
 }
 
 /* The race that puts a stream out of step without the fence: its SUNSUBSCRIBE is answered by the server's own push, and by MOVED. */
 A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
 {
-    struct plan *late;
     unsigned slot = cluster_slot(cluster_name(1, 0));
-    struct client *p = cluster_begin(&stage, s);
+    struct client *p = cluster_begin(s);
     struct handle *a = cluster_handle(p, "a", 1);
-    store_take(stage.stores[1], hilock_lock_name(a->lock), "another", 600000);
+    store_take(store_at(s, 1), hilock_lock_name(a->lock), "another", 600000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     cancel(a);
-    late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
+    struct plan *late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
     run_ms(s, 1002);
     SAME(s, late->met, 1);
-    cluster_end_move(&stage, slot, 2);
+    cluster_end_move(s, slot, 2);
     run_ms(s, 100);
     p->tells = 1;
     run_ms(s, 1000);
@@ -95,12 +87,13 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
     TELLS(s, "a:WAITING a:CANCELLED");
 }
 
+static void forget_host(struct sim_map *map) { *map->nodes[map->self].address.host = '\0'; }
+
 A_PLAY(servers_that_are_named_by_no_host_are_where_they_were_reached)
 {
-    struct handle *a;
-    cluster_set(&stage, s);
-    cluster_without_hosts(&stage);
-    a = cluster_handle(cluster_connect(&stage), "a", 0);
+    cluster_set(s);
+    cluster_change(s, forget_host);
+    struct handle *a = cluster_handle(cluster_connect(s), "a", 0);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 3000);
     HOLDS(s, strncmp(store_holder(&s->store, hilock_lock_name(a->lock)), a->client->uuid, 36) == 0 || a->result.status == HILOCK_OK);
@@ -126,7 +119,7 @@ GIVEN(a_server_that_is_no_cluster_is_reported_once,
 A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 {
     struct client *p;
-    cluster_set(&stage, s);
+    cluster_set(s);
     PLAN(s, .on = "CLUSTER SLOTS", .at = &s->store, .act = PLAN_REFUSE, .error = "ERR This instance has cluster support disabled", .times = PLAN_ALWAYS);
     for (int i = 0; i < 10; i++) {
         p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
@@ -137,34 +130,20 @@ A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
     }
 }
 
-/* owner 0: nobody, else one more than the index of a master */
-static void serve_slot(unsigned slot, unsigned owner)
-{
-    for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
-        struct sim_map map = *sim_store_map(stage.stores[i]->core);
-        map.owners[slot] = (uint8_t)owner;
-        sim_store_join(stage.stores[i]->core, &map);
-    }
-}
-
 /* Nobody served it when the table was made, and nothing else is asked. */
 A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 {
-    struct client *p;
-    struct handle *a;
-    char words[80];
-    cluster_set(&stage, s);
-    serve_slot(cluster_slot(cluster_name(1, 0)), 0);
-    p = cluster_connect(&stage);
+    cluster_set(s);
+    cluster_serve(s, cluster_slot(cluster_name(1, 0)), SIM_NOBODY);
+    struct client *p = cluster_connect(s);
     run_ms(s, 1000);
-    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(stage.stores[1], "CLUSTER SLOTS"), 1);
-    a = cluster_handle(p, "a", 1);
+    SAME(s, asked(s, "CLUSTER SLOTS") + store_count(store_at(s, 1), "CLUSTER SLOTS"), 1);
+    struct handle *a = cluster_handle(p, "a", 1);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1500);
-    snprintf(words, sizeof words, "for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)));
-    SAME(s, client_lines(p, words), 1);
+    SAME(s, client_lines(p, formatted("for 1 hash slots, the first is %u", cluster_slot(cluster_name(1, 0)))), 1);
     fixture_hush(s);
-    serve_slot(cluster_slot(cluster_name(1, 0)), 3);
+    cluster_serve(s, cluster_slot(cluster_name(1, 0)), 2);
     TELLS_IN(s, 1000, "a:OK");
     SAME(s, client_lines(p, "the cluster: connected"), 1);
 }
@@ -172,9 +151,8 @@ A_PLAY(a_slot_that_was_missing_is_asked_for_until_somebody_serves_it)
 static struct hl_reply *many(int hosts)
 {
     struct hl_reply *all = say_array(0);
-    char host[32];
     for (int i = 0; i < hosts; i++) {
-        snprintf(host, sizeof host, "10.%d.%d.1", i / 250, i % 250);
+        const char *host = formatted("10.%d.%d.1", i / 250, i % 250);
         all = say_longer(all, say_array(3, say_integer(i), say_integer(i), say_array(2, say_string(host), say_integer(6379))));
     }
     return all;
@@ -184,10 +162,9 @@ static struct hl_reply *many(int hosts)
  * names in the url. */
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
-    struct client *p;
-    cluster_set(&stage, s);
+    cluster_set(s);
     PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
-    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     run_ms(s, 100);
     HOLDS(s, hilock_client_is_connected(p->client));
     HOLDS(s, s->memory.bytes < 16000000);

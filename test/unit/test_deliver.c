@@ -6,8 +6,6 @@ static const struct hilock_lock_options short_lease = {.size = sizeof short_leas
 
 /* ---- what is legal inside ---- */
 
-static void free_it(struct handle *handle) { handle_free(handle); }
-static void drop_it(struct handle *handle) { handle_drop(handle); }
 static void free_all(struct handle *handle)
 {
     struct handle *other;
@@ -152,8 +150,8 @@ static void step_inside_every_callback(struct fixture *s, void (*step)(struct ha
     }
 }
 
-A_PLAY(a_handle_may_be_freed_inside_each) { step_inside_every_callback(s, free_it); }
-A_PLAY(a_handle_may_be_dropped_inside_each) { step_inside_every_callback(s, drop_it); }
+A_PLAY(a_handle_may_be_freed_inside_each) { step_inside_every_callback(s, handle_free); }
+A_PLAY(a_handle_may_be_dropped_inside_each) { step_inside_every_callback(s, handle_drop); }
 A_PLAY(all_may_be_freed_inside_each) { step_inside_every_callback(s, free_all); }
 A_PLAY(acquired_again_inside_each) { step_inside_every_callback(s, acquire_again); }
 A_PLAY(released_inside_each) { step_inside_every_callback(s, release_it); }

@@ -35,9 +35,8 @@ TEST(as_hiredis_does)
     for (int seed = 0; seed < SEEDS; seed++) {
         struct trial trial;
         char *expected;
-        size_t length;
         draw(&trial);
-        length = (size_t)redisFormatCommandArgv(&expected, trial.argc, trial.argv, trial.lengths);
+        size_t length = (size_t)redisFormatCommandArgv(&expected, trial.argc, trial.argv, trial.lengths);
         assert_true(length <= hl_encode_room(trial.argc, trial.lengths));
         memset(to, '#', sizeof to);
         assert_int_equal(hl_encode(to, trial.argc, trial.argv, trial.lengths), length);

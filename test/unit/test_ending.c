@@ -86,13 +86,11 @@ GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
 
 /* ---- R3: asked, not answered ---- */
 
-A_PLAY(asked_again_with_the_same_id_a_grant_is_adopted)
+HAVING(asked_again_with_the_same_id_a_grant_is_adopted, asking(the_client(s), "a", "stock", NULL))
 {
-    struct handle *a = asking(the_client(s), "a", "stock", NULL);
-    uint64_t token;
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
     run_ms(s, 1);
-    token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
+    uint64_t token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
     HOLDS(s, token != 0);
     TELLS_IN(s, 200, "a:OK");
     SAME(s, a->result.fencing_token, token);
@@ -129,13 +127,10 @@ A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
     enum { WAITERS = 50 };
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = WAITERS));
     unsigned accepted = 0;
-    char name[16];
     s->is_untold = 1;
     world_freeze(&s->store.lane);
     for (int i = 0; i < 2 * WAITERS; i++) {
-        struct handle *handle;
-        snprintf(name, sizeof name, "order:%d", i);
-        handle = handle_new(p, "a", name, NULL);
+        struct handle *handle = handle_new(p, "a", formatted("order:%d", i), NULL);
         accepted += acquire(handle, 1) == HILOCK_OK;
         run_ms(s, 2);
         handle_free(handle);

@@ -11,11 +11,10 @@ static uint64_t deadline_us(uint64_t sent_us, uint64_t lease_us) { return sent_u
 
 HOLDING(the_watchdog_goes_on_with_the_locks_own_lease, &short_lease)
 {
-    uint64_t sent_us;
     the_client(s)->tells = 1;
     extend(a, 60000);
     run_ms(s, 1);
-    sent_us = sent_at_us(s, "renew", 0);
+    uint64_t sent_us = sent_at_us(s, "renew", 0);
     for (int i = 0; i < 55; i++) {
         run_ms(s, 1000);
         BELIEVES(s, a, deadline_us(sent_us, 60000000));

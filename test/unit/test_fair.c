@@ -46,14 +46,12 @@ A_PLAY(handed_over_by_one_script_and_one_push)
 WITH_CLIENT(the_place_is_told)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b"), *c = handle_new(p, "c", "stock", FAIR(.wait_report_ms = 1000));
-    char holder[64];
     run_ms(s, 2);
     acquire(c, 1500);
     TELLS_IN(s, 1010, "b:WAITING c:WAITING c:WAITING");
     SAME(s, c->event.position, 2);
     SAME(s, c->event.waiters, 2);
-    snprintf(holder, sizeof holder, "%s:1", a->client->uuid);
-    TEXT(s, c->holder, holder);
+    TEXT(s, c->holder, formatted("%s:1", a->client->uuid));
     TELLS_IN(s, 500, "c:TIMED_OUT");
     SAME(s, c->result.position, 2);
     SAME(s, c->result.waiters, 2);
@@ -81,16 +79,14 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
 }
 
 /* A MUTEX behind a sibling of kind FAIR has a place of its own, which lapses unless it asks. */
-A_PLAY(a_place_behind_a_sibling_of_another_kind_is_kept)
+GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1));
     struct handle *a = held(p, "a", "stock", NULL), *b = waits(p, "b"), *c = asking(p, "c", "stock", NULL), *d;
     fixture_hush(s);
     release_quietly(a); /* takes c along, behind b */
     TELLS_IN(s, 1, "c:WAITING b:OK");
     d = waits(fixture_connect(s, NULL), "d");
-    run_ms(s, 60000);
-    fixture_hush(s);
+    unheard_ms(s, 60000);
     release_quietly(b);
     TELLS_IN(s, 1, "c:OK");
     release_quietly(c);
@@ -189,12 +185,9 @@ A_PLAY(what_the_store_says_is_bounded)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *b = waits(q, "b");
-    char channel[64], text[PUSH_TEXT], name[16];
-    snprintf(channel, sizeof channel, "hilock:grant:%s", q->uuid);
     for (int i = 0; i < 5000; i++) {
-        snprintf(name, sizeof name, "name%d", i);
-        push_text(text, q, name, 1, i, 5, 17);
-        store_publish(&s->store, channel, i % 2 ? text : "nonsense");
+        const char *text = push_text(q, formatted("name%d", i), 1, i, 5, 17);
+        store_publish(&s->store, formatted("hilock:grant:%s", q->uuid), i % 2 ? text : "nonsense");
     }
     run_ms(s, 10);
     HOLDS(s, asked(s, "mutex_release") <= 256);

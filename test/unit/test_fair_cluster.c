@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in a cluster: the queue is at the server of the lock's slot, and goes where that goes; grants are pushed on a channel of that server. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/slot.h"
-#include "cluster_stage.h"
 #include "play.h"
-
-static struct cluster_stage stage; /* of the play that runs */
+#include "stage.h"
 
 /* Has it, or stands in the queue, and the clients are quiet. */
 static struct handle *waits(struct client *p, const char *tag, const char *name)
@@ -30,28 +25,23 @@ static const char *channel_of(const struct handle *handle)
 
 static size_t listeners(unsigned at, const struct handle *handle)
 {
-    return store_shard_listeners(stage.stores[at], channel_of(handle));
+    return store_shard_listeners(store_at(handle->fixture, at), channel_of(handle));
 }
 
-static size_t asked_at(unsigned at, const char *word) { return store_count(stage.stores[at], word); }
-
-static size_t asked_of_all(const char *word)
-{
-    return asked_at(0, word) + asked_at(1, word) + asked_at(2, word);
-}
+static size_t asked_at(struct fixture *s, unsigned at, const char *word) { return store_count(store_at(s, at), word); }
 
 /* a has it, b and c wait for it, each a client of its own; at server 1. */
 struct three { struct client *p, *q, *r; struct handle *a, *b, *c; };
 
-static struct three three_at(const char *name)
+static struct three three_at(struct fixture *s, const char *name)
 {
-    struct three three = {cluster_connect(&stage), cluster_connect(&stage), cluster_connect(&stage), NULL, NULL, NULL};
+    struct three three = {cluster_connect(s), cluster_connect(s), cluster_connect(s), NULL, NULL, NULL};
     three.a = waits(three.p, "a", name);
     three.b = waits(three.q, "b", name);
     three.c = waits(three.r, "c", name);
-    TELLS(stage.fixture, "a:OK b:WAITING c:WAITING");
+    TELLS(s, "a:OK b:WAITING c:WAITING");
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
-        store_forget(stage.stores[i]);
+        store_forget(store_at(s, i));
     return three;
 }
 
@@ -60,48 +50,45 @@ static struct three three_at(const char *name)
 A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
 {
     static const char *const names[] = {"one", "{one}:a", "{one}:b", "two", "{two}:a"};
-    struct client *p = cluster_begin(&stage, s);
+    struct client *p = cluster_begin(s);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         waits(p, "h", names[i]);
-    SAME(s, asked_of_all("SSUBSCRIBE"), 2);
-    SAME(s, asked_of_all("SUBSCRIBE"), 0);
+    SAME(s, asked_all(s, "SSUBSCRIBE"), 2);
+    SAME(s, asked_all(s, "SUBSCRIBE"), 0);
 }
 
 /* Names that were of use once leave nothing for long. */
 A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
-    struct client *p;
     struct handle *h;
-    cluster_set(&stage, s);
-    p = cluster_connect(&stage);
-    waits(cluster_connect(&stage), "x", "kept");
+    cluster_set(s);
+    struct client *p = cluster_connect(s);
+    waits(cluster_connect(s), "x", "kept");
     waits(p, "y", "kept");
     for (unsigned i = 0; i < 200; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "used:%u", i);
-        h = waits(p, "h", name);
+        h = waits(p, "h", formatted("used:%u", i));
         release_quietly(h);
         run_ms(s, 1000);
         handle_free(h);
     }
-    HOLDS(s, asked_of_all("SSUBSCRIBE") > 200);
-    HOLDS(s, asked_of_all("SUNSUBSCRIBE") > 130);
+    HOLDS(s, asked_all(s, "SSUBSCRIBE") > 200);
+    HOLDS(s, asked_all(s, "SUNSUBSCRIBE") > 130);
     h = waits(p, "y", "kept");
     SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
-    fixture_hush(s);
 }
+
+static void know_no_shards(struct sim_map *map) { map->has_no_shards = 1; }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */
 A_PLAY(an_older_server_has_plain_channels)
 {
-    struct three three;
-    cluster_set(&stage, s);
-    cluster_of_old_servers(&stage);
-    three = three_at(cluster_name(1, 0));
-    SAME(s, store_listeners(stage.stores[1], channel_of(three.b)), 1);
+    cluster_set(s);
+    cluster_change(s, know_no_shards);
+    struct three three = three_at(s, cluster_name(1, 0));
+    SAME(s, store_listeners(store_at(s, 1), channel_of(three.b)), 1);
     release(three.a);
     run_ms(s, 1);
-    HOLDS(s, strstr(store_line(stage.stores[1], "mutex_release", 0)->text, " P0 "));
+    HOLDS(s, strstr(store_line(store_at(s, 1), "mutex_release", 0)->text, " 0 0 "));
     TELLS_IN(s, 10, "b:OK a:released");
 }
 
@@ -111,24 +98,21 @@ A_PLAY(an_older_server_has_plain_channels)
  * it goes to the first that asks: the others cannot hear yet, and keep their places. */
 A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
 {
-    struct three three;
     const char *name = cluster_name(1, 0);
-    char queue[64];
-    cluster_set(&stage, s);
-    three = three_at(name);
-    snprintf(queue, sizeof queue, "hilock:wait:{%s}", name);
-    cluster_begin_move(&stage, cluster_slot(name), 1, 2);
-    cluster_move_key(&stage, queue, 1, 2);
+    cluster_set(s);
+    struct three three = three_at(s, name);
+    const char *queue = formatted("hilock:wait:{%s}", name);
+    cluster_begin_move(s, cluster_slot(name), 1, 2);
+    cluster_move_key(s, queue, 1, 2);
     release(three.a);
     TELLS_IN(s, 100, "a:released");
-    SAME(s, asked_at(1, "free"), 1);
-    cluster_move_lock(&stage, name, 1, 2);
-    cluster_end_move(&stage, cluster_slot(name), 2);
+    SAME(s, asked_at(s, 1, "free"), 1);
+    cluster_move_lock(s, name, 1, 2);
+    cluster_end_move(s, cluster_slot(name), 2);
     run_ms(s, 1000);
     HOLDS(s, hilock_lock_state(three.b->lock) == HILOCK_STATE_HELD || hilock_lock_state(three.c->lock) == HILOCK_STATE_HELD);
     release_quietly(three.b);
     release_quietly(three.c);
     run_ms(s, 5);
     HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
-    fixture_hush(s);
 }

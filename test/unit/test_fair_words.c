@@ -12,7 +12,7 @@
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
 #define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
-#define RELEASED KEYS3 UUID ":7|redisson_lock__channel:{stock}|"
+#define RELEASED KEYS3 UUID ":7|"
 
 static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
 
@@ -38,29 +38,30 @@ TEST(requests_are_said_so)
     struct hl_command command;
     struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
     hl_queued_acquire(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|0|1700000000123000 99 3 hilock:grant:x 3000|600000");
+    assert_script(&command, &hl_script_mutex_acquire,
+                  KEYS3 UUID ":7|30000|1700000000123000 99 hilock:grant:x 3000 0 3|600000000");
     params.ticket = HL_TICKET_UNKNOWN;
     params.lease_ms = 100;
     params.channel = "";
     params.reserved = 15;
     params.not_after_ms = 12;
     hl_queued_acquire(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|15|0000000000012000 ? 3 - 100|600000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0000000000012000 ? - 100 15 3|600000015");
     hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0|9999999999999999|1000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999999999|1000000");
     hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000");
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P99 600000 1");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "1 99 600000");
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "S? 600000 1000000");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "S1000000 ? 600000");
     /* Two rows over the same words: a MUTEX waits by messages, and stands in no queue. */
     hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|15|9999999999999999 *|600000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
     hl_queued_mutex.release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000");
 }
 
 TEST(a_release_asks_for_the_next_or_for_one_key)
@@ -68,11 +69,11 @@ TEST(a_release_asks_for_the_next_or_for_one_key)
     struct hl_command command;
     struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|30000 " UUID ":8 hilock:grant:x 3000 15 3");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000 30000|" UUID ":8 hilock:grant:x 3000 15 3");
     params.channel = "";
     params.lease_ms = 100;
     hl_queued_release(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "P0 600000 0|100 " UUID ":8 - 100 15 3");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000 100|" UUID ":8 - 100 15 3");
     params.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
     /* For a slot that moves: one key only. */
@@ -100,12 +101,12 @@ TEST(the_longest_name_fits)
     memset(name, 'x', sizeof name);
     hl_queued_channel(channel, UUID, "@CAN", 1);
     hl_queued_acquire(&command, &longest, &(struct hl_params){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
-    assert_int_equal(command.argc, 11);
+    assert_int_equal(command.argc, 10);
     hl_queued_release(&command, &longest, &(struct hl_params){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
-    assert_int_equal(command.argc, 9);
+    assert_int_equal(command.argc, 8);
     hl_queued_release(&command, &longest, &(struct hl_params){.lease_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .reserved = UINT32_MAX, .next_id = UINT64_MAX,
                                                              .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
-    assert_int_equal(command.argc, 10);
+    assert_int_equal(command.argc, 9);
 }
 
 /* ---- answers ---- */

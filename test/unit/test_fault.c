@@ -11,10 +11,9 @@ static struct hl_fault fault_of(const char *text)
     /* exactly as long as the text: a reader that looks behind it is found by the sanitizers */
     size_t length = strlen(text);
     char *bytes = malloc(length + !length);
-    struct hl_fault fault;
     assert_non_null(bytes);
     memcpy(bytes, text, length);
-    fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
+    struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
     free(bytes);
     return fault;
 }

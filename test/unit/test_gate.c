@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The line of one name: which waiter asks, when, how often; what each is notified of; and R7 in times. */
 #include "play.h"
-#include "quorum_stage.h"
+#include "stage.h"
 
 #define CHANNEL "redisson_lock__channel:{stock}"
 
@@ -10,8 +10,7 @@ static const struct hilock_client_options alone = {.size = sizeof alone, .turns_
 
 static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, tag, "stock", NULL);
-    acquire(handle, wait_ms);
+    struct handle *handle = acquiring(handle_new(p, tag, "stock", NULL), wait_ms);
     return handle;
 }
 
@@ -105,9 +104,8 @@ A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 
 WITH_CLIENT(the_subscription_lingers_for_a_second)
 {
-    struct handle *a;
     store_take(&s->store, "stock", "another", 60000);
-    a = waiting(p, "a", 100);
+    struct handle *a = waiting(p, "a", 100);
     TELLS_IN(s, 1000, "a:WAITING a:TIMED_OUT");
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
     acquire(a, 200); /* heard at once, but what came between is lost: it asks twice */
@@ -125,9 +123,8 @@ static void nothing(const struct hilock_result *result, void *user) { (void)resu
 
 static hilock_lock *lock_of(struct fixture *s, struct client *p, unsigned i)
 {
-    char name[32];
     hilock_lock *lock = NULL;
-    snprintf(name, sizeof name, "order:%05u", i);
+    const char *name = formatted("order:%05u", i);
     SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_OK);
     SAME(s, hilock_acquire(lock, HILOCK_FOREVER, nothing, NULL), HILOCK_OK);
     return lock;
@@ -142,20 +139,17 @@ A_PLAY(names_that_nobody_wants_any_more_leave_nothing)
     run_ms(s, 10);
     s->store.is_unrecorded = 1;
     for (unsigned i = 0; i < 2 * NAMES; i++) {
-        hilock_lock *first, *second, *third;
         if (i == NAMES) {
             run_ms(s, 2000); /* until no subscription lingers */
             blocks = s->memory.blocks;
             bytes = s->memory.bytes;
         }
         if (i % 10 == 0) {
-            char name[32];
-            snprintf(name, sizeof name, "order:%05u", i);
-            store_take(&s->store, name, "another", 50);
+            store_take(&s->store, formatted("order:%05u", i), "another", 50);
         }
-        first = lock_of(s, p, i);
-        second = lock_of(s, p, i);
-        third = lock_of(s, p, i);
+        hilock_lock *first = lock_of(s, p, i);
+        hilock_lock *second = lock_of(s, p, i);
+        hilock_lock *third = lock_of(s, p, i);
         run_ms(s, i % 10 == 0 ? 60 : 1);
         hilock_lock_free(first);
         run_ms(s, 1);

@@ -33,9 +33,8 @@ WITH_CLIENT(a_restart_is_told_at_the_next_connect)
 
 A_PLAY(a_policy_that_evicts_is_told_once)
 {
-    struct client *p;
     sim_store_set_policy(s->store.core, "volatile-ttl");
-    p = fixture_open(s, NULL);
+    struct client *p = fixture_open(s, NULL);
     p->tells = 1;
     TELLS_IN(s, 5, "EVICTION up");
     HOLDS(s, strstr(p->log, "maxmemory-policy is volatile-ttl: the store may evict locks; set noeviction"));
@@ -45,9 +44,8 @@ A_PLAY(a_policy_that_evicts_is_told_once)
 
 A_PLAY(INFO_may_be_refused)
 {
-    struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
-    p = fixture_open(s, NULL);
+    struct client *p = fixture_open(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "INFO refused: NOPERM"));
     HOLDS(s, !strstr(p->log, "restart_guard_ms"));
@@ -68,9 +66,8 @@ GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT
 }
 
 /* A try at once. */
-A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
+GIVEN(a_wait_that_ends_under_the_guard_is_UNWRITABLE, guarded(s))
 {
-    struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     struct handle *c = asking(p, "c", "other", NULL), *t = handle_new(p, "t", "stock", NULL);
     acquire(a, 1000);
@@ -89,9 +86,8 @@ A_PLAY(a_wait_that_ends_under_the_guard_is_UNWRITABLE)
 }
 
 /* Asked before it died, asked again after: under the guard that grants as little as anything else. */
-A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
+GIVEN(an_acquire_that_went_unanswered_waits_for_the_guard, fixture_connect(s, GUARDED(.connect_timeout_ms = 5000)))
 {
-    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
     run_us(s, 200);
@@ -102,9 +98,8 @@ A_PLAY(an_acquire_that_went_unanswered_waits_for_the_guard)
 }
 
 /* Every way out of a barred acquire, in the turn before its answer. */
-A_PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way)
+GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 {
-    struct client *p = guarded(s);
     struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "three", NULL);
     acquire(a, HILOCK_TRY);
     acquire(b, HILOCK_TRY);
@@ -119,9 +114,8 @@ A_PLAY(an_acquire_may_go_while_its_refusal_is_on_the_way)
 
 A_PLAY(unreadable_INFO_means_just_started)
 {
-    struct client *p;
     PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
-    p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
+    struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
     asking(p, "a", "stock", NULL);
     TELLS_IN(s, 3900, "");

@@ -25,9 +25,8 @@ GIVEN(a_name_is_of_any_bytes_up_to_its_limit, fixture_connect(s, HILOCK_CLIENT_O
     hilock_lock_free(lock);
 }
 
-WITH_CLIENT(what_is_NULL_is_nothing)
+HAVING(what_is_NULL_is_nothing, lone(s))
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     SAME(s, hilock_lock_remaining_ms(NULL), 0);
     SAME(s, hilock_lock_token(NULL), 0);
     SAME(s, hilock_lock_state(NULL), HILOCK_STATE_IDLE);
@@ -57,9 +56,8 @@ GIVEN(no_more_wait_than_waiters_max, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.w
     SAME(s, acquire(handle_new(p, "f", "third", NULL), HILOCK_FOREVER), HILOCK_OK);
 }
 
-A_PLAY(getters_follow_the_life_of_a_hold)
+HAVING(getters_follow_the_life_of_a_hold, asking(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)))
 {
-    struct handle *a = asking(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct hilock_lock_info info = {.size = sizeof info};
     run_us(s, 150);
     hilock_lock_describe(a->lock, &info);
@@ -91,14 +89,13 @@ static void visit(const struct hilock_lock_info *info, void *user)
 WITH_CLIENT(each_lock_visits_who_waits_and_who_holds_once)
 {
     struct visited visited = {""};
-    struct handle *d;
     handle_new(p, "idle", "idle", NULL);
     held(p, "a", "one", NULL);
     store_take(&s->store, "two", "another", 60000);
     asking(p, "b", "two", NULL);
     asking(p, "c", "one", NULL);
     run_ms(s, 5);
-    d = asking(p, "d", "three", NULL);
+    struct handle *d = asking(p, "d", "three", NULL);
     cancel(d); /* decided, and waiting until its callback has run */
     hilock_client_each_lock(p->client, visit, &visited);
     HOLDS(s, strstr(visited.text, "one:2"));

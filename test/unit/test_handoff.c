@@ -122,17 +122,78 @@ WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* The server lies, grants the name twice, and is away when both are released. The first release takes b along, to whom
+ * it cannot hand on; b is not handed the second hold as well. */
+WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
+{
+    struct handle *first = handle_new(p, "first", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)),
+                  *second = handle_new(p, "second", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    s->is_tampered = 1;
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99), .times = 2);
+    acquire(first, HILOCK_TRY);
+    run_us(s, 150);
+    s->net.back_us = 5000;
+    acquire(second, HILOCK_TRY);
+    TELLS_IN(s, 1, "first:OK");
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 10000));
+    TELLS_IN(s, 10, "b:WAITING second:OK");
+    cut_off(s);
+    run_ms(s, 20);
+    release(first);
+    release(second);
+    TELLS_IN(s, 30, "");
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 500, "first:release LOST second:release LOST b:OK");
+    HOLDS(s, is_ours(s, "stock"));
+    TELLS_IN(s, 5000, "");
+}
+
 /* ---- what crosses it ---- */
+
+static struct handle *late;
+static void release_late(struct handle *handle) { SAME(handle->fixture, release(late), HILOCK_OK); }
+
+/* Both are lost in one turn, when their heartbeats find them under other tokens than were pushed: the second is
+ * released before its loss is reported. */
+WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
+{
+    static const char *const names[] = {"stock", "shelf"};
+    struct handle *handles[2], *c;
+    unsigned requests;
+    s->is_tampered = 1;
+    for (int i = 0; i < 2; i++) {
+        store_grant(&s->store, names[i], "x:9", 600000);
+        handles[i] = asking(p, names[i], names[i], NULL);
+    }
+    c = asking(p, "c", "shelf", NULL);
+    TELLS_IN(s, 10, "stock:WAITING shelf:WAITING c:WAITING");
+    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99), .times = 2);
+    for (requests = s->net.requests; s->net.requests < requests + 2;)
+        run_us(s, 10);
+    for (int i = 0; i < 2; i++) {
+        const char *holder = formatted("%s:%d", p->uuid, i + 1);
+        store_take(&s->store, names[i], holder, 3000);
+        push_grant(p, names[i], i + 1, 2, 2900, store_token(&s->store, names[i], holder));
+    }
+    s->net.back_us = 10000;
+    TELLS_IN(s, 1, "stock:OK shelf:OK");
+    late = handles[1];
+    when(handles[0], "LOST TAKEN", release_late);
+    frozen_ms(p, 20);
+    TELLS_IN(s, 1, "stock:LOST TAKEN shelf:release LOST");
+    SAME(s, c->calls, 1);
+    TELLS_IN(s, 100, "c:OK");
+    HOLDS(s, is_ours(s, "shelf"));
+}
 
 static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
 
 HOLDING(a_cancel_that_crosses_passes_it_on, NULL)
 {
-    struct handle *c;
     uint64_t token = a->result.fencing_token;
     other = asking(p, "b", "stock", NULL);
-    c = asking(p, "c", "stock", NULL);
+    struct handle *c = asking(p, "c", "stock", NULL);
     unheard_ms(s, 1);
     when(a, "released", cancel_other);
     release(a);

@@ -42,9 +42,8 @@ WITH_CLIENT(giving_back_is_refused_and_repeated)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
-WITH_CLIENT(a_try_granted_too_late_asks_again_within_its_time)
+HAVING(a_try_granted_too_late_asks_again_within_its_time, granted_late(s, fixture_connect(s, NULL), 1, HILOCK_TRY))
 {
-    struct handle *a = granted_late(s, p, 1, HILOCK_TRY);
     TELLS_IN(s, 5, "a:OK");
     HOLDS(s, a->result.remaining_ms >= 2500);
 }
@@ -77,9 +76,8 @@ static void release_other(struct handle *handle)
     SAME(handle->fixture, release(TAILQ_NEXT(handle, entry)), HILOCK_OK);
 }
 
-WITH_CLIENT(released_before_its_loss_is_told_it_answers_LOST)
+HAVING(released_before_its_loss_is_told_it_answers_LOST, held(fixture_connect(s, NULL), "a", "one", &picky))
 {
-    struct handle *a = held(p, "a", "one", &picky);
     held(p, "b", "two", &picky);
     frozen_ms(p, 4000);
     when(a, "LOST SUSPENDED", release_other);

@@ -79,16 +79,7 @@ static void end(void)
     hl_host_done(&host);
 }
 
-/* A test between a begin and an end. */
-#define WITH_HOST(name)                                                                                         \
-    static void name##_told(void);                                                                              \
-    TEST(name)                                                                                                  \
-    {                                                                                                           \
-        begin();                                                                                                \
-        name##_told();                                                                                          \
-        end();                                                                                                  \
-    }                                                                                                           \
-    static void name##_told(void)
+#define WITH_HOST(name) TEST_WITHIN(name, begin, end)
 
 static void turn(void) { poll_loop_turn(loop, 0); }
 

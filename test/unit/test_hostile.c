@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "cluster_stage.h"
-#include "quorum_stage.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 #include "wanted.h"
 #include "suite.h"
 
@@ -26,8 +24,6 @@ struct actor {
 struct hostile {
     struct fixture s;
     struct hl_random random;
-    struct cluster_stage cluster;
-    struct stage sentinels;
     struct client *client;
     struct actor actors[HANDLES];
     struct call calls[CALLS_MAX];
@@ -81,7 +77,6 @@ static struct hl_reply *string(struct hostile *h)
 
 static struct hl_reply *anything(struct hostile *h, int depth)
 {
-    struct hl_reply *array;
     uint64_t kind = below(h, depth < 4 ? 8 : 5);
     if (kind == 0)
         return say_nil();
@@ -93,7 +88,7 @@ static struct hl_reply *anything(struct hostile *h, int depth)
         return say_status(texts[below(h, sizeof texts / sizeof *texts)]);
     if (kind == 4)
         return say_error("%s", errors[below(h, sizeof errors / sizeof *errors)]);
-    array = say_array(0);
+    struct hl_reply *array = say_array(0);
     for (uint64_t count = below(h, 8); count; count--)
         array = say_longer(array, anything(h, depth + 1));
     return array;
@@ -301,8 +296,8 @@ static void set(struct hostile *h, enum deployment deployment)
     s->store.replica_us = 1000;
     switch (deployment) {
     case SINGLE: break;
-    case SENTINEL: stage_set(&h->sentinels, s), url = STAGE_URL; break;
-    case CLUSTER: cluster_set(&h->cluster, s), url = CLUSTER_URL; break;
+    case SENTINEL: sentinels_set(s), url = SENTINEL_URL; break;
+    case CLUSTER: cluster_set(s), url = CLUSTER_URL; break;
     case QUORUM: fixture_masters(s, 3); break;
     case DEPLOYMENTS: break;
     }

@@ -3,9 +3,8 @@
  * nothing of the handle's own affairs is touched. */
 #include "play.h"
 
-A_PLAY(a_free_name_has_no_holder_and_a_lease_may_have_no_end)
+HAVING(a_free_name_has_no_holder_and_a_lease_may_have_no_end, lone(s))
 {
-    struct handle *a = lone(s);
     SAME(s, peek(a), HILOCK_OK);
     SAME(s, a->calls, 0);
     TELLS_IN(s, 1, "a:peek OK");
@@ -25,9 +24,8 @@ WITH_CLIENT(exactly_the_named_holder_is_released)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL), *w = handle_new(q, "w", "stock", NULL);
-    char holder[80];
     s->is_tampered = 1;
-    snprintf(holder, sizeof holder, "%s:1", p->uuid);
+    const char *holder = formatted("%s:1", p->uuid);
     acquire(w, HILOCK_FOREVER);
     TELLS_IN(s, 5, "w:WAITING");
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
@@ -44,9 +42,8 @@ WITH_CLIENT(exactly_the_named_holder_is_released)
     SAME(s, a->event.reason, HILOCK_REASON_TAKEN);
 }
 
-WITH_CLIENT(whoever_holds_is_peeked_at_first)
+HAVING(whoever_holds_is_peeked_at_first, lone(s))
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     s->is_tampered = 1;
     force(a, NULL);
     TELLS_IN(s, 1, "a:force LOST");
@@ -110,9 +107,8 @@ A_PLAY(whatever_is_said_to_a_peek_is_told)
     }
 }
 
-A_PLAY(what_is_no_lock_is_not_ended)
+HAVING(what_is_no_lock_is_not_ended, lone(s))
 {
-    struct handle *a = lone(s);
     store_set_string(&s->store, "stock", "7");
     peek(a);
     force(a, "x");
@@ -126,9 +122,8 @@ A_PLAY(what_is_no_lock_is_not_ended)
     SAME(s, asked(s, "mutex_force"), 1); /* seen before it is said */
 }
 
-A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)
+HAVING(a_holder_too_long_is_cut_and_cannot_be_forced, lone(s))
 {
-    struct handle *a = lone(s);
     char holder[5001];
     memset(holder, 'h', sizeof holder - 1);
     memcpy(holder + 4998, ":1", 3);
@@ -141,9 +136,8 @@ A_PLAY(a_holder_too_long_is_cut_and_cannot_be_forced)
 }
 
 /* What else is refused, test_refusals says. */
-WITH_CLIENT(the_longest_holder_and_no_memory)
+HAVING(the_longest_holder_and_no_memory, lone(s))
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     char holder[1026] = "";
     memset(holder, 'h', 1025);
     SAME(s, force(a, holder), HILOCK_INVALID);

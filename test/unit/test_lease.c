@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic of leases: R1 in numbers, and its behaviour at the ends of the range. */
 #include "base/random.h"
-#include "lock/lease.h"
+#include "core/lease.h"
 #include "suite.h"
 
 enum { MS = 1000 };

@@ -185,9 +185,8 @@ static void pass(const char *item, int count)
     struct link_trial trial;
     size_t each = strlen(item);
     char *bytes = malloc(16 + (size_t)count * each);
-    size_t length;
     assert_non_null(bytes);
-    length = (size_t)sprintf(bytes, "*%d\r\n", count);
+    size_t length = (size_t)sprintf(bytes, "*%d\r\n", count);
     for (int i = 0; i < count; i++, length += each)
         memcpy(bytes + length, item, each);
     begin(&trial, 3);

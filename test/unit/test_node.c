@@ -54,13 +54,10 @@ A_PLAY(a_script_that_may_not_be_loaded_says_so)
 WITH_CLIENT(several_scripts_are_loaded_once_each)
 {
     struct handle *a[4], *b[4];
-    char name[16];
     s->is_untold = 1;
     for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "h%d", i);
-        a[i] = held(p, "a", name, NULL);
-        snprintf(name, sizeof name, "n%d", i);
-        b[i] = handle_new(p, "b", name, HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
+        a[i] = held(p, "a", formatted("h%d", i), NULL);
+        b[i] = handle_new(p, "b", formatted("n%d", i), HILOCK_LOCK_OPTIONS(.kind = i & 1 ? HILOCK_FAIR : HILOCK_MUTEX));
     }
     sim_store_flush_scripts(s->store.core);
     for (int i = 0; i < 4; i++) {
@@ -79,8 +76,7 @@ GIVEN(no_more_than_inflight_max_are_on_the_wire, fixture_connect(s, HILOCK_CLIEN
 {
     s->is_untold = 1;
     for (int i = 0; i < 40; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
+        const char *name = formatted("n%d", i);
         asking(p, name, name, NULL);
     }
     run_us(s, 50);
@@ -162,7 +158,7 @@ GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTI
     run_ms(s, 5000);
     asking(p, "a", "stock", NULL);
     run_ms(s, 1);
-    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 15 "), " 15 %llu", &not_after_us);
+    sscanf(strstr(store_line(&s->store, "mutex_acquire", 0)->text, " 30000 "), " 30000 %llu", &not_after_us);
     /* TIME was executed 100 us after it was sent, and elapsed time counts from that send */
     sampled_us = store_us(&s->store) - (fixture_us(s) - sent_at_us(s, "mutex_acquire", 0)) + 100;
     SAME(s, not_after_us, (sampled_us / 1000 + 1000 + 1) * 1000);
@@ -197,5 +193,5 @@ A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
     struct client *p = fixture_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */
-    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 15 9999999999999999 "));
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 30000 9999999999999999 "));
 }

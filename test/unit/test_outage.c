@@ -40,6 +40,21 @@ HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTION
     HOLDS(s, s->place->tried < OUTAGES * 60);
 }
 
+/* The less is left, the sooner the next try: after a quarter of that, but not within less than 50 ms. */
+HOLDING(while_it_is_away_tries_follow_what_is_left, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    enum { CONNECT_US = 1000 };
+    cut_off(s);
+    while (is_held(a)) {
+        unsigned tried = s->place->tried;
+        uint64_t from_us = fixture_us(s), part_us = (uint64_t)hilock_lock_remaining_ms(a->lock) * 1000 / 4;
+        while (s->place->tried == tried && is_held(a))
+            run_us(s, 100);
+        HOLDS(s, fixture_us(s) - from_us <= (part_us > 50000 ? part_us : 50000) + CONNECT_US);
+    }
+    TELLS(s, "a:RENEWAL_FAILED a:LOST EXPIRED");
+}
+
 /* What is held for long enough is no reason to hurry. */
 A_PLAY(a_long_lease_leaves_the_pauses_long)
 {

@@ -15,10 +15,8 @@ WITH_CLIENT(a_free_name_costs_one_native_command_and_no_second_link)
 {
     struct hilock_lock_info info = {.size = sizeof info};
     struct handle *a = waits(p, "a");
-    char text[128];
     TELLS_IN(s, 1, "a:OK");
-    snprintf(text, sizeof text, "SET stock %s:1 NX PX 3000", p->uuid);
-    TEXT(s, store_line(&s->store, "SET", 0)->text, text);
+    TEXT(s, store_line(&s->store, "SET", 0)->text, formatted("SET stock %s:1 NX PX 3000", p->uuid));
     BELIEVES(s, a, sent_at_us(s, "SET", 0) + 3000000 - 30000 - 7000);
     SAME(s, a->result.fencing_token, 0);
     SAME(s, hilock_lock_token(a->lock), 0);

@@ -206,11 +206,10 @@ TEST(a_struct_of_another_version_is_borne)
     struct { struct hilock_stats known; uint64_t unknown[4]; } newer = {.known = some_stats(), .unknown = {1, 2, 3, 4}};
     struct hilock_stats all = some_stats(), *old = malloc(size), total = some_stats();
     struct hilock_stats expected = {.size = sizeof expected, .acquires = all.acquires, .granted = all.granted};
-    char *page;
     assert_non_null(old);
     memcpy(old, &all, size);
     memcpy(old, &size, sizeof size);
-    page = page_of(old, "");
+    char *page = page_of(old, "");
     assert_page(page, &expected, "");
     free(page);
     page = page_of(NULL, "");

@@ -2,13 +2,12 @@
 /* Locks decided by the votes of independent masters: from the question to the grant, or the way back; and the hold:
  * renewed, healed, extended, lost, released; and what the restart guard is for. */
 #include "play.h"
-#include "quorum_stage.h"
+#include "stage.h"
 
 /* ---- granted ---- */
 
-A_PLAY(all_are_asked_at_once_and_the_third_answer_decides)
+HAVING(all_are_asked_at_once_and_the_third_answer_decides, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     uint64_t begun_us = fixture_us(s);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
@@ -88,8 +87,7 @@ A_PLAY(before_the_first_connection_it_waits_for_enough)
 GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 {
     struct client *q = quorum(s, 3);
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(q, "b", "stock", NULL);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(q, "b", "stock", NULL);
     TELLS_IN(s, 100, "b:WAITING");
     HOLDS(s, strncmp(b->holder, p->uuid, 36) == 0);
     size_t before = asked_all(s, "mutex_acquire") - store_count(store_at(s, 0), "mutex_acquire");
@@ -102,9 +100,8 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
 
 /* ---- refused ---- */
 
-A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
+HAVING(without_a_majority_it_is_UNREACHABLE_and_nothing_stays, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     world_freeze(&store_at(s, 2)->lane);
@@ -118,9 +115,8 @@ A_PLAY(without_a_majority_it_is_UNREACHABLE_and_nothing_stays)
     SAME(s, kept(s, "stock"), 0);
 }
 
-A_PLAY(refused_for_good_by_a_majority)
+HAVING(refused_for_good_by_a_majority, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     store_set_string(store_at(s, 0), "stock", "text");
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5, "a:OK"); /* one of three is no matter */
@@ -133,9 +129,8 @@ A_PLAY(refused_for_good_by_a_majority)
 }
 
 /* redis-plus-plus forgets a master whose answer did not come: its key stays for the whole lease. */
-A_PLAY(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not)
+HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 3), "a", "stock", NULL);
     take_at(s, 0, 2, "another");
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
     acquire(a, HILOCK_TRY);
@@ -187,9 +182,8 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
     (void)a;
 }
 
-A_PLAY(peek_tells_whom_most_masters_name)
+HAVING(peek_tells_whom_most_masters_name, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
-    struct handle *a = handle_new(quorum(s, 5), "a", "stock", NULL);
     take_at(s, 0, 2, "one:1");
     take_at(s, 2, 3, "another:1");
     SAME(s, peek(a), HILOCK_OK);
@@ -216,9 +210,8 @@ A_PLAY(force_release_needs_a_majority)
                                                                         .label = "till@shop-7"});
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
-    char holder[64];
     s->is_tampered = 1;
-    snprintf(holder, sizeof holder, "%s", store_holder(store_at(s, 0), "stock"));
+    const char *holder = formatted("%s", store_holder(store_at(s, 0), "stock"));
     SAME(s, force(b, "somebody:1"), HILOCK_OK);
     TELLS_IN(s, 1, "b:force LOST");
     SAME(s, force(b, holder), HILOCK_OK);
@@ -284,9 +277,8 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
-A_PLAY(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles)
+HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 3), "a", "stock", NULL))
 {
-    struct handle *a = held(quorum(s, 3), "a", "stock", NULL);
     world_freeze(&store_at(s, 0)->lane);
     world_freeze(&store_at(s, 1)->lane);
     release(a);
@@ -330,12 +322,10 @@ static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard
     struct client *p = quorum_with(s, 3, options), *q = quorum_with(s, 3, options);
     struct handle *a, *b = handle_new(q, "b", "stock", NULL);
     s->is_tampered = 1;
-    s->net.places[2].mood = NET_REFUSES;
-    net_reset_at(&s->net, s->net.places[2].store, NET_ALL);
+    crash(s, 2);
     run_ms(s, 5);
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.renew = HILOCK_RENEW_NEVER));
-    s->net.places[0].mood = NET_REFUSES;
-    net_reset_at(&s->net, s->net.places[0].store, NET_ALL);
+    crash(s, 0);
     s->net.places[2].mood = NET_LISTENS;
     PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
     restart_empty(s, 1);
@@ -356,7 +346,6 @@ A_PLAY(by_default_a_restarted_master_gives_no_vote_for_a_lease)
     acquire(b, 5000);
     run_ms(s, 5000);
     HOLDS(s, is_held(b));
-    fixture_hush(s);
 }
 
 A_PLAY(without_the_guard_two_hold_at_a_time)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reentrant handle that holds counts up with no command, needs as many releases, and is never told OK when the hold has ended. */
-#include "lock/core.h"
+#include "hold/hold.h"
 #include "play.h"
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
@@ -47,9 +47,8 @@ HOLDING(it_counts_up_and_down_with_no_command, &again)
     SAME(s, asked(s, "renew"), 0);
 }
 
-WITH_CLIENT(a_handle_that_waits_is_IN_USE_all_the_same)
+HAVING(a_handle_that_waits_is_IN_USE_all_the_same, asking(fixture_connect(s, NULL), "a", "stock", &again))
 {
-    struct handle *a = asking(p, "a", "stock", &again);
     SAME(s, acquire(a, HILOCK_FOREVER), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" already waits: it can be entered again once it holds");
     TELLS_IN(s, 1, "a:OK");
@@ -238,10 +237,7 @@ A_PLAY(everything_is_legal_inside)
     s->is_tampered = 1;
     for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
         struct client *p = fixture_connect(s, NULL);
-        struct handle *a;
-        char name[16];
-        snprintf(name, sizeof name, "stock%zu", i);
-        a = held(p, "a", name, &again);
+        struct handle *a = held(p, "a", formatted("stock%zu", i), &again);
         acquire(a, HILOCK_TRY);
         acquire(a, HILOCK_TRY);
         release(a);
@@ -259,8 +255,7 @@ A_PLAY(everything_is_legal_inside)
 HOLDING(a_peek_tells_the_count_of_its_handle, HILOCK_LOCK_OPTIONS(.reentrant = 1))
 {
     acquire(a, HILOCK_TRY);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     peek(a);
     run_ms(s, 1);
     SAME(s, a->result.operation, HILOCK_OP_PEEK);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grants that replicas must confirm: when they are reported, what happens if too few confirm, what all of it costs the
  * others, and beside what else there is: kinds of lock, other handles in line, multis, servers that change. */
-#include "cluster_stage.h"
 #include "play.h"
-#include "replicas_stage.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
 /* ---- reports ---- */
 
-A_PLAY(it_is_told_when_replicas_have_it)
+HAVING(it_is_told_when_replicas_have_it, asking(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = asking(shop(s), "a", "stock", &confirmed);
     TELLS_IN(s, 6, "a:OK");
     SAME(s, a->at_us, asked_at_us(s, "WAIT", 0) + 5000 + s->net.back_us);
     BELIEVES(s, a, sent_at_us(s, "mutex_acquire", 0) + 30000000 - 307000);
@@ -23,21 +20,20 @@ A_PLAY(it_is_told_when_replicas_have_it)
 }
 
 /* At the end of a try; of a wait, though its WAIT is still out; and of one that ends between two attempts. */
-A_PLAY(too_few_are_told_in_time_and_leave_nothing)
+HAVING(too_few_are_told_in_time_and_leave_nothing, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 999, "");
     TELLS_IN(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
-    TEXT(s, holder_of(s, "stock"), "");
+    TEXT(s, store_holder(&s->store, "stock"), "");
     uint64_t begun_us = fixture_us(s);
     acquire(a, 400);
     TELLS_IN(s, 410, "a:NOT_REPLICATED");
     SAME(s, a->at_us, begun_us + 400000);
     TEXT(s, a->detail, "fewer than 1 replicas had confirmed when the wait of 400 ms ended; the grant was undone");
-    TEXT(s, holder_of(s, "stock"), "");
+    TEXT(s, store_holder(&s->store, "stock"), "");
     run_ms(s, 1000);
     acquire(a, 1020);
     TELLS_IN(s, 1100, "a:NOT_REPLICATED");
@@ -63,7 +59,7 @@ A_PLAY(what_else_is_said_to_WAIT)
         acquire(a, HILOCK_TRY);
         TELLS_IN(s, 5, answers[i].story);
         HOLDS(s, strstr(a->detail, answers[i].detail));
-        TEXT(s, holder_of(s, "stock"), "");
+        TEXT(s, store_holder(&s->store, "stock"), "");
     }
 }
 
@@ -86,14 +82,12 @@ enum { MANY = 12 };
 
 GIVEN(many_go_with_one_WAIT, shop(s))
 {
-    char name[16];
     s->is_untold = 1;
     struct handle *first = asking(p, "first", "first", &confirmed);
     run_ms(s, 4); /* its WAIT is out */
     SAME(s, asked(s, "WAIT"), 1);
     for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        asking(p, "a", name, &confirmed);
+        asking(p, "a", formatted("stock:%d", i), &confirmed);
         run_us(s, 10);
     }
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -101,15 +95,12 @@ GIVEN(many_go_with_one_WAIT, shop(s))
     SAME(s, asked(s, "mutex_acquire"), MANY + 1);
     SAME(s, asked(s, "WAIT"), 2);
     SAME(s, hilock_lock_state(first->lock), HILOCK_STATE_HELD);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "stock:%d", i);
-        HOLDS(s, is_ours(s, name));
-    }
+    for (int i = 0; i < MANY; i++)
+        HOLDS(s, is_ours(s, formatted("stock:%d", i)));
 }
 
-A_PLAY(a_renewal_needs_no_WAIT)
+HAVING(a_renewal_needs_no_WAIT, asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1)))
 {
-    struct handle *a = asking(shop(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .replicas = 1));
     run_ms(s, 3000);
     HOLDS(s, asked(s, "renew") >= 2);
     extend(a, 3000);
@@ -156,9 +147,8 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
     SAME(s, asked(s, "WAIT"), 2);
 }
 
-A_PLAY(a_WAIT_that_is_never_answered_ends_the_link)
+HAVING(a_WAIT_that_is_never_answered_ends_the_link, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 3900, "");
@@ -174,7 +164,7 @@ GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
     SAME(s, asked(s, "WAIT"), 1);
     cancel(a);
     TELLS_IN(s, 1, "a:CANCELLED");
-    TEXT(s, holder_of(s, "stock"), "");
+    TEXT(s, store_holder(&s->store, "stock"), "");
     s->store.replicas_away = 0;
     b = asking(p, "b", "stock", &confirmed);
     TELLS_IN(s, 900, ""); /* behind the WAIT that goes on */
@@ -184,9 +174,8 @@ GIVEN(a_cancel_in_WAIT_leaves_nothing, shop(s))
 
 /* ---- faults ---- */
 
-A_PLAY(a_third_link_alone_that_is_away_is_told)
+HAVING(a_third_link_alone_that_is_away_is_told, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->place->mood = NET_REFUSES;
     acquire(a, 500);
     TELLS_IN(s, 600, "a:UNREACHABLE");
@@ -212,8 +201,7 @@ GIVEN(a_hold_is_handed_to_who_asks_for_no_more, shop(s))
     run_ms(s, 10);
     asking(p, "b", "stock", &confirmed);
     asking(p, "c", "stock", NULL);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK");
     SAME(s, asked(s, "WAIT"), 1);
@@ -244,7 +232,7 @@ A_PLAY(all_parts_of_a_multi_are_confirmed)
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 250, "a:NOT_REPLICATED");
     for (int i = 0; names[i]; i++)
-        TEXT(s, holder_of(s, names[i]), "");
+        TEXT(s, store_holder(&s->store, names[i]), "");
     acquire(a, 60000);
     run_ms(s, 1000);
     s->store.replicas_away = 0;
@@ -256,30 +244,28 @@ A_PLAY(all_parts_of_a_multi_are_confirmed)
 /* Only the third link is asked something: its node is to find out who serves by now. */
 A_PLAY(a_server_that_stops_is_left_though_it_is_asked_over_the_third_link_alone)
 {
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
-    struct client *p = cluster_connect(&stage);
-    for (int i = 0; i < CLUSTER_MASTERS; i++)
-        stage.stores[i]->replicas = 1;
+    cluster_set(s);
+    struct client *p = cluster_connect(s);
+    for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
+        store_at(s, i)->replicas = 1;
     struct handle *a = asking(p, "a", cluster_name(1, 0), &confirmed);
     run_ms(s, 100);
     release(a);
     run_ms(s, 2000);
-    world_freeze(&stage.stores[1]->lane);
+    world_freeze(&store_at(s, 1)->lane);
     acquire(a, 12000);
     run_ms(s, 2500);
-    cluster_take_over(&stage, 1, 2, 0);
+    cluster_take_over(s, 1, 2, 0);
     TELLS_IN(s, 1500, "a:OK a:released a:OK");
-    SAME(s, store_count(stage.stores[2], "WAIT"), 1);
-    world_thaw(&s->world, &stage.stores[1]->lane);
+    SAME(s, store_count(store_at(s, 2), "WAIT"), 1);
+    world_thaw(&s->world, &store_at(s, 1)->lane);
 }
 
 A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
 {
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
-    struct client *p = cluster_connect(&stage);
-    stage.stores[1]->replicas = 1;
+    cluster_set(s);
+    struct client *p = cluster_connect(s);
+    store_at(s, 1)->replicas = 1;
     struct handle *a = asking(p, "a", cluster_name(1, 0), NULL);
     run_ms(s, 100);
     release(a);
@@ -297,15 +283,14 @@ A_PLAY(links_that_nobody_needs_are_closed_in_a_cluster)
 
 A_PLAY(a_master_that_is_read_only_is_left_over_the_third_link)
 {
-    struct stage stage;
-    stage_set(&stage, s);
-    struct client *p = stage_connect(&stage);
-    s->store.replicas = stage.other->replicas = 1;
+    sentinels_set(s);
+    struct client *p = sentinels_connect(s);
+    s->store.replicas = replica_of(s)->replicas = 1;
     struct handle *a = asking(p, "a", "other", &confirmed);
     TELLS_IN(s, 100, "a:OK");
     a = handle_new(p, "a", "stock", &confirmed);
-    stage_fail_over(&stage, 3, 0, 1);
+    sentinels_fail_over(s, 3, 0, 1);
     acquire(a, 2000);
     run_ms(s, 3000);
-    HOLDS(s, is_held(a) && stage_is_at(stage.other, a));
+    HOLDS(s, is_held(a) && is_at(replica_of(s), a));
 }

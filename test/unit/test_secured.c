@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rediss: the name that each server's certificate must have, in every deployment; and no link ever falls back to plain. */
-#include "cluster_stage.h"
 #include "play.h"
-#include "quorum_stage.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
 static void all_speak_tls(struct fixture *s)
 {
@@ -44,30 +42,28 @@ A_PLAY(a_certificate_is_of_the_urls_host_or_of_the_name_in_the_options)
 
 A_PLAY(sentinels_and_the_master_have_their_own)
 {
-    struct stage stage;
-    stage_set(&stage, s);
+    sentinels_set(s);
     all_speak_tls(s);
     works(s, fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+sentinel://10.0.0.11,10.0.0.12,10.0.0.13/mymaster")));
-    TEXT(s, stage.places[0]->tls_host, "10.0.0.11");
-    TEXT(s, stage.places[2]->tls_host, "10.0.0.13");
+    TEXT(s, s->net.places[FIRST_SENTINEL + 0].tls_host, "10.0.0.11");
+    TEXT(s, s->net.places[FIRST_SENTINEL + 2].tls_host, "10.0.0.13");
     TEXT(s, s->place->tls_host, "127.0.0.1");
-    stage_fail_over(&stage, 3, 1, 1);
+    sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 100);
     TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
 }
 
 A_PLAY(servers_of_a_cluster_have_their_own)
 {
-    struct cluster_stage stage;
-    cluster_set(&stage, s);
+    cluster_set(s);
     all_speak_tls(s);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "rediss+cluster://127.0.0.1,10.0.0.2"));
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         asking(p, "a", cluster_name(i, 0), NULL);
     TELLS_IN(s, 100, "a:OK a:OK a:OK");
-    TEXT(s, stage.places[0]->tls_host, "127.0.0.1");
-    TEXT(s, stage.places[1]->tls_host, "10.0.0.2");
-    TEXT(s, stage.places[2]->tls_host, "10.0.0.3");
+    TEXT(s, s->net.places[0].tls_host, "127.0.0.1");
+    TEXT(s, s->net.places[1].tls_host, "10.0.0.2");
+    TEXT(s, s->net.places[2].tls_host, "10.0.0.3");
 }
 
 A_PLAY(masters_of_a_quorum_speak_as_their_urls_say)

@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The master that Sentinel names: found, followed, left; and hostile sentinels. */
 #include "play.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 
-/* stage: of the sentinels, the master and its replica; s: their fixture. */
-#define WITH_SENTINELS(name)                                                                                    \
-    static void name##_with(struct fixture *s, struct stage *stage);                                            \
-    A_PLAY(name)                                                                                            \
-    {                                                                                                           \
-        struct stage stage;                                                                                     \
-        stage_set(&stage, s);                                                                                   \
-        name##_with(s, &stage);                                                                                 \
-    }                                                                                                           \
-    static void name##_with(struct fixture *s, struct stage *stage)
+#define WITH_SENTINELS(name)                        \
+    static void name##_with(struct fixture *s);     \
+    A_PLAY(name)                                    \
+    {                                               \
+        sentinels_set(s);                           \
+        name##_with(s);                             \
+    }                                               \
+    static void name##_with(struct fixture *s)
 
 WITH_SENTINELS(the_master_is_asked_for_and_its_role)
 {
-    struct client *p = stage_connect(stage);
+    struct client *p = sentinels_connect(s);
     SAME(s, asked(s, "ROLE"), 1);
-    SAME(s, store_count(stage->other, NULL), 0);
-    SAME(s, store_listeners(stage->sentinels[0], "+switch-master"), 1);
+    SAME(s, store_count(replica_of(s), NULL), 0);
+    SAME(s, store_listeners(sentinel_at(s, 0), "+switch-master"), 1);
     held(p, "a", "stock", NULL);
     HOLDS(s, is_ours(s, "stock"));
 }
 
 WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
 {
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        stage->places[i]->mood = NET_REFUSES;
-    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL)), "a", "stock", NULL);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        s->net.places[FIRST_SENTINEL + i].mood = NET_REFUSES;
+    struct handle *a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL)), "a", "stock", NULL);
     acquire(a, 1000);
     TELLS_IN(s, 1100, "a:UNREACHABLE");
     HOLDS(s, strstr(a->detail, "master mymaster could not be asked within 1000 ms: sentinel 10.0.0.1") && strstr(a->detail, "Connection refused"));
     acquire(a, HILOCK_FOREVER);
-    stage->places[1]->mood = NET_LISTENS;
+    s->net.places[FIRST_SENTINEL + 1].mood = NET_LISTENS;
     TELLS_IN(s, 2500, "a:OK");
 }
 
 WITH_SENTINELS(a_switch_is_followed_at_once)
 {
-    struct client *p = stage_connect(stage);
+    struct client *p = sentinels_connect(s);
     struct handle *a = held(p, "a", "stock", NULL);
-    store_copy(stage->other, &s->store);
+    store_copy(replica_of(s), &s->store);
     p->tells = 1;
-    stage_fail_over(stage, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
+    sentinels_fail_over(s, 1, 1, 0); /* one sentinel says so, the others know nothing yet */
     TELLS_IN(s, 10, "failover down up");
-    SAME(s, store_count(stage->other, "renew"), 1);
+    SAME(s, store_count(replica_of(s), "renew"), 1);
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 29000);
     HOLDS(s, strstr(p->log, "failover: 10.0.0.2:6379 took over from 127.0.0.1:6379"));
     struct hilock_stats stats = counts_of(p);
@@ -55,11 +53,11 @@ WITH_SENTINELS(a_switch_is_followed_at_once)
 /* Sentinels that were never through a failover tell the epoch 0: an old one, when others know of the first. */
 WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
 {
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 0);
-    struct client *p = stage_connect(stage);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        store_knows(sentinel_at(s, i), "127.0.0.1", 6379, 0);
+    struct client *p = sentinels_connect(s);
     p->tells = 1;
-    stage_fail_over(stage, 1, 1, 0);
+    sentinels_fail_over(s, 1, 1, 0);
     TELLS_IN(s, 9000, "failover down up");
     held(p, "a", "stock", NULL);
     HOLDS(s, !is_ours(s, "stock"));
@@ -67,9 +65,9 @@ WITH_SENTINELS(the_first_failover_of_all_is_followed_and_not_back)
 
 WITH_SENTINELS(a_promotion_is_asked_after)
 {
-    struct client *p = stage_connect(stage);
-    stage_fail_over(stage, 1, 0, 0);
-    store_publish(stage->sentinels[0], "+promoted-slave",
+    struct client *p = sentinels_connect(s);
+    sentinels_fail_over(s, 1, 0, 0);
+    store_publish(sentinel_at(s, 0), "+promoted-slave",
                   "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
     run_ms(s, 10);
     held(p, "a", "stock", NULL);
@@ -78,34 +76,34 @@ WITH_SENTINELS(a_promotion_is_asked_after)
 
 WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
 {
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
-    struct handle *a = handle_new(stage_connect(stage), "a", "stock", NULL);
-    stage_fail_over(stage, 3, 0, 1);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        store_knows(sentinel_at(s, i), "127.0.0.1", 6379, 50);
+    struct handle *a = handle_new(sentinels_connect(s), "a", "stock", NULL);
+    sentinels_fail_over(s, 3, 0, 1);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 15000, "a:OK");
-    HOLDS(s, stage_is_at(stage->other, a));
+    HOLDS(s, is_at(replica_of(s), a));
 }
 
 /* One of three is no majority, though it is the only one that answers: it may just have been away. */
 WITH_SENTINELS(one_that_was_set_up_anew_is_not_believed)
 {
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        store_knows(stage->sentinels[i], "127.0.0.1", 6379, 50);
-    stage_connect(stage);
-    stage_fail_over(stage, 1, 0, 0);
-    stage->places[1]->mood = stage->places[2]->mood = s->place->mood = NET_REFUSES;
+    for (unsigned i = 0; i < SENTINELS; i++)
+        store_knows(sentinel_at(s, i), "127.0.0.1", 6379, 50);
+    sentinels_connect(s);
+    sentinels_fail_over(s, 1, 0, 0);
+    s->net.places[FIRST_SENTINEL + 1].mood = s->net.places[FIRST_SENTINEL + 2].mood = s->place->mood = NET_REFUSES;
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 30000);
-    SAME(s, store_count(stage->other, NULL), 0);
+    SAME(s, store_count(replica_of(s), NULL), 0);
 }
 
 /* One of them calls the same master by another address, or got another by hand: no failover, because the epoch is the same. */
 WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 {
-    sim_store_set_replica(stage->other->core, 0);
-    store_knows(stage->sentinels[1], STAGE_OTHER, 6379, 1);
-    struct client *p = stage_connect(stage);
+    sim_store_set_replica(replica_of(s)->core, 0);
+    store_knows(sentinel_at(s, 1), REPLICA_HOST, 6379, 1);
+    struct client *p = sentinels_connect(s);
     run_ms(s, 2000);
     held(p, "a", "stock", NULL);
     fixture_hush(s);
@@ -116,9 +114,8 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
 
 A_PLAY(a_master_that_nobody_knows_is_told)
 {
-    struct stage stage;
     struct handle *a;
-    stage_set(&stage, s);
+    sentinels_set(s);
     a = handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11/nobody")), "a", "stock", NULL);
     acquire(a, 500);
     TELLS_IN(s, 600, "a:UNREACHABLE");
@@ -141,11 +138,11 @@ static const char unknown[] = "ERR No such master with that name";
 
 WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {
-    struct plan *plans[STAGE_SENTINELS];
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        plans[i] = PLAN(s, .on = "SENTINEL", .at = stage->sentinels[i], .act = PLAN_REFUSE, .error = unknown,
+    struct plan *plans[SENTINELS];
+    for (unsigned i = 0; i < SENTINELS; i++)
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, i), .act = PLAN_REFUSE, .error = unknown,
                         .times = PLAN_ALWAYS);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
     p->tells = 1;
     run_ms(s, 5000);
     plan_end(plans[1]);
@@ -155,8 +152,8 @@ WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 WITH_SENTINELS(sentinels_have_a_login_of_their_own)
 {
     struct client *p;
-    for (int i = 0; i < STAGE_SENTINELS; i++)
-        sim_store_set_password(stage->sentinels[i]->core, FIXTURE_SECRET "2");
+    for (unsigned i = 0; i < SENTINELS; i++)
+        sim_store_set_password(sentinel_at(s, i)->core, FIXTURE_SECRET "2");
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+sentinel://10.0.0.11", .password = FIXTURE_SECRET, .sentinel_password = FIXTURE_SECRET "2"));
     HOLDS(s, hilock_client_is_connected(p->client));
@@ -189,68 +186,64 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     static const char *const messages[] = {
         "", "mymaster", "mymaster 127.0.0.1 6379 10.0.0.2", "mymaster 127.0.0.1 6379 10.0.0.2 0", "mymaster 127.0.0.1 6379  6379",
         "yourmaster 127.0.0.1 6379 10.0.0.2 6379", "mymaster 10.9.9.9 6379 10.0.0.2 6379"};
-    struct client *p;
     struct hl_reply *reply;
-    p = stage_connect(stage);
+    struct client *p = sentinels_connect(s);
     for (int i = 0; (reply = odd(i)) != NULL; i++) {
         struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
         run_ms(s, 16000);
         SAME(s, first->met, 1);
-        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = STAGE_SENTINELS);
+        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = SENTINELS);
         run_ms(s, 16000);
     }
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        store_publish(stage->sentinels[0], "+switch-master", messages[i]);
+        store_publish(sentinel_at(s, 0), "+switch-master", messages[i]);
     run_ms(s, 100);
-    SAME(s, store_count(stage->other, NULL), 0);
+    SAME(s, store_count(replica_of(s), NULL), 0);
     HOLDS(s, hilock_client_is_connected(p->client));
 }
 
 /* All that was released of late is said again to the next master, one by one; what is held cannot wait for that. */
 WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
 {
-    char name[16];
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .inflight_max = 1));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
     held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "other%d", i);
-        release(held(p, "b", name, NULL));
+        release(held(p, "b", formatted("other%d", i), NULL));
     }
-    run_ms(s, 10);
-    fixture_hush(s);
-    PLAN(s, .on = "mutex_release", .at = stage->other, .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
-    store_copy(stage->other, &s->store);
-    stage_fail_over(stage, 3, 1, 1);
+    unheard_ms(s, 10);
+    PLAN(s, .on = "mutex_release", .at = replica_of(s), .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
+    store_copy(replica_of(s), &s->store);
+    sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 3000);
-    HOLDS(s, store_count(stage->other, "mutex_release") > 20);
-    HOLDS(s, store_count(stage->other, "renew") >= 2);
+    HOLDS(s, store_count(replica_of(s), "mutex_release") > 20);
+    HOLDS(s, store_count(replica_of(s), "renew") >= 2);
     TELLS(s, "");
 }
 
 WITH_SENTINELS(a_failover_that_takes_long_loses_no_release)
 {
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
-    store_copy(stage->other, &s->store);
+    struct handle *a = held(sentinels_connect(s), "a", "stock", NULL);
+    store_copy(replica_of(s), &s->store);
     release(a);
     run_ms(s, 5000);
     cut_off(s);
     run_ms(s, 8000);
-    stage_fail_over(stage, 3, 1, 0);
+    sentinels_fail_over(s, 3, 1, 0);
     run_ms(s, 100);
-    TEXT(s, store_holder(stage->other, "stock"), "");
+    TEXT(s, store_holder(replica_of(s), "stock"), "");
 }
 
 /* Neither its lease nor its place in the queue would last until then. */
 WITH_SENTINELS(what_is_over_is_not_repeated)
 {
-    struct handle *a = held(stage_connect(stage), "a", "stock", NULL);
+    struct handle *a = held(sentinels_connect(s), "a", "stock", NULL);
     release(a);
     run_ms(s, 5000);
     cut_off(s);
     run_ms(s, 100);
     s->place->mood = NET_LISTENS;
     run_ms(s, 70000);
-    stage_fail_over(stage, 3, 1, 0);
+    sentinels_fail_over(s, 3, 1, 0);
     run_ms(s, 100);
-    SAME(s, store_count(stage->other, "mutex_release"), 0);
+    SAME(s, store_count(replica_of(s), "mutex_release"), 0);
 }

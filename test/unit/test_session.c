@@ -4,10 +4,9 @@
 
 GIVEN(open_says_nothing_but_the_name_without_a_password, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
 {
-    char line[FIXTURE_TEXT];
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 1);
-    snprintf(line, sizeof line, "CLIENT SETNAME hilock:shop-7:%s", p->uuid);
+    const char *line = formatted("CLIENT SETNAME hilock:shop-7:%s", p->uuid);
     TEXT(s, store_line(&s->store, NULL, 0)->text, line);
     TEXT(s, store_line(&s->store, "CLIENT", 1)->text, line); /* both links */
     SAME(s, asked(s, "AUTH"), 0);
@@ -110,16 +109,15 @@ A_PLAY(a_password_is_in_no_other_quote_either)
     run_ms(s, 2000);
     HOLDS(s, strstr(p->log, "ERR who is ***, and what is ***?"));
     HOLDS(s, !strstr(p->log, "shop"));
-    fixture_hush(s);
 }
 
 /* A server without that command repeats it. That no text has it is claimed of every text. */
 WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
 {
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    char error[FIXTURE_TEXT], told[FIXTURE_TEXT];
+    char error[FIXTURE_TEXT];
     snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
-    snprintf(told, sizeof told, "beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
+    const char *told = formatted("beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
     PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
     acquire(a, 1000);
     TELLS_IN(s, 100, "a:SERVER");

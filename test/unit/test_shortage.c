@@ -24,12 +24,11 @@ static void run_out(struct fixture *s) { s->memory.is_out = s->memory.spares_lin
 WITH_CLIENT(who_waits_behind_another_costs_one_block)
 {
     struct handle *c = handle_new(p, "c", "stock", NULL), *d = handle_new(p, "d", "stock", NULL);
-    size_t blocks, bytes;
     held(p, "a", "stock", NULL);
     waiting(p, "b", HILOCK_FOREVER);
     run_ms(s, 1);
-    blocks = s->memory.blocks;
-    bytes = s->memory.bytes;
+    size_t blocks = s->memory.blocks;
+    size_t bytes = s->memory.bytes;
     acquire(c, HILOCK_FOREVER);
     run_ms(s, 1);
     SAME(s, s->memory.blocks, blocks + 1);
@@ -49,8 +48,7 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
     run_ms(s, 10);
     struct handle *b = waiting_otherwise(p, "b", 100);
     waiting(p, "c", HILOCK_FOREVER);
-    run_ms(s, 10);
-    fixture_hush(s);
+    unheard_ms(s, 10);
     run_out(s);
     cancel(a);
     run_ms(s, 60);
@@ -64,8 +62,7 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
 WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     run_out(s);
     release_quietly(a);
     run_us(s, 1);
@@ -80,8 +77,7 @@ WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
 HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
 {
     waiting(p, "b", HILOCK_FOREVER);
-    run_ms(s, 1);
-    fixture_hush(s);
+    unheard_ms(s, 1);
     run_out(s);
     release(a);
     TELLS_IN(s, 1, "a:released b:OK");

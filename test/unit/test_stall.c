@@ -83,5 +83,4 @@ GIVEN(a_loop_that_turns_is_not_stalled, holding(s, HILOCK_CLIENT_OPTIONS(.stall_
     run_ms(s, 20000);
     world_jump_us(&s->world, 0);
     SAME(s, stalls(p), 0);
-    fixture_hush(s);
 }

@@ -14,9 +14,8 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
     return asking(p, tag, name, NULL);
 }
 
-WITH_CLIENT(what_lingers_is_not_subscribed_again)
+HAVING(what_lingers_is_not_subscribed_again, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     cancel(a);
     run_ms(s, 10);
@@ -26,9 +25,8 @@ WITH_CLIENT(what_lingers_is_not_subscribed_again)
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
 }
 
-WITH_CLIENT(wanted_again_while_it_leaves_it_comes_back)
+HAVING(wanted_again_while_it_leaves_it_comes_back, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
     cancel(a);
@@ -59,9 +57,8 @@ WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
     SAME(s, store_listeners(&s->store, CHANNEL), 1);
 }
 
-WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
+HAVING(refused_when_nobody_wants_it_any_more_it_is_forgotten, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    struct handle *a = waits(p, "a", "stock");
     PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 2000000);
     run_ms(s, 10);
     struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
@@ -78,22 +75,17 @@ WITH_CLIENT(refused_when_nobody_wants_it_any_more_it_is_forgotten)
 WITH_CLIENT(what_was_not_asked_for_yet_is_asked_for_on_the_new_link)
 {
     struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
-    char name[64];
     s->is_untold = 1;
-    for (int i = 0; i < 300; i++) {
-        snprintf(name, sizeof name, "n%d", i);
-        waits(p, name, name);
-    }
+    for (int i = 0; i < 300; i++)
+        waits(p, "a", formatted("n%d", i));
     run_ms(s, 10);
     SAME(s, asked(s, "SUBSCRIBE"), 256);
     plan_let_go(&s->plans, slow);
     net_reset(&s->net, NULL, NET_STREAMS);
     run_ms(s, 100);
     SAME(s, asked(s, "SUBSCRIBE"), 256 + 300 + 1);
-    for (int i = 0; i < 300; i++) {
-        snprintf(name, sizeof name, "redisson_lock__channel:{n%d}", i);
-        SAME(s, store_listeners(&s->store, name), 1);
-    }
+    for (int i = 0; i < 300; i++)
+        SAME(s, store_listeners(&s->store, formatted("redisson_lock__channel:{n%d}", i)), 1);
 }
 
 /* An answer may be slow as long as the link says something. */
@@ -231,8 +223,7 @@ WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
     s->is_tampered = 1;
     store_take(&s->store, "a", "another", 600000);
     store_take(&s->store, "{a}", "another", 600000);
-    struct handle *a = asking(p, "a", "a", NULL), *b = handle_new(p, "b", "{a}", NULL);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "a", NULL), *b = asking(p, "b", "{a}", NULL);
     run_ms(s, 10);
     SAME(s, asked_for(s, "SUBSCRIBE redisson_lock__channel:"), 1);
     TELLS(s, "a:WAITING b:WAITING");

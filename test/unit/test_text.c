@@ -56,10 +56,9 @@ TEST(test_quote_cuts)
     for (int letter = 'a'; letter >= 0; letter -= 'a') {
         for (size_t length = 0; length < 400; length++) {
             char bytes[400];
-            struct hl_quoted quoted;
             size_t whole = length * (letter ? 1 : 4);
             memset(bytes, letter, sizeof bytes);
-            quoted = hl_quote(bytes, length);
+            struct hl_quoted quoted = hl_quote(bytes, length);
             assert_true(strlen(quoted.bytes) < sizeof quoted.bytes);
             if (whole + 3 <= sizeof quoted.bytes)
                 assert_int_equal(strlen(quoted.bytes), whole);

@@ -3,10 +3,8 @@
  * with replicas that confirm, one of a queue, of multis and of a quorum, played once for every allocation, timer, link,
  * command and query that may fail in it: nothing crashes or leaks, refusals say NO_MEMORY, each acquire that was
  * accepted has one outcome, the client ends, and where memory came back it works again. */
-#include "cluster_stage.h"
 #include "play.h"
-#include "quorum_stage.h"
-#include "sentinel_stage.h"
+#include "stage.h"
 #include "wanted.h"
 
 typedef struct client *day_fn(struct fixture *s);
@@ -125,16 +123,15 @@ static void hold_and_wait(struct client *p, const char *one, const char *other)
 
 static struct client *sentinel_day(struct fixture *s)
 {
-    struct stage stage;
-    stage_set(&stage, s);
+    sentinels_set(s);
     store_take(&s->store, "other", "another", 60000);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = STAGE_URL, .command_timeout_ms = 1000));
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
     hold_and_wait(p, "stock", "other");
-    store_copy(stage.other, &s->store);
-    stage_fail_over(&stage, 3, 1, 1);
+    store_copy(replica_of(s), &s->store);
+    sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 5000);
     hold_and_wait(p, "stock", "third");
     return p;
@@ -142,22 +139,20 @@ static struct client *sentinel_day(struct fixture *s)
 
 static struct client *cluster_day(struct fixture *s)
 {
-    struct cluster_stage stage;
-    char one[16], other[16];
-    cluster_set(&stage, s);
-    snprintf(one, sizeof one, "%s", cluster_name(0, 0));
-    snprintf(other, sizeof other, "%s", cluster_name(1, 0));
-    store_take(stage.stores[1], other, "another", 60000);
+    cluster_set(s);
+    const char *one = cluster_name(0, 0);
+    const char *other = cluster_name(1, 0);
+    store_take(store_at(s, 1), other, "another", 60000);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
     if (p->status != HILOCK_OK)
         return p;
     run_ms(s, 3000);
     hold_and_wait(p, one, other);
-    cluster_begin_move(&stage, cluster_slot(one), 0, 2);
+    cluster_begin_move(s, cluster_slot(one), 0, 2);
     hold_and_wait(p, one, other);
-    cluster_end_move(&stage, cluster_slot(one), 2);
+    cluster_end_move(s, cluster_slot(one), 2);
     hold_and_wait(p, one, other);
-    cluster_take_over(&stage, 1, 0, 1);
+    cluster_take_over(s, 1, 0, 1);
     run_ms(s, 5000);
     hold_and_wait(p, one, other);
     return p;

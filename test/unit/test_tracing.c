@@ -64,7 +64,6 @@ GIVEN(a_turn_is_told_from_its_call_to_its_release, traced(s))
     run_ms(s, 5);
     handle_drop(a);
     TEXT(s, told, "acquire attempt grant release");
-    fixture_hush(s);
 }
 
 A_PLAY(a_wait_is_told_with_its_places)
@@ -84,7 +83,6 @@ A_PLAY(a_wait_is_told_with_its_places)
     release(b);
     run_ms(s, 5);
     HOLDS(s, strlen(told) > 6 && strcmp(told + strlen(told) - 6, " grant") == 0);
-    fixture_hush(s);
 }
 
 GIVEN(a_hand_off_is_told_of_the_next, traced(s))
@@ -98,12 +96,10 @@ GIVEN(a_hand_off_is_told_of_the_next, traced(s))
     run_ms(s, 5);
     TEXT(s, told, "acquire wait handoff grant");
     handle_drop(b);
-    fixture_hush(s);
 }
 
-A_PLAY(a_loss_and_failed_renewals_are_told)
+HAVING(a_loss_and_failed_renewals_are_told, held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)))
 {
-    struct handle *a = held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     forget(a);
     PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "READONLY x", .times = 1);
     run_ms(s, 2000);
@@ -112,7 +108,6 @@ A_PLAY(a_loss_and_failed_renewals_are_told)
     store_delete(&s->store, "stock");
     run_ms(s, 2000);
     TEXT(s, told, "renew-failed renew loss");
-    fixture_hush(s);
 }
 
 A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
@@ -125,5 +120,4 @@ A_PLAY(of_a_multi_its_handle_is_told_and_names_have_none)
     release(a);
     run_ms(s, 5);
     TEXT(s, told, "acquire grant release");
-    fixture_hush(s);
 }

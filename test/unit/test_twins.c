@@ -4,9 +4,7 @@
  * may stop at a broken invariant of the library ("dies"), or run for ever ("hangs"). Any other end than by the claim
  * that its row names is red. */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -56,10 +54,9 @@ static void test_breaks_when_planted(void **state)
 {
     const struct safety *rule = *state;
     char *wound = mmap(NULL, FIXTURE_WOUND_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), found[FIXTURE_WOUND_MAX];
-    int holds;
     assert_true(wound != MAP_FAILED);
     assert_int_not_equal(hl_plant_find(rule->plant), HL_PLANT_NONE);
-    holds = holds_in_a_child(rule, wound);
+    int holds = holds_in_a_child(rule, wound);
     memcpy(found, wound, sizeof found);
     munmap(wound, FIXTURE_WOUND_MAX);
     if (holds)

@@ -69,9 +69,8 @@ A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
     s->is_tampered = 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct client *p = fixture_connect(s, NULL);
-        struct handle *a;
         store_delete(&s->store, "stock");
-        a = held(p, "a", "stock", &short_lease);
+        struct handle *a = held(p, "a", "stock", &short_lease);
         watched = validity_of(a);
         HOLDS(s, left(watched) > 0);
         when(a, NULL, it_is_0);

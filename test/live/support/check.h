@@ -4,12 +4,7 @@
 #ifndef LIVE_CHECK_H
 #define LIVE_CHECK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../../unit/suite.h"
 
 /* How long any one wait of a test may last. Far more than anything takes on a loaded machine: only a defect gets here. */
 enum { CHECK_PATIENCE_MS = 120000 };

@@ -10,10 +10,10 @@
 
 #include <cstdio>
 #include <cstring>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 extern "C" {
 #include "support/fixture.h"
@@ -104,13 +104,26 @@ inline hilock::result taken(const play &at, hilock::lock &lock, std::chrono::mil
     return answer.last;
 }
 
-inline int run(std::initializer_list<std::pair<const char *, void (*)()>> plays)
+/* PLAY(name) { ... } is a play that finds `at`. */
+struct entry {
+    const char *name;
+    void (*run)(const play &at);
+    entry(const char *its_name, void (*its_run)(const play &)) : name(its_name), run(its_run) { all.push_back(*this); }
+    inline static std::vector<entry> all;
+};
+
+#define PLAY(name)                                    \
+    void name(const live::play &at);                  \
+    const live::entry entry_of_##name(#name, name);   \
+    void name(const live::play &at)
+
+inline int run()
 {
     check_in_thread();
-    for (const auto &[name, run_it] : plays) {
+    for (const auto &[name, run_it] : entry::all) {
         std::printf("%s\n", name);
         std::fflush(stdout);
-        run_it();
+        run_it(play());
     }
     return 0;
 }

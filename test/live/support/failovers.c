@@ -2,12 +2,7 @@
 /* failovers - see failovers.h. */
 #include "failovers.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "sentinels.h"

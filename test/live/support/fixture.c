@@ -32,7 +32,7 @@ void fixture_check_clean(struct redis *redis)
 void fixture_run(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->test->run(state);
+    fixture->test->run(fixture);
     fixture_check_clean(fixture->redis);
 }
 

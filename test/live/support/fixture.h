@@ -9,7 +9,7 @@
 #include "redis.h"
 #include "server.h"
 
-struct fixture_test { void (*run)(void **state); };
+struct fixture_test;
 
 struct fixture {
     struct server *server;
@@ -17,7 +17,21 @@ struct fixture {
     const struct fixture_test *test;
 };
 
-/* For the list of tests in main: test(void **state) finds a struct fixture in *state. WITH_PORT: its server listens on a loopback port too. */
+struct fixture_test { void (*run)(struct fixture *fixture); };
+
+/* LIVE(name) { ... } is a test of unit/suite.h that finds `fixture`. WITH_PORT: its server has a loopback port too. */
+#define LIVE(name) LIVE_BEGUN(name, fixture_begin)
+#define LIVE_WITH_PORT(name) LIVE_BEGUN(name, fixture_begin_with_port)
+#define LIVE_BEGUN(name, begin)                                                                              \
+    static void name(struct fixture *fixture);                                                               \
+    __attribute__((constructor)) static void add_##name(void)                                                \
+    {                                                                                                        \
+        static struct fixture_test test = {name};                                                            \
+        suite_enter((struct CMUnitTest){#name, fixture_run, begin, fixture_end, &test});                     \
+    }                                                                                                        \
+    static void name(__attribute__((unused)) struct fixture *fixture)
+
+/* For the list of tests of a main of its own, that are called with a fixture. */
 #define FIXTURE_TEST(test) {#test, fixture_run, fixture_begin, fixture_end, &(struct fixture_test){test}}
 #define FIXTURE_TEST_WITH_PORT(test) {#test, fixture_run, fixture_begin_with_port, fixture_end, &(struct fixture_test){test}}
 

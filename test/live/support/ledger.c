@@ -107,9 +107,8 @@ struct verdict ledger_judge_some(struct ledger *ledger, uint64_t locks, uint64_t
 
 struct verdict ledger_judge(struct ledger *ledger)
 {
-    struct verdict verdict;
     qsort(ledger->grants, atomic_load(&ledger->count), sizeof *ledger->grants, by_lock_and_begin);
-    verdict = ledger_judge_some(ledger, UINT64_MAX, 0, UINT64_MAX);
+    struct verdict verdict = ledger_judge_some(ledger, UINT64_MAX, 0, UINT64_MAX);
     verdict.met = atomic_load(&ledger->met);
     return verdict;
 }

@@ -2,14 +2,9 @@
 /* load - see load.h. */
 #include "load.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "check.h"
 #include "child.h"

@@ -90,9 +90,8 @@ void redis_do(struct redis *redis, const char *format, ...)
 long long redis_integer(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
-    long long number;
     ASK(reply);
-    number = expect(reply, REDIS_REPLY_INTEGER, format)->integer;
+    long long number = expect(reply, REDIS_REPLY_INTEGER, format)->integer;
     freeReplyObject(reply);
     return number;
 }
@@ -111,9 +110,8 @@ const char *redis_text(struct redis *redis, const char *format, ...)
 size_t redis_count(struct redis *redis, const char *format, ...)
 {
     redisReply *reply;
-    size_t count;
     ASK(reply);
-    count = expect(reply, REDIS_REPLY_ARRAY, format)->elements;
+    size_t count = expect(reply, REDIS_REPLY_ARRAY, format)->elements;
     freeReplyObject(reply);
     return count;
 }
@@ -122,19 +120,17 @@ size_t redis_count(struct redis *redis, const char *format, ...)
 static long long find_number(const char *text, const char *key, const char *label)
 {
     char start[96];
-    const char *line, *number;
     snprintf(start, sizeof start, "\n%s:", key);
-    line = strstr(text, start);
-    number = line ? strstr(line, label) : NULL;
+    const char *line = strstr(text, start);
+    const char *number = line ? strstr(line, label) : NULL;
     return number ? strtoll(number + strlen(label), NULL, 10) : 0;
 }
 
 static long long info(struct redis *redis, const char *section, const char *key, const char *label)
 {
     redisReply *reply = redis_reply(redis, "INFO %s", section);
-    long long number;
     CHECK(reply->str != NULL);
-    number = find_number(reply->str, key, label);
+    long long number = find_number(reply->str, key, label);
     freeReplyObject(reply);
     return number;
 }

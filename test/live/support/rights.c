@@ -95,11 +95,10 @@ void rights_give(const struct rights *rights, struct redis *redis, const char *b
 {
     const char *argv[RIGHTS_MAX + 4] = {"ACL", "SETUSER", rights->user, "reset"};
     int argc = 4;
-    redisReply *reply;
     for (unsigned i = 0; i < rights->count; i++)
         if (!but || strcmp(rights->words[i], but) != 0)
             argv[argc++] = rights->words[i];
-    reply = redisCommandArgv(redis->context, argc, argv, NULL);
+    redisReply *reply = redisCommandArgv(redis->context, argc, argv, NULL);
     if (!reply || reply->type == REDIS_REPLY_ERROR)
         check_fail("ACL SETUSER %s: %s", rights->user, reply ? reply->str : redis->context->errstr);
     freeReplyObject(reply);
@@ -182,11 +181,10 @@ static void read_on(struct redis *monitor, const struct rights *rights)
 {
     for (int is_over = 0; !is_over;) {
         redisReply *reply = NULL;
-        char *said;
         if (redisGetReply(monitor->context, (void **)&reply) != REDIS_OK)
             check_fail("MONITOR: %s", monitor->context->errstr);
         is_over = strcasestr(reply->str, "\"ECHO\" \"over\"") != NULL;
-        said = said_by_clients(reply);
+        char *said = said_by_clients(reply);
         if (said) {
             struct line line = line_of(said);
             for (unsigned i = 0; i < rights->count; i++)

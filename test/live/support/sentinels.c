@@ -11,6 +11,8 @@
 #include "redis.h"
 #include "secret.h"
 
+enum { FIELD_MAX = 128, LOOK_MS = 50 };
+
 static void start_servers(struct sentinels *set, const char *const *more)
 {
     static const char *const common[] = {"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
@@ -61,15 +63,22 @@ void sentinels_end(struct sentinels *set)
 
 /* ---- what the sentinels know ---- */
 
-static long long number_of(struct redis *redis, const char *what)
+/* "": it says nothing of that. */
+static void field_of(struct redis *redis, const char *what, char text[FIELD_MAX])
 {
     redisReply *reply = redis_reply(redis, "SENTINEL MASTER mymaster");
-    long long number = -1;
+    *text = '\0';
     for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2)
         if (strcmp(reply->element[i]->str, what) == 0)
-            number = strtoll(reply->element[i + 1]->str, NULL, 10);
+            snprintf(text, FIELD_MAX, "%s", reply->element[i + 1]->str);
     freeReplyObject(reply);
-    return number;
+}
+
+static long long number_of(struct redis *redis, const char *what)
+{
+    char text[FIELD_MAX];
+    field_of(redis, what, text);
+    return *text ? strtoll(text, NULL, 10) : -1;
 }
 
 static int port_at(const struct server *sentinel)
@@ -99,14 +108,13 @@ static int knows_all(const struct sentinels *set, const struct server *sentinel)
 static int is_settled(void *arg)
 {
     struct sentinels *set = arg;
-    struct redis *redis;
     char line[32];
     int is_so = 1;
     for (int i = 0; i < SENTINELS; i++)
         is_so = is_so && knows_all(set, set->sentinels[i]);
     if (!is_so)
         return 0;
-    redis = redis_open(sentinels_master(set));
+    struct redis *redis = redis_open(sentinels_master(set));
     for (int i = 0; i < SENTINEL_SERVERS - 1; i++) {
         redisReply *reply = redis_reply(redis, "INFO replication");
         snprintf(line, sizeof line, "\nslave%d:", i);
@@ -127,27 +135,44 @@ unsigned sentinels_switches(struct sentinels *set)
 
 /* ---- failovers ---- */
 
-static void strike(struct sentinels *set, enum server_fault fault)
+struct strike {
+    struct redis *forced; /* the sentinel that is asked to; NULL: they see for themselves that the master is gone */
+    long long epoch;      /* of the configuration before */
+    struct pollfd fds[SENTINELS];
+};
+
+/* A sentinel that is slow gives up what it was asked for: it is asked again, unless that is under way or done. The
+ * epoch is looked at last: what ends between the two questions has a new one. */
+static void ask_for_failover(const struct strike *strike)
 {
-    server_break(sentinels_master(set), fault);
-    if (fault == SERVER_FORCED)
-        redis_do(redis_at(set->sentinels[1]), "SENTINEL FAILOVER mymaster");
+    char flags[FIELD_MAX];
+    field_of(strike->forced, "flags", flags);
+    if (!strstr(flags, "failover_in_progress") && number_of(strike->forced, "config-epoch") == strike->epoch)
+        freeReplyObject(redis_reply(strike->forced, "SENTINEL FAILOVER mymaster"));
+}
+
+static int is_switched(void *arg)
+{
+    struct strike *strike = arg;
+    if (strike->forced)
+        ask_for_failover(strike);
+    return poll(strike->fds, SENTINELS, LOOK_MS) > 0;
 }
 
 uint64_t sentinels_failover(struct sentinels *set, enum server_fault fault)
 {
+    struct strike strike = {.forced = fault == SERVER_FORCED ? redis_at(set->sentinels[1]) : NULL};
     struct redis *listeners[SENTINELS];
-    struct pollfd fds[SENTINELS];
-    uint64_t at_us;
     for (int i = 0; i < SENTINELS; i++) {
         listeners[i] = redis_open(set->sentinels[i]);
         redis_do(listeners[i], "SUBSCRIBE +switch-master");
-        fds[i] = (struct pollfd){.fd = listeners[i]->context->fd, .events = POLLIN};
+        strike.fds[i] = (struct pollfd){.fd = listeners[i]->context->fd, .events = POLLIN};
     }
-    strike(set, fault);
-    if (poll(fds, SENTINELS, CHECK_PATIENCE_MS) <= 0)
-        check_fail("no sentinel published +switch-master");
-    at_us = check_now_us();
+    if (strike.forced)
+        strike.epoch = number_of(strike.forced, "config-epoch");
+    server_break(sentinels_master(set), fault);
+    check_until(is_switched, &strike, "a sentinel to publish +switch-master");
+    uint64_t at_us = check_now_us();
     for (int i = 0; i < SENTINELS; i++)
         redis_close(listeners[i]);
     return at_us;

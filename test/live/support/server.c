@@ -159,9 +159,8 @@ static void launch(struct server *server)
 static void show_log(const struct server *server)
 {
     char path[sizeof server->directory + 8], line[512];
-    FILE *log;
     snprintf(path, sizeof path, "%s/log", server->directory);
-    log = fopen(path, "re");
+    FILE *log = fopen(path, "re");
     while (log && fgets(line, sizeof line, log))
         fprintf(stderr, "%s: %s", server_program(), line);
     if (log)

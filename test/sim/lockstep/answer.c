@@ -35,17 +35,17 @@ void answer_add_bytes(struct answer *answer, const char *bytes, size_t length)
     put(answer, "\"");
 }
 
-static void put_error(struct answer *answer, const char *bytes, size_t length)
+static size_t compared(const redisReply *reply)
 {
-    size_t code = strlen("NOSCRIPT ");
-    if (length > code && memcmp(bytes, "NOSCRIPT ", code) == 0)
-        length = code;
-    put(answer, "error ");
-    answer_add_bytes(answer, bytes, length);
+    static const char code[] = "NOSCRIPT ";
+    int is_noscript = reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, code, strlen(code)) == 0;
+    return is_noscript ? strlen(code) : reply->len;
 }
 
 void answer_add_real(struct answer *answer, const redisReply *reply)
 {
+    static const char *const types[] = {
+        [REDIS_REPLY_STRING] = "", [REDIS_REPLY_STATUS] = "status ", [REDIS_REPLY_ERROR] = "error "};
     put(answer, " ");
     switch (reply->type) {
     case REDIS_REPLY_NIL:
@@ -55,14 +55,10 @@ void answer_add_real(struct answer *answer, const redisReply *reply)
         put(answer, "%lld", reply->integer);
         break;
     case REDIS_REPLY_STRING:
-        answer_add_bytes(answer, reply->str, reply->len);
-        break;
     case REDIS_REPLY_STATUS:
-        put(answer, "status ");
-        answer_add_bytes(answer, reply->str, reply->len);
-        break;
     case REDIS_REPLY_ERROR:
-        put_error(answer, reply->str, reply->len);
+        put(answer, "%s", types[reply->type]);
+        answer_add_bytes(answer, reply->str, compared(reply));
         break;
     case REDIS_REPLY_ARRAY:
         put(answer, "[");

@@ -19,6 +19,9 @@ static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", 
 static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "redisson_lock_queue"};
 enum { PROBES = sizeof probes / sizeof *probes };
 
+/* The beginning is a script of any length, and so has a digest of each. */
+static const char comment[] = "--------------------------------------------------------------------------------"
+                              "--------------------------------------------------------------------------------";
 static const char uuid[] = "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", label[] = "sh@db1/4711";
 
 uint64_t trial_below(struct trial *trial, uint64_t bound) { return hl_random_below(&trial->random, bound); }
@@ -76,23 +79,23 @@ void trial_move_clock(struct trial *trial, int64_t left_us)
 
 static void add(struct line *line, const char *word) { hl_command_add_word(&line->command, word); }
 
-static void add_key(struct trial *trial, struct line *line)
+static void add_bytes(struct line *line, const struct bytes *bytes)
 {
-    const struct bytes *key = &trial->keys[trial_below(trial, KEYS)];
-    hl_command_add(&line->command, key->at, key->length);
+    hl_command_add(&line->command, bytes->at, bytes->length);
 }
+
+static void add_key(struct trial *trial, struct line *line) { add_bytes(line, &trial->keys[trial_below(trial, KEYS)]); }
 
 /* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue. */
 static void add_key_of(struct trial *trial, struct line *line, uint64_t kind)
 {
-    const struct bytes *key = &trial->keys[trial_below(trial, NAMES) * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))];
-    hl_command_add(&line->command, key->at, key->length);
+    uint64_t name = trial_below(trial, NAMES);
+    add_bytes(line, &trial->keys[name * KINDS + (trial_below(trial, 12) ? kind : trial_below(trial, KINDS))]);
 }
 
 static void add_channel(struct trial *trial, struct line *line)
 {
-    const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
-    hl_command_add(&line->command, channel->at, channel->length);
+    add_bytes(line, &trial->channels[trial_below(trial, NAMES)]);
 }
 
 static uint64_t some_ms(struct trial *trial)
@@ -340,6 +343,7 @@ static void add_piece(struct trial *trial, struct line *line, char piece)
     case 'v': add_value(trial, line); break;
     case 'w': add(line, PICK(trial, "", "1", "mutex", "9100000000000000", "1700000000000000", "fair", "read")); break;
     case 'o': add_options(trial, line); break;
+    case 'y': hl_command_add(&line->command, comment, 2 + (size_t)trial_below(trial, sizeof comment - 2)); break;
     default: HL_REQUIRE(!"a piece");
     }
 }
@@ -393,6 +397,7 @@ static const struct { unsigned weight; void (*say)(struct trial *trial, struct l
     {280, say_acquire, NULL}, {95, say_renew, NULL}, {150, say_release, NULL}, {25, say_peek, NULL},
     {60, say_simple, NULL}, {50, say_probe, NULL},
     {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
+    {8, NULL, "SCRIPT LOAD %y"},
     {2, NULL, "script exists %s nonsense"},
     {6, NULL, "EVALSHA 0123456789012345678901234567890123456789|%s -1|x|3|99|0 a b"},
     {15, NULL, "GET %t"},

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cell - see cell.h. */
+#include "core/cell.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/plant.h"
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* NULL: no memory, or a kernel that does not wipe (before 4.14, or not really Linux). */
+static unsigned char *page_new(void)
+{
+    unsigned char *page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, page_size(), MADV_WIPEONFORK) == 0) {
+        page[0] = 1;
+        return page;
+    }
+    munmap(page, page_size());
+    return NULL;
+}
+
+struct hl_cell *hl_cell_new(const struct hl_memory *memory)
+{
+    struct hl_cell *cell = hl_memory_new(memory, sizeof *cell);
+    if (!cell)
+        return NULL;
+    atomic_init(&cell->refs, 1);
+    cell->memory = *memory;
+    cell->pid = getpid();
+    cell->page = page_new();
+    return cell;
+}
+
+/* relaxed: a thread that takes a reference has one already, and no read depends on the count. */
+void hl_cell_ref(struct hl_cell *cell) { atomic_fetch_add_explicit(&cell->refs, 1, memory_order_relaxed); }
+
+/* release: a thread's reads come before its decrement; acquire: the last thread frees the memory after all reads. */
+void hl_cell_unref(struct hl_cell *cell)
+{
+    struct hl_memory memory = cell->memory;
+    if (atomic_fetch_sub_explicit(&cell->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (cell->page)
+        munmap(cell->page, page_size());
+    hl_memory_free(&memory, cell);
+}
+
+void hl_cell_claim(struct hl_cell *cell)
+{
+    if (atomic_load_explicit(&cell->has_owner, memory_order_relaxed))
+        return;
+    cell->owner = pthread_self();
+    atomic_store_explicit(&cell->has_owner, 1, memory_order_release);
+}
+
+int hl_cell_is_forked(const struct hl_cell *cell)
+{
+    int is_same = cell->page ? cell->page[0] == 1 : cell->pid == getpid();
+    return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
+}
+
+hilock_status hl_cell_admit(struct hl_cell *cell)
+{
+    if (hl_cell_is_forked(cell))
+        return HILOCK_FORKED;
+    if (!atomic_load_explicit(&cell->has_owner, memory_order_acquire) || pthread_equal(cell->owner, pthread_self()))
+        return HILOCK_OK;
+    atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
+    return HILOCK_WRONG_THREAD;
+}

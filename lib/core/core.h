@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* core - the lock machine of one client: what its layers share. Each part's rules stand in the file named after it.
+ *
+ *   lock (handle)  --acquire-->  acquire (a wait)  in the line of a  gate (one a waited-for name)
+ *        |                           |
+ *        +---- hold (what the store keeps for us) and its request to the node of its name
+ *
+ * Objects report to the user by notices (notice.h): no callback runs inside the user's own call. lock/machine.c makes
+ * and ends it. */
+#ifndef HL_CORE_CORE_H
+#define HL_CORE_CORE_H
+
+#include "base/alarm.h"
+#include "base/id_table.h"
+#include "base/table.h"
+#include "core/cell.h"
+#include "core/notice.h"
+#include "node/route.h"
+#include "wire/holder.h"
+#include "wire/keys.h"
+
+struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
+
+TAILQ_HEAD(hl_inquiries, hl_inquiry);
+
+struct hl_core {
+    struct hl_host host;
+    struct hl_cell *cell;
+    struct hl_route *route;
+    struct hl_limits limits;
+    char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
+    uint64_t id_last;                    /* acquisition ids used or reserved */
+    struct hl_table names;
+    struct hl_alarms hold_alarms, wait_alarms; /* hold/requests.c; lock/acquire.c */
+    struct hl_alarms group_alarms, call_alarms; /* group/group.c; callback.c */
+    TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
+    TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
+    struct hl_notices notices;
+    const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
+    const struct hl_waiter_ops *waiters; /* wait/waiter.h */
+    const struct hl_request_ops *hold_requests; /* hold/requests.c */
+    const struct hl_notice_ops *acquire_notice; /* lock/report.c */
+    struct hl_id_table places;               /* by id (wait/place.c) */
+    struct hl_table slot_grants;         /* wait/grants.c: by slot */
+    TAILQ_HEAD(, hl_grants) grants;      /* the same; the last used is last */
+    struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release
+                                            unknown grants. NULL: there was none */
+    struct hl_inquiries inquiries;       /* lock/inquiry.c */
+    struct hl_recent *recent;            /* hold/recent.c; NULL: none yet */
+    void *shortage_timer;                /* wait/gate.c */
+    int is_short;                        /* it runs */
+    unsigned inquiries_open;             /* of them: not decided */
+    uint64_t earliest_us;                /* no hold's belief ends before this */
+    unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
+    unsigned unheld;                     /* of the holds: ended attempts that are not returned yet: they take waiters'
+                                            places */
+    int is_closing;                      /* acquires are refused */
+    uint64_t silent_until_us;            /* a program whose release may wake no waiter of ours was seen lately
+                                            (wait/known.c) */
+    int is_unheard_told;                 /* that releases' messages are refused; until one is not */
+    int is_gone;                         /* abandoned inside a callback; freed after it */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lease - the arithmetic of leases. Pure: times come as arguments, in microseconds of the loop's clock.
+ *
+ *   send            reply      renewal            deadline  expiry at the server (at the earliest)
+ *    |----------------|-----------|-----------------|--------|
+ *    |<------ lease / 3 --------->|                 |< drift >|
+ *    |<--------------------- lease ------------------------->|
+ *
+ * Invariant R1: a deadline counts from before the send of the very request that set the lease, minus a margin for
+ * clocks that run apart (Redlock's 1 % + 2 ms) and for a loop's lateness (5 ms). */
+#ifndef HL_CORE_LEASE_H
+#define HL_CORE_LEASE_H
+
+#include "base/random.h"
+
+uint64_t hl_lease_drift_us(uint64_t lease_us);
+uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
+uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews */
+/* After that long a renewal counts as failed. */
+uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
+uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
+/* When a hold is surely over at the server, if belief in it ends at `ended_us` at the latest. */
+uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms);
+/* rounded down, cut at UINT32_MAX - 1 */
+uint32_t hl_lease_span_ms(uint64_t span_us);
+
+static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us)
+{
+    return until_us > now_us ? until_us - now_us : 0;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lock - see lock.h. */
+#include "core/lock.h"
+
+#include "core/lease.h"
+#include "core/name.h"
+
+void hl_lock_unref(struct hilock_lock *lock)
+{
+    struct hl_memory memory = lock->terms->cell->memory;
+    struct hl_core *core = lock->terms->cell->core;
+    if (--lock->refs)
+        return;
+    if (lock->ops->done)
+        lock->ops->done(lock);
+    if (core && !lock->terms->is_internal)
+        TAILQ_REMOVE(&core->handles, lock, entry);
+    hl_name_unref(core, &memory, lock->name);
+    hl_terms_unref(lock->terms);
+    hl_memory_free(&memory, lock);
+}
+
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
+{
+    const struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry)
+        if (lock->ops->look(lock).state != HILOCK_STATE_IDLE)
+            visit(lock, arg);
+}
+
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look)
+{
+    return look->ends_us ? hl_lease_span_ms(hl_left_us(look->ends_us, hl_now_us(&lock->terms->cell->core->host))) : 0;
+}

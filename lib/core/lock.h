@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lock - a handle: its state, its life, and the table of its calls. The user has a reference, and so has each callback
+ * that is under way. Two tables exist: plain.h, a handle of one name; and group/group.h, a handle made of several plain
+ * ones. */
+#ifndef HL_CORE_LOCK_H
+#define HL_CORE_LOCK_H
+
+#include "core/name.h"
+#include "core/terms.h"
+
+struct hl_acquire;
+struct hl_group;
+struct hl_handle_ops;
+
+struct hl_attempt { /* what the handles of a group share while they acquire */
+    uint64_t id_last;           /* of a block of ids; 0: they take the client's */
+    uint64_t ticket;            /* their age: of the first place of a multi, and where its next ones stand; 0: none */
+    const struct hl_node *node; /* whose clock that is */
+};
+
+struct hilock_lock {
+    TAILQ_ENTRY(hilock_lock) entry; /* in core->handles; not of handles that the library made */
+    uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
+    const struct hl_handle_ops *ops;
+    struct hl_group *group;     /* of the user's handles; NULL: a plain one */
+    struct hl_attempt *attempt; /* of a plain handle that a group made: the group's; NULL: none */
+    struct hl_terms *terms;
+    void *user;
+    struct hl_name *name;
+    struct hl_acquire *acquire; /* WAITING */
+    struct hl_hold *hold;       /* HELD */
+};
+
+struct hl_look { /* the state of a handle now */
+    hilock_state state;
+    uint64_t since_us; /* when the wait, or the hold, began */
+    uint64_t ends_us;  /* HELD: when belief ends; 0: the report of a loss is pending, or not HELD */
+    uint64_t token;
+    uint64_t tenure;   /* HELD: different for each turn of the handle */
+    uint32_t count;    /* how many releases it needs */
+};
+
+struct hl_handle_ops { /* the caller has checked the arguments and the handle's state */
+    /* OK, NO_MEMORY */
+    hilock_status (*acquire)(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user);
+    int (*cancel)(struct hl_core *core, struct hilock_lock *lock); /* 0: it does not wait */
+    void (*release)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+    /* OK, NO_MEMORY */
+    hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                            hilock_result_fn *on_result, void *user);
+    void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
+    /* OK, NOT_HELD, NO_MEMORY */
+    hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
+    struct hl_look (*look)(const struct hilock_lock *lock);
+    /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
+    hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
+    hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
+                           hilock_result_fn *on_result, void *user);
+    uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names; NULL: it has one */
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees what it waits for and holds:
+                                                                         memory only, sends nothing */
+    void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: nothing to do */
+};
+
+void hl_lock_unref(struct hilock_lock *lock);
+/* those that wait or hold */
+void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
+/* What is left of that look now; its client is there. */
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* name - a lock's name at one place, while handles, holds or its gate use it. An unused name takes no memory. The same
+ * bytes at several independent masters are several names. */
+#ifndef HL_CORE_NAME_H
+#define HL_CORE_NAME_H
+
+#include "base/quote.h"
+#include "core/core.h"
+
+struct hl_gate;
+struct hl_hold;
+
+struct hl_name { /* a lock's name while it is in use: found by its bytes */
+    struct hl_table_entry entry;
+    uint32_t refs;
+    uint16_t length : 11;
+    uint16_t master : 5;  /* which of several independent masters it is at */
+    uint16_t ending;      /* holds of this name whose release has no answer yet */
+    struct hl_hold *hold; /* ours now, or NULL */
+    struct hl_gate *gate; /* its waiters; NULL: none */
+    char bytes[];         /* a terminator, and the master: the key of the table */
+};
+
+/* NULL: no memory */
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master);
+/* core NULL: the client is gone */
+void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
+struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name); /* the node that serves it now */
+void hl_names_detach(struct hl_core *core); /* the client ends: its handles keep their names */
+
+static inline struct hl_about hl_name_about(const struct hl_name *name) /* for a route */
+{
+    return (struct hl_about){name->bytes, name->length, name->master};
+}
+static inline struct hl_quoted hl_name_quoted(const struct hl_name *name) /* for a sentence */
+{
+    return hl_quote(name->bytes, name->length);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* terms - the options of a handle, in the machine's words; shared by handles made alike one after the other. */
+#ifndef HL_CORE_TERMS_H
+#define HL_CORE_TERMS_H
+
+#include "core/core.h"
+#include "wire/kind.h"
+#include "wire/queued.h"
+
+struct hl_terms {
+    unsigned refs;
+    struct hl_cell *cell;
+    const struct hl_kind *kind;
+    hilock_event_fn *on_lost, *on_event;
+    uint32_t poll_min_ms, poll_jitter_ms;
+    uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
+    uint32_t replica_timeout_ms;
+    uint8_t replicas;             /* that must confirm a grant */
+    uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
+    uint8_t is_unguarded;         /* asks a server under its restart guard, too */
+    uint8_t is_internal;          /* of handles that the library made for another handle: not counted or listed, and
+                                     reported only to that one */
+};
+
+static inline void hl_terms_unref(struct hl_terms *terms)
+{
+    struct hl_cell *cell = terms->cell;
+    if (--terms->refs)
+        return;
+    hl_memory_free(&cell->memory, terms);
+    hl_cell_unref(cell);
+}
+/* Handles of these terms count as the user's. */
+static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
+static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
+/* what a pushed grant is good for, until it is renewed */
+static inline uint32_t hl_terms_window_ms(const struct hl_terms *terms)
+{
+    return HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
+}
+/* what must be left of a grant when it is reported: by default half */
+static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
+{
+    return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
+}
+/* for events of the user's handles; internal ones are silent */
+static inline void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
+{
+    if (!terms->is_internal)
+        hl_trace(&terms->cell->core->host, what, fact);
+}
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ending - see ending.h. The alarm has four uses: a release's outcome becomes unknown, the next try after an error, the
+ * second release of an id whose acquire may still run, the end of the lease. Each time everything that is not done is
+ * tried again. */
+#include "hold/ending.h"
+
+#include "base/plant.h"
+#include "base/quote.h"
+#include "core/lease.h"
+#include "core/lock.h"
+#include "core/name.h"
+#include "core/notice.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/messages.h"
+#include "hold/validity.h"
+
+/* In a queue it is over when no release can grant to it, and its latest grant has lapsed. A heartbeat without an answer
+ * may put it there. */
+static uint64_t queue_us(const struct hl_hold *hold)
+{
+    int may_be_put = hold->queued == QUEUED_ASKED && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
+    int may_be_in = hold->queued == QUEUED_MAYBE || may_be_put;
+    return may_be_in && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
+           ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
+}
+
+static uint64_t over_us(const struct hl_hold *hold)
+{
+    uint64_t longest_us = queue_us(hold) > hl_terms_lease_us(hold->terms) ? queue_us(hold)
+        : hl_terms_lease_us(hold->terms);
+    uint64_t own_us = hl_lease_over_us(hold->since_us, longest_us, hl_hold_core(hold)->limits.command_timeout_ms);
+    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
+    return extended_us > own_us ? extended_us : own_us;
+}
+
+static uint64_t unknown_us(const struct hl_hold *hold)
+{
+    return hold->end == END_RELEASED
+           ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
+}
+
+static void sleep_until(struct hl_hold *hold, uint64_t at_us)
+{
+    uint64_t over = over_us(hold), unknown = unknown_us(hold);
+    at_us = over < at_us ? over : at_us;
+    hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
+}
+
+static void release(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
+        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
+            hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
+    hold->ask = ASK_RELEASE;
+    hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
+}
+
+/* A loss is reported before the store grants the lock to others: its release waits for that. */
+void hl_ending_retry(struct hl_hold *hold)
+{
+    if (hold->notice.pending & REPORT_LOST)
+        return;
+    if (!hl_request_is_busy(&hold->request) && hold->kept != KEPT_NOTHING)
+        release(hold);
+}
+
+/* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
+static void withdraw(struct hl_hold *hold)
+{
+    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
+        hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
+        hold->kept = KEPT_NOTHING;
+}
+
+/* After the first answer, or without a release, siblings may ask for the name again. A second release keeps the first
+ * answer. */
+static void hear(struct hl_hold *hold, enum hl_heard heard)
+{
+    int was_awaited = hold->heard == HEARD_AWAITED;
+    if (heard > hold->heard)
+        hold->heard = (uint8_t)heard;
+    if (!was_awaited)
+        return;
+    hold->name->ending--;
+    if (!HL_PLANTED(RELEASE_HIDDEN))
+        hl_hold_core(hold)->owner->freed(hold->name);
+}
+
+/* From here on siblings wait for the first answer to the release, if there is something to release. */
+static void count_in(struct hl_hold *hold)
+{
+    struct hl_name *name = hold->name;
+    int was_holder = name->hold == hold;
+    if (was_holder)
+        name->hold = NULL;
+    if (!hl_hold_is_blank(hold)) {
+        name->ending = (uint16_t)(name->ending + (hold->heard != HEARD_AWAITED));
+        hold->heard = HEARD_AWAITED;
+        return;
+    }
+    hear(hold, HEARD_NO);
+    if (was_holder)
+        hl_hold_core(hold)->owner->freed(name);
+}
+
+void hl_ending_settle(struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->lock;
+    if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
+        return;
+    hear(hold, HEARD_NO);
+    if (lock && !hl_hold_is_told(hold))
+        hl_lock_unref(lock);
+    hl_hold_free(hold);
+}
+
+void hl_ending_begin(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    hold->state = HOLD_ENDING;
+    hl_validity_end(hold);
+    hold->since_us = hl_now_us(&core->host);
+    withdraw(hold);
+    if (HL_PLANTED(R5_SILENT_END))
+        hold->kept = KEPT_NOTHING;
+    count_in(hold);
+    hl_ending_retry(hold);
+    sleep_until(hold, UINT64_MAX);
+    hl_ending_settle(hold);
+}
+
+void hl_ending_give_up(struct hl_hold *hold)
+{
+    hold->lock = NULL;
+    hold->end = END_UNHELD;
+    hl_hold_core(hold)->unheld++;
+    hl_ending_begin(hold);
+}
+
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
+{
+    struct hl_hold *hold = hl_hold_new(core, lock);
+    if (!hold)
+        return 0;
+    hold->id = id;
+    hold->end = (uint8_t)end;
+    hold->kept = KEPT_MAYBE;
+    hold->queued = lock->terms->kind->has_queue ? QUEUED_MAYBE : QUEUED_NO;
+    hl_ending_begin(hold);
+    return 1;
+}
+
+void hl_ending_answer(struct hl_hold *hold, hilock_status status)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hold->state != HOLD_ENDING || hold->end != END_RELEASED)
+        return;
+    hold->end = status == HILOCK_OK ? END_OK : status == HILOCK_LOST ? END_LOST : END_UNKNOWN;
+    hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
+    if (hold->on_result)
+        hl_notice_post(core, &hold->notice, REPORT_RELEASED);
+}
+
+void hl_endings_answer(struct hl_core *core)
+{
+    struct hl_hold *hold;
+    TAILQ_FOREACH(hold, &core->live, live)
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
+}
+
+static void trace_settled(const struct hl_hold *hold)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    struct hl_text detail;
+    hl_message_of_settling(hold, hl_lease_span_ms(hl_now_us(host) - hold->since_us), &detail);
+    hl_trace(host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
+}
+
+static void tell_settled(struct hl_hold *hold, enum hl_end end)
+{
+    if (!hold->on_result || hold->end != END_UNKNOWN)
+        return;
+    hold->end = (uint8_t)end;
+    if (!hold->terms->is_internal)
+        trace_settled(hold);
+    hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
+}
+
+/* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a late
+ * copy of it may make a hold that no client knows of. */
+void hl_ending_haunt(struct hl_hold *hold)
+{
+    hold->is_haunted = 1;
+    hold->is_in_order = 0;
+    hold->kept = KEPT_MAYBE;
+    hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
+    hl_ending_may_run(hold);
+}
+
+void hl_ending_may_run(struct hl_hold *hold)
+{
+    uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->round_trip_us;
+    if (hold->haunted_until_us < until_us)
+        hold->haunted_until_us = until_us;
+    hold->is_in_order = 0;
+}
+
+/* It was released over the link that its only acquire went over: that acquire has run. */
+static int was_in_order(const struct hl_hold *hold)
+{
+    const struct hl_request *request = &hold->request;
+    uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
+    return hold->is_in_order && !request->detours && hl_node_is_linked_since(request->node, since_us);
+}
+
+/* 1: released, but it must be released once more. */
+static int haunts(struct hl_hold *hold)
+{
+    int was_haunted = hold->is_haunted && !was_in_order(hold);
+    hold->is_haunted = 0;
+    if (HL_PLANTED(HAUNT_FORGOTTEN))
+        return 0;
+    return was_haunted && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+}
+
+/* After an answer: if nothing is left to do, it is over. */
+static void go_on(struct hl_hold *hold)
+{
+    if (!hl_hold_is_blank(hold))
+        return;
+    hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
+    hl_ending_settle(hold);
+}
+
+static void conclude(struct hl_hold *hold)
+{
+    tell_settled(hold, END_CONFIRMED);
+    hl_ending_answer(hold, hold->heard == HEARD_YES ? HILOCK_OK : HILOCK_LOST);
+}
+
+static uint64_t again_us(const struct hl_hold *hold)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
+}
+
+/* Gone by our own release, or its lease ended. */
+static int is_doubtful(const struct hl_hold *hold)
+{
+    return hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us;
+}
+
+static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
+{
+    static const char unheard[] =
+        "released, but the message to those who wait was refused (has the user a right to the channel?)";
+    struct hl_core *core = hl_hold_core(hold);
+    int was_ours = said->result == HL_YES || (is_doubtful(hold) && hold->since_us < hold->deadline_us);
+    int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
+    hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
+    core->owner->acknowledged(hold);
+    if (hold->end == END_REPEATED && said->result == HL_YES)
+        trace_settled(hold);
+    if (said->was_unheard && !core->is_unheard_told)
+        hl_trace(&core->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
+                                   .detail = unheard});
+    core->is_unheard_told = said->result == HL_YES ? said->was_unheard : core->is_unheard_told;
+    hear(hold, was_ours ? HEARD_YES : HEARD_NO);
+    conclude(hold);
+    if (is_over)
+        go_on(hold);
+    else
+        sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
+}
+
+/* Reported once: it is tried again several times a lease. */
+static void on_fault(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    struct hl_text why;
+    hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
+                hl_quote(hold->name->bytes, hold->name->length).bytes,
+                hl_message_of_server(core, said->quote, said->quote_length).bytes);
+    if (hold->heard < HEARD_REFUSED)
+        hl_trace(&core->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
+                                   .detail = why.bytes});
+    if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
+        hold->kept = KEPT_NOTHING;
+    hear(hold, HEARD_REFUSED);
+    sleep_until(hold, again_us(hold));
+}
+
+/* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
+ * name. */
+static int note_way(struct hl_hold *hold, const struct hl_response *said)
+{
+    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->result == HL_NO;
+    int is_for_now = said->is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
+    hold->way = said->result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
+    return is_half_said;
+}
+
+static void released(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    struct hl_response said;
+    int is_half_said;
+    if (!answer->reply) {
+        hold->was_repeated = 1;
+        if (HL_PLANTED(RELEASE_NOT_REPEATED))
+            hold->kept = KEPT_NOTHING;
+        hl_ending_retry(hold); /* nothing, once the lease has run out */
+        go_on(hold);
+        return;
+    }
+    said = hl_hold_read(hold, answer->reply);
+    is_half_said = note_way(hold, &said);
+    if (said.result == HL_AGAIN) {
+        hl_ending_retry(hold); /* nothing, if the wait has ended meanwhile */
+        if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
+            go_on(hold);
+    } else if (said.result == HL_FAULT)
+        on_fault(hold, &said);
+    else
+        on_gone(hold, &said, is_half_said);
+}
+
+/* A release that never left is sent again, with the hold that goes along. */
+void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
+    struct hl_hold *next = answer->reply || answer->was_sent ? owner->next_asked(hold, answer->reply) : NULL;
+    released(hold, answer);
+    if (next)
+        owner->next_answered(next, answer->reply);
+}
+
+/* Even if it is late, or the wait has ended meanwhile (the process slept, or a script had to be loaded): its lease
+ * begins now. */
+static void take_up(struct hl_hold *hold)
+{
+    hold->kept = KEPT_MAYBE;
+    hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
+    sleep_until(hold, UINT64_MAX);
+}
+
+static void undo(struct hl_hold *hold, uint64_t token)
+{
+    if (HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING)
+        return;
+    hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = token});
+    take_up(hold);
+    if (HL_PLANTED(R4_NO_UNDO))
+        hold->kept = KEPT_NOTHING;
+}
+
+static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
+{
+    enum hl_result verdict = hl_hold_read(hold, reply).result;
+    int is_kept_again = verdict == HL_YES && hold->kept == KEPT_NOTHING;
+    if (verdict == HL_NO)
+        hl_hold_not_ours(hold);
+    else if (is_kept_again && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+        take_up(hold);
+}
+
+/* The request that was pending when the end began. A refused acquire left nothing; else its id is released. */
+void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
+        struct hl_response said = hl_hold_read(hold, answer->reply);
+        if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
+            hold->kept = KEPT_NOTHING;
+        if (said.result == HL_YES)
+            undo(hold, said.token);
+    } else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
+        if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+            hold->kept = KEPT_NOTHING;
+        else
+            hl_ending_haunt(hold);
+    } else if (hold->ask == ASK_RENEW && answer->reply)
+        renewed(hold, answer->reply);
+    if (hold->kept == KEPT_NOTHING) {
+        hear(hold, HEARD_NO);
+        conclude(hold);
+    }
+    hl_ending_retry(hold);
+    go_on(hold);
+}
+
+/* The lease has run out in any case: nothing is left to release. It still waits for a request on the wire. */
+static void give_up(struct hl_hold *hold)
+{
+    withdraw(hold);
+    /* even if an answer may still come: the next does not wait for it */
+    (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
+    hold->kept = KEPT_NOTHING;
+    hl_ending_answer(hold, HILOCK_UNKNOWN);
+    tell_settled(hold, END_LAPSED);
+    hl_hold_wake_at(hold, UINT64_MAX);
+    hl_ending_settle(hold);
+}
+
+void hl_ending_tick(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    if (now_us >= over_us(hold)) {
+        give_up(hold);
+        return;
+    }
+    if (now_us >= unknown_us(hold))
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
+    hl_ending_retry(hold);
+    sleep_until(hold, UINT64_MAX);
+}

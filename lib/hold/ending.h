@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ending - the end of a hold: released by its user, lost, or granted too late. It repeats the release until the store
+ * has confirmed it, or the lease has run out.
+ * Invariant: a release is sent only when no other request of that hold is under way, and no sibling asks for the name
+ * before the first answer to it: an undo comes before this client's next try (R4). */
+#ifndef HL_HOLD_ENDING_H
+#define HL_HOLD_ENDING_H
+
+#include "hold/hold.h"
+
+/* the id may be at the store. 0: no memory, it lapses */
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
+void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; frees it at once if nothing is there */
+void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt whose grant was never reported */
+void hl_ending_retry(struct hl_hold *hold);        /* after a refused release, or after the report of a loss that came
+                                                      first */
+void hl_ending_haunt(struct hl_hold *hold); /* an acquire of it has no answer */
+void hl_ending_may_run(struct hl_hold *hold);  /* its unanswered request, until haunted_until_us */
+void hl_ending_tick(struct hl_hold *hold);
+void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer); /* of a request from before the end */
+void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_endings_answer(struct hl_core *core);      /* the client closes: releases without an answer are UNKNOWN now */
+void hl_ending_answer(struct hl_hold *hold, hilock_status status); /* for the release that ended it, once; nothing if
+                                                                      none did */
+void hl_ending_settle(struct hl_hold *hold);       /* frees it if it is over and has nothing left to report */
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* extend - accepted extends of a hold: their leases and answers. The watchdog asks for them: a hold has one request,
+ * and an extend is a renewal that asks for more.
+ *
+ *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --reported-->  gone
+ *       `------------------------ the hold ends -------------------------------> LOST
+ *
+ * A round is one renewal; it asks for the longest lease of all. An extend that is accepted during a round waits for the
+ * next, which follows at once. Invariants: an extend is decided only by the answer to a round that began after it was
+ * accepted; if its hold ends first it is answered LOST, in place of on_lost if that end is a loss. */
+#ifndef HL_HOLD_EXTEND_H
+#define HL_HOLD_EXTEND_H
+
+#include "core/callback.h"
+
+struct hl_extend {
+    struct hl_call call;
+    TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is reported or the hold has ended */
+    struct hl_side *side;        /* NULL: the hold has ended */
+    uint32_t lease_ms, attempts; /* attempts: requests that left for it */
+    hilock_status status;        /* decided */
+    uint8_t is_asked, is_decided; /* is_asked: in the round under way, or the latest */
+    char *detail;                /* decided; NULL: the status' own sentence */
+};
+
+/* Accepted: the watchdog of a HELD hold asks; in other states its loss will be reported. */
+/* OK or NO_MEMORY */
+hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                              hilock_result_fn *on_result, void *user);
+
+/* ---- the watchdog's ---- */
+
+void hl_extend_round(struct hl_hold *hold);                     /* one begins */
+void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves, for that lease */
+int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
+int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
+/* the round; why NULL: the status' own sentence */
+void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
+
+/* ---- the end ---- */
+
+void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported before
+                                                                                all else */
+/* its answer; detail: of a loss, in place of on_lost; NULL: its own */
+void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char *detail);
+uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once
+                                                            it is answered; 0: none was asked for */
+uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
+                                                           store, even if all got through; 0: at once */
+void hl_extends_forget(struct hl_core *core, struct hl_side *side);
+
+#endif

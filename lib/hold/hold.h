@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hold - a name at a node that the store keeps for us under an id.
+ *
+ *   IDLE -> ASKING -> HELD -> ENDING -> freed
+ *             `-----------------^
+ *
+ * A hold is made before its first request, with room for its alarm, so that renewing, releasing and undoing need no
+ * memory. Invariants:
+ *  - its id is new for every acquisition and never used again (R2);
+ *  - an id that may be at the store is released before the hold is freed, unless the store said that it is not there
+ *    (R3, R4, R5);
+ *  - a grant that replicas must confirm is MAYBE until they have, not OURS;
+ *  - what may be at the store under its id is MAYBE until a definite answer;
+ *  - only a reply moves its deadline, counted from that request's send, and never after it has passed (R1, R11). */
+#ifndef HL_HOLD_HOLD_H
+#define HL_HOLD_HOLD_H
+
+#include "core/lock.h"
+
+enum hl_kept { /* by the store, under the id of a hold */
+    KEPT_NOTHING,
+    KEPT_MAYBE, /* it was asked for and may be at the store */
+    KEPT_OURS
+};
+enum hl_ask { /* what its request is about */
+    ASK_ACQUIRE,
+    ASK_CONFIRM, /* granted; do replicas have it? */
+    ASK_RENEW,
+    ASK_RELEASE
+};
+enum hl_way { /* of the latest request */
+    WAY_FIRST,
+    WAY_AGAIN,         /* acquire: the first way once more, after LATE */
+    WAY_SECOND,        /* the first was answered HL_AGAIN */
+    WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
+};
+enum hl_queued { /* its id, in the queue at the store */
+    QUEUED_NO,
+    QUEUED_ASKED, /* the request under way asks for a place */
+    QUEUED_MAYBE
+};
+enum hl_heard { /* of its release */
+    HEARD_NOTHING,
+    HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
+    HEARD_REFUSED, /* and that was reported */
+    HEARD_NO,
+    HEARD_YES
+};
+enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
+    END_QUIET,     /* lost, or undone: nobody waits for an answer */
+    END_UNHELD,    /* its grant was never reported: it is in core->unheld */
+    END_REPEATED,  /* its release had been acknowledged, and may be lost (recent.c) */
+    END_RELEASED,  /* by its user, and not answered */
+    END_OK,        /* answered, from here on */
+    END_LOST,
+    END_UNKNOWN,
+    END_CONFIRMED, /* was UNKNOWN until the store confirmed it */
+    END_LAPSED     /* was UNKNOWN until its lease had run out */
+};
+
+enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
+/* Reports of a hold, in their order. */
+enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
+
+struct hl_hold {
+    struct hl_notice notice;     /* the bits above */
+    struct hl_request request;   /* one at a time */
+    TAILQ_ENTRY(hl_hold) live;   /* in core->live */
+    struct hl_name *name;
+    uint64_t token;              /* OURS. MAYBE, of one that is queued: the ticket of its place (both come from one
+                                    counter); 0: unknown */
+    uint64_t deadline_us;        /* OURS: belief in it ends then */
+    struct hl_terms *terms;
+    struct hilock_lock *lock;    /* the handle that acquires or holds; ENDING: the handle to call back,
+                                    referenced unless its loss is still to be reported, or NULL */
+    uint64_t id;
+    uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
+    uint64_t due_us;             /* when the alarm was due; 0: stopped */
+    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
+    hilock_result_fn *on_result; /* ENDING by a release */
+    void *user;                  /* of on_result */
+    uint64_t granted_us;         /* HELD: the grant at the store */
+    struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
+    struct hl_alarm alarm;
+    uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
+    uint8_t kept, ask, way, queued, heard, end; /* enums above */
+    uint8_t form;                /* enum hl_form of the latest request */
+    uint8_t failures;            /* renewals in a row, cut at 255 */
+    uint8_t turn;                /* HELD: how many handles it served before this one (lock/handoff.c) */
+    uint8_t is_haunted : 1;      /* an acquire of this id has no answer: its bytes may still run, until not_after */
+    uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/next.h), and its
+                                    own release goes over the same link: it runs after that acquire */
+    uint8_t was_repeated : 1;    /* a release of this id has no answer */
+    uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
+    uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */
+    uint8_t is_owed : 1;         /* HELD: this turn's own lease was not asked for yet: the watchdog asks, even if the
+                                    hold is not renewed */
+    uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
+};
+_Static_assert(sizeof(struct hl_hold) <= 224 || sizeof(void *) != 8, "every lock that is held has one");
+
+TAILQ_HEAD(hl_extends, hl_extend);
+TAILQ_HEAD(hl_entries, hl_entry);
+
+struct hl_desk { /* the re-entries of what a handle holds */
+    struct hl_entries entering; /* acquires without an answer, the oldest first */
+    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
+    uint32_t count;
+};
+
+struct hl_side {
+    struct hilock_validity *validity; /* this hold for other threads; NULL: not asked for (validity.c) */
+    uint8_t validity_at;              /* the index of this hold's deadline in it */
+    struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
+    uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
+    uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
+    struct hl_desk desk;
+    uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
+};
+
+struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
+    const struct hl_notice_ops *notice; /* makes the user's reports of holds */
+    void (*asks)(struct hl_hold *hold, struct hl_params *params); /* an acquire of it leaves */
+    /* its hold is ASKING: YES, NO or FAULT; NULL: no answer */
+    void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
+    void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
+                                                                              grant */
+    /* its release leaves: the hold that goes along (wait/next.h) */
+    struct hl_hold *(*next)(const struct hl_hold *hold);
+    /* that release was answered; NULL: it was not */
+    struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
+    void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
+    void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
+    void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
+    void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
+    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
+};
+
+static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+
+struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* NULL: no memory */
+void hl_hold_free(struct hl_hold *hold); /* nothing of it is at the store or on the wire */
+void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never */
+/* visit may end the hold it is given */
+void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
+
+int hl_hold_is_told(const struct hl_hold *hold); /* its handle's user knows of it, and not yet of its end */
+const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its handle, or the one that asks for it; NULL:
+                                                                         none */
+uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
+uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
+uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us); /* of belief; 0: not HELD */
+uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
+/* what must be left for a handle of these terms to begin with */
+uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
+uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
+uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
+unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
+uint32_t hl_hold_asked_ms(const struct hl_hold *hold); /* the lease that the latest round of renewals asked for, or its
+                                                          own */
+int hl_hold_is_confirming(const struct hl_hold *hold); /* it is granted, and replicas have not confirmed it yet */
+int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
+int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as the route has it */
+int hl_hold_has_moved(const struct hl_hold *hold); /* its latest request went to another node than its present one */
+int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went over an older link, or to another
+                                                      server */
+
+/* The answer to its latest request, read by its kind. */
+struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
+/* 1: this answer to an acquire proves that nothing of the id is at the store. */
+int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
+/* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
+ * store forgot its grant. In both cases it is released. */
+void hl_hold_not_ours(struct hl_hold *hold);
+
+struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
+void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */
+
+#endif

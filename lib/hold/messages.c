@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* messages - see messages.h. */
+#include "hold/messages.h"
+
+#include "base/quote.h"
+#include "core/lease.h"
+#include "core/name.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+
+struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length)
+{
+    struct hl_text right = hl_fault_right(quote, length), words;
+    hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
+                hl_host_quote(&core->host, quote, length).bytes);
+    return words;
+}
+
+const char *hl_message_silence_of(const struct hl_node *node)
+{
+    return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent";
+}
+
+void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
+                         hilock_status status, const char *note, struct hl_text *text)
+{
+    const struct hl_node *node = hl_name_node(core, name);
+    uint64_t now_us = hl_now_us(node->host);
+    if (status == HILOCK_WRONG_KIND)
+        hl_text_set(text, "\"%s\" %s", hl_name_quoted(name).bytes, kind->wrong_kind);
+    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
+        hl_node_guard_words(node, now_us, text);
+    else
+        hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
+                    status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
+}
+
+void hl_message_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)
+{
+    hl_text_set(text, "%lld of %u replicas confirmed within %u ms", (long long)confirmed, terms->replicas,
+                terms->replica_timeout_ms);
+}
+
+void hl_message_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
+{
+    holder[hl_holder_write(holder, core->uuid, hold->id, core->label)] = '\0';
+}
+
+void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+{
+    const struct hl_name *name = hold->name;
+    const struct hl_node *node = hl_name_node(core, name);
+    uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
+    uint32_t late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us));
+    switch ((hilock_lost_reason)hold->reason) {
+    case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
+    case HILOCK_REASON_TAKEN:
+        hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", hl_name_quoted(name).bytes);
+        if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
+            hl_text_add(text, ": a failover%s, %s had it for %u ms then",
+                        core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node),
+                        hl_lease_span_ms(lost_us - node->moved_us));
+        break;
+    case HILOCK_REASON_EXPIRED: hl_text_set(text,
+                                            hold->terms->is_renewed
+                                            ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
+                                            : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
+                                            hl_name_quoted(name).bytes, hl_hold_asked_ms(hold), hl_node_name(node),
+                                            node->is_up ? "is connected" : "is unreachable");
+        break;
+    case HILOCK_REASON_SUSPENDED: hl_text_set(text,
+                                              "SUSPENDED: this process did not run in time: it looked %u ms after the "
+                                              "deadline of \"%s\"", late_ms, hl_name_quoted(name).bytes); break;
+    case HILOCK_REASON_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?",
+                                             hl_name_quoted(name).bytes, hold->terms->hold_max_ms); break;
+    case HILOCK_REASON_CLOSING: hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held",
+                                            hl_name_quoted(name).bytes); break;
+    }
+}
+
+void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
+{
+    const struct hl_name *name = hold->name;
+    if (status == HILOCK_LOST)
+        hl_text_set(text,
+                    "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have "
+                    "overlapped", hl_name_quoted(name).bytes);
+    else
+        hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out",
+                    hl_name_quoted(name).bytes);
+}
+
+void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)
+{
+    hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command",
+                hl_name_quoted(name).bytes);
+}
+
+void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, unsigned asked, struct hl_text *text)
+{
+    const struct hl_node *node = hl_name_node(core, name);
+    if (asked)
+        hl_text_set(text,
+                    "no answer from %s within %u ms: \"%s\" may or may not be extended; what was left of it counts",
+                    hl_node_name(node), core->limits.command_timeout_ms, hl_name_quoted(name).bytes);
+    else
+        hl_text_set(text, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
+                    core->limits.command_timeout_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent",
+                    hl_name_quoted(name).bytes);
+}
+
+void hl_message_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
+{
+    hl_text_set(text,
+                "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?",
+                hl_name_quoted(name).bytes, hl_lease_span_ms(found_us), how);
+}
+
+void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
+{
+    struct hl_quoted name = hl_name_quoted(hold->name);
+    if (hold->end == END_REPEATED)
+        hl_text_set(text, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
+                    name.bytes);
+    else if (hold->end == END_CONFIRMED)
+        hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name.bytes, waited_ms);
+    else
+        hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);
+}
+
+void hl_message_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
+{
+    uint64_t now_us = hl_now_us(&core->host);
+    hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", hold->failures,
+                hl_name_quoted(hold->name).bytes, hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
+                hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reentry - see reentry.h. */
+#include "hold/reentry.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "core/callback.h"
+#include "core/lock.h"
+
+struct hl_entry {
+    struct hl_call call;         /* an acquire, or a release */
+    TAILQ_ENTRY(hl_entry) entry; /* at its desk: an acquire until its answer, memory for a release until that comes */
+    struct hl_desk *desk;        /* an acquire: where it counts, or counted when it was released; NULL: no more */
+    uint64_t tenure;             /* of the hold that it enters or leaves */
+    uint32_t count;              /* the hold's count after it */
+    uint8_t is_cancelled;
+};
+
+void hl_reentry_init(struct hl_desk *desk)
+{
+    TAILQ_INIT(&desk->entering);
+    TAILQ_INIT(&desk->leaves);
+    desk->count = 0;
+}
+
+/* The hold that it entered is still held. */
+static int is_in(const struct hl_core *core, const struct hl_entry *entry)
+{
+    const struct hl_look look = entry->call.lock->ops->look(entry->call.lock);
+    return look.state == HILOCK_STATE_HELD && look.ends_us > hl_now_us(&core->host) && look.tenure == entry->tenure;
+}
+
+/* One count less. NULL: only the hold's own is left. */
+static struct hl_entry *uncount(struct hl_desk *desk)
+{
+    struct hl_entry *leave = TAILQ_FIRST(&desk->leaves);
+    if (!leave)
+        return NULL;
+    TAILQ_REMOVE(&desk->leaves, leave, entry);
+    desk->count--;
+    return leave;
+}
+
+/* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
+static void withdraw(struct hl_core *core, struct hl_entry *entry)
+{
+    struct hl_entry *leave = entry->desk ? uncount(entry->desk) : NULL;
+    if (leave)
+        hl_callback_free(core, &leave->call);
+    else if (entry->desk)
+        entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
+}
+
+/* As it is reported; an entry whose answer is not OK no longer counts. */
+static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
+{
+    if (entry->is_cancelled)
+        return HILOCK_CANCELLED;
+    if (!is_in(core, entry) && !HL_PLANTED(REENTRY_UNCHECKED))
+        return HILOCK_LOST;
+    if (!core->is_closing)
+        return HILOCK_OK;
+    withdraw(core, entry);
+    return HILOCK_CLOSED;
+}
+
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    if (entry->desk)
+        TAILQ_REMOVE(&entry->desk->entering, entry, entry);
+    hl_callback_free(core, &entry->call);
+}
+
+/* A dropped entry reports nothing, like a dropped wait. */
+static void trace_entry(struct hl_core *core, const struct hl_call *call, hilock_status status)
+{
+    status = hl_callback_is_off(call->lock, &call->notice) ? HILOCK_CANCELLED : status;
+    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
+             &(struct hl_fact){.lock = call->lock, .name = call->lock->name->bytes, .status = status,
+                               .waited_us = hl_now_us(&core->host) - call->begun_us});
+}
+
+static void answer(struct hl_core *core, struct hl_entry *entry, hilock_status status, hilock_operation operation)
+{
+    struct hilock_result result =
+        {.status = status, .operation = operation,
+         .hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0,
+         .detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
+             : hilock_status_text(status)};
+    hl_callback_answer(core, &entry->call, result);
+}
+
+static void report_acquire(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    hilock_status status = verdict(core, entry);
+    trace_entry(core, &entry->call, status);
+    answer(core, entry, status, HILOCK_OP_ACQUIRE);
+}
+
+static void report_release(struct hl_core *core, struct hl_notice *notice)
+{
+    answer(core, (struct hl_entry *)(void *)notice, HILOCK_OK, HILOCK_OP_RELEASE);
+}
+
+hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_desk *desk,
+                               hilock_result_fn *on_result, void *user)
+{
+    static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
+    struct hl_entry *entry = desk ? hl_callback_new(core, sizeof *entry, &acquires, NULL, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, NULL, lock, NULL, NULL) : NULL;
+    if (entry && !leave)
+        hl_callback_free(core, &entry->call);
+    if (!leave)
+        return HILOCK_NO_MEMORY;
+    entry->tenure = leave->tenure = lock->ops->look(lock).tenure;
+    entry->desk = desk;
+    TAILQ_INSERT_TAIL(&desk->entering, entry, entry);
+    TAILQ_INSERT_TAIL(&desk->leaves, leave, entry);
+    entry->count = 1 + ++desk->count;
+    hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
+    hl_notice_post(core, &entry->call.notice, 1);
+    return HILOCK_OK;
+}
+
+void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_fn *on_result, void *user)
+{
+    struct hl_entry *leave = uncount(desk);
+    HL_REQUIRE(leave); /* hilock_release asks for the count first */
+    leave->call.on_result = on_result;
+    leave->call.user = user;
+    leave->call.begun_us = hl_now_us(&core->host);
+    leave->count = 1 + desk->count;
+    if (on_result)
+        hl_notice_post(core, &leave->call.notice, 1);
+    else
+        hl_callback_free(core, &leave->call);
+}
+
+int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
+{
+    struct hl_entry *entry = TAILQ_LAST(&desk->entering, hl_entries);
+    while (entry && entry->is_cancelled)
+        entry = TAILQ_PREV(entry, hl_entries, entry);
+    if (!entry)
+        return 0;
+    entry->is_cancelled = 1;
+    withdraw(core, entry);
+    return 1;
+}
+
+void hl_reentry_end(struct hl_core *core, struct hl_desk *desk)
+{
+    struct hl_entry *entry;
+    while ((entry = TAILQ_FIRST(&desk->entering)) != NULL) {
+        TAILQ_REMOVE(&desk->entering, entry, entry);
+        entry->desk = NULL;
+    }
+    while ((entry = uncount(desk)) != NULL)
+        hl_callback_free(core, &entry->call);
+}
+
+void hl_reentry_forget(struct hl_core *core, struct hl_desk *desk)
+{
+    while (!TAILQ_EMPTY(&desk->entering))
+        forget(core, &TAILQ_FIRST(&desk->entering)->call.notice);
+    hl_reentry_end(core, desk);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watchdog - see watchdog.h. The hold says what the alarm means next: due_us is the next renewal or retry, unless the
+ * end of belief or of hold_max comes first. */
+#include "hold/watchdog.h"
+
+#include "base/plant.h"
+#include "core/lease.h"
+#include "core/notice.h"
+#include "hold/belief.h"
+#include "hold/ending.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/messages.h"
+#include "hold/validity.h"
+
+/* ---- when ---- */
+
+/* A pushed grant has no send of its own to count from: two thirds of its window before the end. */
+static uint64_t renewal_us(const struct hl_hold *hold)
+{
+    if (hold->is_windowed)
+        return hl_left_us(hl_hold_deadline_us(hold), hl_belief_stood_us(hold) / 3 * 2);
+    return hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
+}
+
+static uint64_t due_us_of(const struct hl_hold *hold)
+{
+    return hold->terms->is_renewed || hold->is_owed ? renewal_us(hold) : UINT64_MAX;
+}
+
+static void sleep_on(struct hl_hold *hold) { hl_belief_sleep_until(hold, due_us_of(hold)); }
+
+/* ---- asking ---- */
+
+static int is_open(const struct hl_hold *hold)
+{
+    return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
+}
+
+/* How long until a renewal counts as failed: after a failure at most half of the time that is left, so that the second
+ * failure is reported while the hold is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
+static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
+{
+    uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
+    uint32_t command_ms = hl_hold_core(hold)->limits.command_timeout_ms;
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_belief_stood_us(hold), command_ms);
+    return hold->failures && half_us < timeout_us ? half_us : timeout_us;
+}
+
+static void count_failure(struct hl_hold *hold, const char *why)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hold->failures < UINT8_MAX)
+        hold->failures++;
+    hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
+             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
+                               .detail = why,
+                               .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
+    if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
+        hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
+}
+
+static uint64_t retry_us(struct hl_hold *hold)
+{
+    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_belief_stood_us(hold));
+}
+
+static void retry(struct hl_hold *hold)
+{
+    hl_belief_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
+}
+
+static void on_failed(struct hl_hold *hold, const char *why)
+{
+    count_failure(hold, why);
+    retry(hold);
+}
+
+/* A heartbeat that a push overtook is still to be answered: a hold has one request. */
+static int is_crossed(const struct hl_hold *hold) { return !is_open(hold) && hl_request_is_busy(&hold->request); }
+
+/* If it is crossed, that answer asks (hl_watchdog_crossed). */
+static void renew(struct hl_hold *hold, uint64_t now_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (!hl_request_is_busy(&hold->request)) {
+        hl_extend_round(hold);
+        hold->is_overdue = 0;
+        hold->ask = ASK_RENEW;
+        hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
+                        HL_REQUEST_URGENT | HL_REQUEST_FIRST);
+    }
+    hl_belief_sleep_until(hold, now_us + patience_us(hold, now_us));
+}
+
+static void on_overdue(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
+    count_failure(hold, "no answer yet");
+    longer_us = patience_us(hold, now_us);
+    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
+}
+
+/* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
+ * usual. */
+static void give_up_renewal(struct hl_hold *hold)
+{
+    if (hl_node_withdraw(&hold->request)) {
+        on_failed(hold, "the store is unreachable");
+        return;
+    }
+    hold->is_overdue = 1;
+    on_overdue(hold);
+}
+
+/* ---- answers ---- */
+
+/* Extends that were accepted while a round was under way are asked for now. */
+static void ask_next(struct hl_hold *hold, int must_ask)
+{
+    if (!is_open(hold) && (must_ask || hl_extend_is_waiting(hold)))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+}
+
+static void on_unanswered(struct hl_hold *hold)
+{
+    if (hold->is_overdue)
+        retry(hold);
+    else
+        on_failed(hold, "no answer");
+}
+
+/* The end may be nearer now: set the alarm. */
+static void look_at_end(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t ends_us = hl_hold_ends_us(hold);
+    hl_validity_follow(hold);
+    if (ends_us < core->earliest_us)
+        core->earliest_us = ends_us;
+    if (hold->due_us > ends_us)
+        hl_hold_wake_at(hold, ends_us);
+}
+
+/* Reported once while it lasts. The lease of an extend without an answer does not count. */
+static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    int is_overlong = found_us > hl_terms_lease_us(hold->terms) + hl_lease_drift_us(hl_terms_lease_us(hold->terms)) &&
+        hold->request.sent_us + found_us > hl_extend_over_us(hold);
+    struct hl_text detail;
+    if (is_overlong && !hold->is_overlong) {
+        hl_message_of_anomaly(hold->name, found_us, "longer than was asked for", &detail);
+        hl_trace(&core->host, HL_CLOCK_ANOMALY,
+                 &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
+    }
+    hold->is_overlong = is_overlong != 0;
+}
+
+static void on_shortened(struct hl_core *core, const struct hl_hold *hold, uint64_t found_us)
+{
+    struct hl_text detail;
+    hl_message_of_anomaly(hold->name, found_us, "less than believed", &detail);
+    hl_trace(&core->host, HL_CLOCK_ANOMALY,
+             &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
+}
+
+static void on_renewed(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    int was_told = hold->failures >= 2 && hold->terms->is_renewed;
+    hl_trace(&core->host, HL_HOLD_RENEWED,
+             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
+                               .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
+    hold->is_windowed = 0;
+    hold->failures = 0;
+    if (was_told && hl_hold_is_told(hold))
+        hl_notice_post(core, &hold->notice, REPORT_RENEWED);
+    hl_extend_answered(hold, HILOCK_OK, NULL);
+    hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */
+    if (hold->side)
+        hold->side->is_doubted = 0;
+    sleep_on(hold);
+    ask_next(hold, hold->is_owed);
+}
+
+static void on_kept(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
+             asked_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
+    int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
+    int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
+    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
+    if (now_us + found_us + 1000 < hold->deadline_us) {
+        /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
+        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, asked_us > found_us ? asked_us : found_us);
+        on_shortened(core, hold, found_us);
+    } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
+        hold->deadline_us = deadline_us;
+    look_for_overlong(hold, found_us);
+    look_at_end(hold);
+    on_renewed(hold);
+}
+
+static void on_not_ours(struct hl_hold *hold)
+{
+    if (!HL_PLANTED(R5_TAKEN_IGNORED))
+        hl_hold_not_ours(hold);
+    if (hl_hold_deadline_us(hold) == 0) {
+        hl_belief_end(hold, HILOCK_REASON_TAKEN);
+        return;
+    }
+    on_failed(hold, "not ours");
+}
+
+static void on_fault(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
+    if (HL_PLANTED(R5_ERROR_IS_LOSS))
+        hl_belief_end(hold, HILOCK_REASON_TAKEN);
+    else {
+        hl_extend_answered(hold, said->fault.status, quote.bytes);
+        on_failed(hold, quote.bytes);
+        ask_next(hold, 0);
+    }
+}
+
+void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    struct hl_response said;
+    if (hold->state != HOLD_HELD) {
+        hl_ending_answered(hold, answer);
+        return;
+    }
+    if (!answer->reply) {
+        on_unanswered(hold);
+        return;
+    }
+    said = hl_hold_read(hold, answer->reply);
+    if (said.result == HL_NO)
+        on_not_ours(hold);
+    else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
+        return;
+    else if (said.result == HL_YES)
+        on_kept(hold, &said);
+    else
+        on_fault(hold, &said);
+}
+
+static void on_ours(struct hl_hold *hold)
+{
+    uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
+        return;
+    if (deadline_us > hold->deadline_us)
+        hold->deadline_us = deadline_us;
+    hold->is_windowed = 0;
+    hl_validity_follow(hold);
+    sleep_on(hold);
+}
+
+void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
+{
+    if (is_ours)
+        on_ours(hold);
+    if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
+        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
+}
+
+/* ---- turns, alarms, extends ---- */
+
+/* A turn asks at once for a lease of its own that it has not asked for yet. */
+static void begin(struct hl_hold *hold)
+{
+    hold->failures = 0;
+    if (hold->is_owed && !is_open(hold))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+    else
+        sleep_on(hold);
+}
+
+void hl_watchdog_keep(struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    hold->state = HOLD_HELD;
+    hold->since_us = hold->granted_us = core->host.entered_us; /* the grant was there by then */
+    hold->turn = 0;
+    hold->is_owed = 0;
+    hold->name->hold = hold;
+    if (deadline_us < core->earliest_us)
+        core->earliest_us = deadline_us;
+    begin(hold);
+}
+
+/* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
+void hl_watchdog_go_on(struct hl_hold *hold)
+{
+    uint64_t early_us = hold->due_us;
+    begin(hold);
+    if (HL_PLANTED(HANDOFF_UNVERIFIED))
+        return;
+    if (early_us && early_us < hold->due_us && !is_open(hold))
+        hl_belief_sleep_until(hold, early_us);
+}
+
+static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
+
+static int wants_renewal(const struct hl_hold *hold)
+{
+    return hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold);
+}
+
+void hl_watchdog_tick(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    if (hl_belief_has_ended(hold))
+        return;
+    if (is_open(hold))
+        give_up_renewal(hold);
+    else if (!wants_renewal(hold))
+        sleep_on(hold);
+    else if (is_crossed(hold))
+        on_failed(hold, "an earlier request is not answered yet");
+    else
+        renew(hold, now_us);
+}
+
+void hl_watchdog_ask(struct hl_hold *hold)
+{
+    if (!is_open(hold))
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+}
+
+/* Without memory for that, belief lasts until the deadline. */
+static void doubt(struct hl_hold *hold)
+{
+    struct hl_side *side = hl_hold_side(hl_hold_core(hold), hold);
+    if (side)
+        side->is_doubted = 1;
+}
+
+void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
+{
+    struct hl_host *host = &hl_hold_core(hold)->host;
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
+    int is_fixed = !hold->terms->is_renewed && hl_hold_is_told(hold);
+    if (is_fixed && !HL_PLANTED(FIXED_UNVERIFIED))
+        doubt(hold);
+    if (!is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
+        hl_belief_sleep_until(hold,
+                              hl_now_us(host) +
+                              hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
+}
+
+struct ends { const struct hl_node *node; uint64_t first_us; };
+
+static void find_end(struct hl_hold *hold, void *arg)
+{
+    struct ends *ends = arg;
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    if (hold->terms->is_renewed && deadline_us < ends->first_us && (!ends->node || hl_hold_is_at(hold, ends->node)))
+        ends->first_us = deadline_us;
+}
+
+uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node)
+{
+    struct ends ends = {node, UINT64_MAX};
+    hl_hold_each_held(core, find_end, &ends);
+    return ends.first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_us, hl_now_us(&core->host));
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine - the begin and the end of a client's locks, and the tables of calls up. The end frees the memory of every
+ * wait and hold, without traffic or callbacks. Handles stay, idle. */
+#include "lock/machine.h"
+
+#include "core/callback.h"
+#include "core/lock.h"
+#include "hold/belief.h"
+#include "hold/extend.h"
+#include "hold/hold.h"
+#include "hold/recent.h"
+#include "hold/reentry.h"
+#include "hold/requests.h"
+#include "hold/validity.h"
+#include "lock/acquire.h"
+#include "lock/inquiry.h"
+#include "lock/report.h"
+#include "wait/gate.h"
+#include "wait/grants.h"
+#include "wait/next.h"
+#include "wait/place.h"
+
+/* ---- the begin ---- */
+
+static const struct hl_owner_ops owner_ops =
+    {.notice = &hl_report_hold, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
+     .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
+     .resume = hl_acquire_resume, .freed = hl_gate_released, .acknowledged = hl_recent_add};
+
+static const struct hl_waiter_ops waiter_ops =
+    {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
+     .tell_waiting = hl_acquire_tell_waiting, .wake = hl_place_wake, .pushed = hl_place_pushed};
+
+int hl_machine_init(struct hl_core *core)
+{
+    hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
+                  hl_random_next(&core->host.random));
+    hl_grants_init(core);
+    hl_notices_init(&core->notices, hl_belief_sweep);
+    core->owner = &owner_ops;
+    core->waiters = &waiter_ops;
+    core->acquire_notice = &hl_report_acquire;
+    TAILQ_INIT(&core->handles);
+    TAILQ_INIT(&core->live);
+    TAILQ_INIT(&core->inquiries);
+    core->earliest_us = UINT64_MAX;
+    core->cell = hl_cell_new(&core->host.memory);
+    if (!core->cell || hl_gates_init(core) != 0 || hl_requests_init(core) != 0 ||
+        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
+        hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0)
+        return -1;
+    core->cell->core = core;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
+{
+    acquire->lock->acquire = NULL;
+    hl_acquire_free(core, acquire);
+}
+
+static void empty_side(struct hl_core *core, struct hl_hold *hold)
+{
+    hl_validity_end(hold);
+    if (!hold->side)
+        return;
+    hl_extends_forget(core, hold->side);
+    hl_reentry_forget(core, &hold->side->desk);
+}
+
+static void forget_hold(struct hl_hold *hold)
+{
+    hold->request.place = REQUEST_IDLE;
+    if (hold->name->hold == hold)
+        hold->name->hold = NULL;
+    empty_side(hl_hold_core(hold), hold);
+    if (hl_hold_is_told(hold))
+        hold->lock->hold = NULL;
+    else if (hold->state == HOLD_ENDING && hold->lock)
+        hl_lock_unref(hold->lock);
+    hl_hold_free(hold);
+}
+
+void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
+{
+    struct hl_acquire *acquire = lock->acquire;
+    struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
+    if (acquire && acquire->stands)
+        hl_gate_forget(acquire);
+    if (acquire)
+        forget_acquire(core, acquire);
+    if (hold)
+        forget_hold(hold);
+}
+
+void hl_machine_clear(struct hl_core *core)
+{
+    struct hilock_lock *lock, *next;
+    for (lock = TAILQ_FIRST(&core->handles); lock; lock = next) {
+        next = TAILQ_NEXT(lock, entry);
+        lock->ops->teardown(core, lock);
+    }
+    hl_notices_forget(core);
+    while (!TAILQ_EMPTY(&core->live))
+        forget_hold(TAILQ_FIRST(&core->live));
+    hl_inquiries_clear(core);
+    hl_recent_free(core);
+    hl_grants_done(core);
+    hl_names_detach(core);
+    core->waiting = core->held = 0;
+}
+
+void hl_machine_done(struct hl_core *core)
+{
+    hl_gates_done(core);
+    hl_alarms_done(&core->hold_alarms);
+    hl_alarms_done(&core->wait_alarms);
+    hl_alarms_done(&core->call_alarms);
+    if (!core->cell)
+        return;
+    core->cell->core = NULL;
+    hl_cell_unref(core->cell);
+}

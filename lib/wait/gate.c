@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gate - see gate.h. */
+#include "wait/gate.h"
+
+#include "base/contract.h"
+#include "base/plant.h"
+#include "core/lease.h"
+#include "core/name.h"
+#include "hold/hold.h"
+#include "wait/known.h"
+#include "wait/place.h"
+
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20 };
+
+/* ---- the line ---- */
+
+struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    if (gate)
+        return gate;
+    gate = hl_memory_new(&core->host.memory, sizeof *gate);
+    if (!gate)
+        return NULL;
+    gate->core = core;
+    gate->name = name;
+    TAILQ_INIT(&gate->line);
+    TAILQ_INIT(&gate->aside);
+    TAILQ_INIT(&gate->asking);
+    TAILQ_INIT(&gate->queued);
+    name->refs++;
+    name->gate = gate;
+    return gate;
+}
+
+/* The last waiter: when it goes, no other gets its turn. NULL: there is none. */
+static struct hl_acquire *last_of(const struct hl_gate *gate)
+{
+    const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->asking, &gate->aside};
+    struct hl_acquire *last = NULL;
+    for (size_t i = 0; !last && i < sizeof from / sizeof *from; i++)
+        last = TAILQ_LAST(from[i], hl_line);
+    return last;
+}
+
+static void forget_grants(struct hl_gate *gate)
+{
+    if (gate->grants)
+        LIST_REMOVE(gate, by_grants);
+    gate->grants = NULL;
+}
+
+static void drop_if_empty(struct hl_gate *gate)
+{
+    struct hl_core *core = gate->core;
+    struct hl_name *name = gate->name;
+    if (last_of(gate))
+        return;
+    hl_listener_close(gate->channel);
+    hl_listener_close(gate->heir);
+    forget_grants(gate);
+    name->gate = NULL;
+    hl_memory_free(&core->host.memory, gate->holder);
+    hl_memory_free(&core->host.memory, gate->note);
+    hl_memory_free(&core->host.memory, gate);
+    hl_name_unref(core, &core->host.memory, name);
+}
+
+static struct hl_line *line_of(struct hl_gate *gate, enum hl_stands stands)
+{
+    /* as in the enum */
+    struct hl_line *const lines[] = {NULL, &gate->line, &gate->aside, &gate->asking, &gate->queued};
+    return lines[stands];
+}
+
+static enum hl_stands stands_of(const struct hl_acquire *acquire)
+{
+    return acquire->lock->terms->kind->place_each ? STANDS_QUEUED : acquire->is_try ? STANDS_ASIDE : STANDS_IN_LINE;
+}
+
+static void stand(struct hl_gate *gate, struct hl_acquire *acquire, enum hl_stands stands)
+{
+    struct hl_line *from = line_of(gate, (enum hl_stands)acquire->stands), *to = line_of(gate, stands);
+    if (from)
+        TAILQ_REMOVE(from, acquire, line);
+    if (to)
+        TAILQ_INSERT_TAIL(to, acquire, line);
+    if (!acquire->is_try)
+        gate->waiting += (unsigned)(to != NULL) - (unsigned)(from != NULL);
+    acquire->stands = (uint8_t)stands;
+}
+
+static int may_ask(const struct hl_gate *gate)
+{
+    int is_in_order = !gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED);
+    return is_in_order && !gate->name->hold;
+}
+
+/* One with an IDLE hold pauses (lock/acquire.c). */
+static int is_ready(const struct hl_acquire *acquire, int wakes)
+{
+    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
+           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
+}
+
+/* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
+void hl_gate_advance(struct hl_gate *gate, int wakes)
+{
+    struct hl_acquire *acquire;
+    while (may_ask(gate) && (acquire = TAILQ_FIRST(&gate->aside)) != NULL &&
+           gate->core->waiters->may_ask(gate->core, acquire)) {
+        stand(gate, acquire, STANDS_ASKING);
+        gate->core->waiters->ask(acquire);
+    }
+    acquire = TAILQ_FIRST(&gate->line);
+    if (!acquire || !may_ask(gate) || !is_ready(acquire, wakes) || !gate->core->waiters->may_ask(gate->core, acquire))
+        return;
+    gate->core->waiters->ask(acquire);
+}
+
+/* Skips a waiter with a pending request or a possible grant. */
+struct hl_acquire *hl_gate_next(const struct hl_name *name)
+{
+    const struct hl_gate *gate = name->gate;
+    struct hl_acquire *acquire = gate ? TAILQ_FIRST(&gate->line) : NULL;
+    if (acquire && acquire->state == ACQUIRE_GRANTED)
+        acquire = TAILQ_NEXT(acquire, line);
+    return acquire && is_ready(acquire, 1) && !(acquire->hold && !hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
+}
+
+void hl_gate_wake_for(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    if (acquire->stands == STANDS_ASKING && acquire->state == ACQUIRE_IN_LINE)
+        stand(gate, acquire, STANDS_ASIDE);
+    hl_gate_advance(gate, 1);
+}
+
+/* A sibling holds it now, which answers a try that has not asked yet. */
+void hl_gate_deny_tries(struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    while (name->gate && (acquire = TAILQ_FIRST(&name->gate->aside)) != NULL)
+        name->gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
+}
+
+struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name)
+{
+    struct hl_table_entry *entry = hl_table_next(&core->names, name ? &name->entry : NULL);
+    while (entry && !((struct hl_name *)(void *)entry)->gate)
+        entry = hl_table_next(&core->names, entry);
+    return (struct hl_name *)(void *)entry;
+}
+
+void hl_gates_close(struct hl_core *core)
+{
+    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
+    while ((name = next) != NULL) {
+        name->refs++; /* else the last one to leave would free the name */
+        while (name->gate)
+            core->waiters->decide(last_of(name->gate), HILOCK_CLOSED);
+        next = hl_gate_name_after(core, name);
+        hl_name_unref(core, &core->host.memory, name);
+    }
+}
+
+static int is_untold(const struct hl_acquire *acquire)
+{
+    return acquire && !acquire->report_ms && acquire->state != ACQUIRE_GRANTED;
+}
+
+/* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
+ * too, if it was granted when the others got theirs. */
+void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_line *line = &name->gate->line;
+    struct hl_acquire *acquire, *first = NULL;
+    if (is_untold(TAILQ_FIRST(line)))
+        core->waiters->tell_waiting(core, TAILQ_FIRST(line));
+    for (acquire = TAILQ_LAST(line, hl_line); is_untold(acquire); acquire = TAILQ_PREV(acquire, hl_line, line))
+        first = acquire;
+    for (acquire = first; acquire; acquire = TAILQ_NEXT(acquire, line))
+        core->waiters->tell_waiting(core, acquire);
+}
+
+void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
+{
+    stand(gate, acquire, stands_of(acquire));
+    if (acquire->stands == STANDS_QUEUED)
+        gate->core->waiters->ask(acquire);
+    else
+        hl_gate_advance(gate, 0);
+}
+
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
+{
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
+    uint64_t within_us = (uint64_t)waiting * PACE_US;
+    if (head && head->place && (!but || head->place->node != but))
+        gate->core->waiters->wake(head->place, within_us);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (!but || acquire->place->node != but)
+            gate->core->waiters->wake(acquire->place, within_us);
+}
+
+void hl_gate_leave(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    stand(gate, acquire, STANDS_NOWHERE);
+    hl_gate_advance(gate, 0);
+    drop_if_empty(gate);
+}
+
+void hl_gate_step_back(struct hl_acquire *acquire)
+{
+    struct hl_line *line = line_of(acquire->lock->name->gate, (enum hl_stands)acquire->stands);
+    TAILQ_REMOVE(line, acquire, line);
+    TAILQ_INSERT_TAIL(line, acquire, line);
+}
+
+void hl_gate_place(struct hl_acquire *acquire)
+{
+    struct hl_line *line = &acquire->lock->name->gate->queued;
+    struct hl_acquire *other, *later = NULL;
+    uint64_t ticket = acquire->place->ticket;
+    TAILQ_REMOVE(line, acquire, line);
+    for (other = TAILQ_LAST(line, hl_line); other; other = TAILQ_PREV(other, hl_line, line)) {
+        uint64_t has = other->place->ticket;
+        if (has && has < ticket)
+            break;
+        later = has ? other : later;
+    }
+    if (later)
+        TAILQ_INSERT_BEFORE(later, acquire, line);
+    else
+        TAILQ_INSERT_TAIL(line, acquire, line);
+}
+
+void hl_gate_released(struct hl_name *name)
+{
+    struct hl_gate *gate = name->gate;
+    if (!gate)
+        return;
+    gate->known = HILOCK_OK;
+    hl_gate_advance(gate, 1);
+}
+
+void hl_gate_forget(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    stand(gate, acquire, STANDS_NOWHERE);
+    drop_if_empty(gate);
+}
+
+unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
+
+void hl_gate_saw_others(struct hl_name *name)
+{
+    if (name->gate)
+        name->gate->others_until_us = hl_now_us(&name->gate->core->host) + OTHERS_US;
+}
+
+int hl_gate_has_others(const struct hl_name *name)
+{
+    return name->gate && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
+}
+
+/* ---- no memory for a hold ---- */
+
+static void ask_starved(struct hl_gate *gate)
+{
+    struct hl_acquire *acquire;
+    hl_gate_advance(gate, 0);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (acquire->state == ACQUIRE_STARVED && gate->core->waiters->may_ask(gate->core, acquire))
+            gate->core->waiters->ask(acquire);
+}
+
+static void on_timer(void *arg)
+{
+    struct hl_core *core = arg;
+    struct hl_name *name = NULL;
+    struct hl_host *host = &core->host;
+    hl_host_enter(host);
+    core->is_short = 0;
+    while ((name = hl_gate_name_after(core, name)) != NULL)
+        ask_starved(name->gate);
+    hl_host_leave(host);
+}
+
+int hl_gates_init(struct hl_core *core)
+{
+    core->shortage_timer = hl_timer_new(&core->host, on_timer, core);
+    return core->shortage_timer ? 0 : -1;
+}
+
+void hl_gates_done(struct hl_core *core)
+{
+    hl_timer_free(&core->host, core->shortage_timer);
+    core->shortage_timer = NULL;
+}
+
+void hl_gates_retry_soon(struct hl_core *core)
+{
+    if (!core->is_short && !HL_PLANTED(SHORTAGE_FOREVER))
+        hl_timer_start(&core->host, core->shortage_timer, SHORTAGE_US);
+    core->is_short = 1;
+}

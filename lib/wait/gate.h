@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gate - the client's local queue for one name: only its head asks the store; the others wait behind it in order of
+ * arrival.
+ *
+ * It lives while there are waiters. It listens to the unlock channel, keeps the store's latest answer about the name,
+ * and stops its head from asking while a sibling holds the name or a release of this client has no answer. Handles of
+ * several kinds may stand in one line; each asks with the scripts of its kind. A waiter that polls needs no channel. A
+ * try (wait 0) stands in no line: it asks beside it, or gets its answer from what the gate knows. Invariant: no code
+ * here walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited
+ * when a new link is up.) */
+#ifndef HL_WAIT_GATE_H
+#define HL_WAIT_GATE_H
+
+#include "core/name.h"
+#include "wait/waiter.h"
+
+TAILQ_HEAD(hl_line, hl_acquire);
+
+struct hl_gate {
+    struct hl_core *core;
+    struct hl_name *name;
+    struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
+                                      WAITING event yet */
+    struct hl_line aside, asking;  /* tries: those that have not asked, those that have */
+    struct hl_line queued;         /* waiters that each have a place in the queue at the store: in order of their
+                                      tickets */
+    struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
+    LIST_ENTRY(hl_gate) by_grants; /* in these */
+    unsigned waiting;              /* of all but tries */
+    int is_deaf;                   /* the subscription was refused: poll */
+    uint64_t others_until_us;      /* another program held the name lately */
+    uint64_t foreign_us;           /* when an answer last said that another program holds; 0: that none does */
+    uint64_t news_us;              /* latest message or begin of listening: older requests prove nothing */
+    hilock_status known;           /* see struct hl_known; OK: nothing yet */
+    const struct hl_kind *asker;   /* whose answer that was: a key of the wrong kind for one is good for another */
+    unsigned faults;               /* in a row */
+    uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
+    char *holder, *note;           /* NULL: "" */
+    struct hl_listener *channel;   /* NULL: not wanted yet */
+    struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
+};
+
+struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name); /* the next with a gate;
+                                                                                              NULL: the first, none */
+
+void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn it is asks; wakes: even if it sleeps */
+
+/* All that have a place at the store ask soon, with pauses because they may be many; not those that asked last at the
+ * node `but`. */
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but);
+
+struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes one if needed, which must be joined.
+                                                                           NULL: no memory */
+void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire); /* which may ask at once */
+void hl_gate_leave(struct hl_acquire *acquire);
+void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
+void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */
+void hl_gate_released(struct hl_name *name);   /* a hold of ours is over at the store, or gets no answer */
+void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back a late grant, and asks again */
+void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
+void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
+void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
+void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all in line, once
+                                                                          each */
+struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
+void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
+int hl_gate_has_others(const struct hl_name *name);
+unsigned hl_gate_waiting(const struct hl_name *name);
+
+/* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are
+ * advanced from time to time until there is some; if its end comes first it is answered NO_MEMORY. The timer for that
+ * is made with the client. */
+int hl_gates_init(struct hl_core *core); /* 0; -1: no memory */
+void hl_gates_done(struct hl_core *core);
+void hl_gates_retry_soon(struct hl_core *core); /* a second call changes nothing */
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grants - see grants.h. */
+#include "wait/grants.h"
+
+#include "base/plant.h"
+#include "base/slot.h"
+#include "hold/ending.h"
+#include "hold/hold.h"
+#include "node/missing.h"
+#include "wait/gate.h"
+#include "wait/place.h"
+
+enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000, SWEPT_MAX = 2 };
+
+struct hl_grants {
+    struct hl_table_entry by_slot;  /* first: found from it */
+    TAILQ_ENTRY(hl_grants) by_use;
+    LIST_HEAD(, hl_gate) gates;     /* of the names whose grants come here */
+    struct hl_core *core;
+    struct hl_node *node;           /* where it listens */
+    struct hl_listener *channel;    /* NULL: there was no memory for it */
+    uint64_t used_us;
+    int is_refused;
+    unsigned slot;                  /* where there are none: the master */
+    char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
+    char said[HL_FAIR_CHANNEL_MAX]; /* the channel, as heartbeats name it */
+    uint64_t undone_since_us; /* of unknown grants only so many are released a second: the rest lapse */
+    unsigned undone;
+};
+
+void hl_grants_init(struct hl_core *core)
+{
+    TAILQ_INIT(&core->grants);
+    hl_id_table_init(&core->places, &core->host.memory);
+    hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+}
+
+static void drop(struct hl_grants *grants)
+{
+    hl_table_remove(&grants->core->slot_grants, &grants->by_slot);
+    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
+    hl_listener_close(grants->channel);
+    hl_memory_free(&grants->core->host.memory, grants);
+}
+
+void hl_grants_done(struct hl_core *core)
+{
+    struct hl_grants *grants;
+    while ((grants = TAILQ_FIRST(&core->grants)) != NULL)
+        drop(grants);
+    if (core->queue_terms)
+        hl_terms_unref(core->queue_terms);
+    core->queue_terms = NULL;
+}
+
+static unsigned master_of(const struct hl_grants *grants)
+{
+    return grants->core->route->ops->is_spread ? 0 : grants->slot;
+}
+
+static struct hl_node *node_of(const struct hl_grants *grants)
+{
+    return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), master_of(grants)});
+}
+
+/* ---- pushes ---- */
+
+static int is_too_much(struct hl_grants *grants)
+{
+    uint64_t now_us = hl_now_us(&grants->core->host);
+    if (now_us - grants->undone_since_us > UNDONE_SPAN_US) {
+        grants->undone_since_us = now_us;
+        grants->undone = 0;
+    }
+    return ++grants->undone > UNDONE_MAX;
+}
+
+/* Without memory it lapses. */
+static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
+{
+    const struct hilock_lock some = {.terms = core->queue_terms, .name = name};
+    if (core->queue_terms && hl_ending_of(core, &some, id, END_QUIET))
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
+}
+
+/* A heartbeat was faster and found it: then it is held already, and the push is no news. */
+static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
+{
+    struct hl_core *core = grants->core;
+    struct hl_name *name;
+    int is_left = push->id > core->id_last || is_too_much(grants);
+    if (is_left || HL_PLANTED(FAIR_UNKNOWN_KEPT))
+        return;
+    name = hl_name_ref(core, push->name, push->name_length, master_of(grants));
+    if (!name)
+        return;
+    if (!name->hold || name->hold->id != push->id)
+        undo(core, name, push->id);
+    hl_name_unref(core, &core->host.memory, name);
+}
+
+static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
+{
+    const struct hl_name *name = place->acquire->lock->name;
+    int is_same = name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0;
+    return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
+}
+
+static void on_push(struct hl_grants *grants, const struct hl_reply *message)
+{
+    const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
+    struct hl_id_table_entry *entry = hl_id_table_find(&grants->core->places, push.id);
+    struct hl_queue_place *place = entry
+        ? (struct hl_queue_place *)(void *)((char *)entry - offsetof(struct hl_queue_place, entry)) : NULL;
+    switch (push.what) {
+    case HL_PUSH_NONSENSE: break;
+    case HL_PUSH_GRANT:
+        if (place && is_of(place, &push))
+            grants->core->waiters->pushed(place, grants->node, &push);
+        else
+            on_unknown(grants, &push);
+        break;
+    case HL_PUSH_YIELD:
+        if (place)
+            grants->core->waiters->pushed(place, grants->node, &push);
+        break;
+    }
+}
+
+static void wake_all(struct hl_grants *grants)
+{
+    struct hl_gate *gate;
+    LIST_FOREACH(gate, &grants->gates, by_grants)
+        hl_gate_wake_places(gate, grants->core->waiting, NULL);
+}
+
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    struct hl_grants *grants = arg;
+    switch (event) {
+    case HL_CHANNEL_ON:
+        grants->is_refused = 0;
+        hl_missing_counts_wanted(grants->node);
+        if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
+            wake_all(grants);
+        break;
+    case HL_CHANNEL_MESSAGE: on_push(grants, message); break;
+    case HL_CHANNEL_OFF: break; /* meanwhile a waiter is skipped and keeps its place */
+    case HL_CHANNEL_REFUSED:
+        grants->is_refused = 1;
+        wake_all(grants);
+        break;
+    }
+}
+
+/* ---- channels ---- */
+
+static int is_where_it_was(const struct hl_grants *grants)
+{
+    if (HL_PLANTED(FAIR_CHANNEL_STAYS))
+        return grants->node != NULL;
+    return grants->node && grants->node == node_of(grants);
+}
+
+static void locate(struct hl_grants *grants)
+{
+    if (is_where_it_was(grants))
+        return;
+    hl_listener_close(grants->channel);
+    grants->channel = NULL;
+    grants->is_refused = 0;
+    grants->node = node_of(grants);
+    hl_queued_channel(grants->said, grants->core->uuid, grants->tag, grants->node->subscription.is_sharded);
+}
+
+static void listen(struct hl_grants *grants)
+{
+    struct hl_subscription *subscription;
+    const char *channel;
+    locate(grants);
+    subscription = &grants->node->subscription;
+    hl_subscription_start(subscription); /* it may have rested */
+    if (grants->channel)
+        return;
+    channel = grants->said + (*grants->said == '!');
+    grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
+    if (!grants->channel)
+        return;
+    hl_listener_let_rest(grants->channel);
+    if (hl_listener_is_on(grants->channel)) /* it lingered there without a listener */
+        wake_all(grants);
+}
+
+static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
+{
+    struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants);
+    if (!grants)
+        return NULL;
+    grants->core = core;
+    grants->slot = slot;
+    if (core->route->ops->is_spread)
+        hl_slot_tag(slot, grants->tag);
+    if (hl_table_add(&core->slot_grants, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) != 0) {
+        hl_memory_free(&core->host.memory, grants);
+        return NULL;
+    }
+    TAILQ_INSERT_TAIL(&core->grants, grants, by_use);
+    return grants;
+}
+
+static void use(struct hl_grants *grants)
+{
+    grants->used_us = grants->core->host.entered_us; /* the loop's latest call: a minute need not be exact */
+    TAILQ_REMOVE(&grants->core->grants, grants, by_use);
+    TAILQ_INSERT_TAIL(&grants->core->grants, grants, by_use);
+}
+
+/* A few of those unused for longest. */
+static void sweep(struct hl_core *core)
+{
+    for (unsigned i = 0; i < SWEPT_MAX; i++) {
+        struct hl_grants *oldest = TAILQ_FIRST(&core->grants);
+        if (oldest->used_us + UNUSED_US > core->host.entered_us)
+            return;
+        if (LIST_EMPTY(&oldest->gates))
+            drop(oldest);
+        else
+            use(oldest);
+    }
+}
+
+static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *name)
+{
+    unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
+    struct hl_grants *grants =
+        (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
+    if (!grants)
+        grants = grants_new(core, slot);
+    if (grants) {
+        use(grants);
+        sweep(core);
+    }
+    return grants;
+}
+
+static void keep_terms(struct hl_core *core, struct hl_terms *terms)
+{
+    if (core->queue_terms)
+        return;
+    core->queue_terms = terms;
+    terms->refs++;
+}
+
+void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
+{
+    struct hl_gate *gate = place->acquire->lock->name->gate;
+    struct hl_grants *grants = grants_of(core, gate->name);
+    keep_terms(core, place->acquire->lock->terms);
+    if (!gate->grants && grants) {
+        gate->grants = grants;
+        LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
+    }
+    if (gate->grants) /* without memory for it no push finds it */
+        (void)hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id);
+}
+
+void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
+{
+    if (hl_id_table_is_in(&place->entry))
+        hl_id_table_remove(&core->places, &place->entry);
+}
+
+/* Without a place yet it only names the channel: a free name needs no grant. */
+const char *hl_grants_channel(const struct hl_queue_place *place)
+{
+    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    locate(grants);
+    if (place->ticket)
+        listen(grants);
+    return grants->is_refused || (place->ticket && !grants->channel) ? "" : grants->said;
+}
+
+int hl_grants_listen(const struct hl_queue_place *place)
+{
+    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
+    listen(grants);
+    return grants->channel && !grants->is_refused;
+}
+
+void hl_grants_follow(struct hl_core *core)
+{
+    struct hl_grants *grants;
+    TAILQ_FOREACH(grants, &core->grants, by_use)
+        if (grants->channel && !is_where_it_was(grants))
+            listen(grants);
+}
+
+void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
+{
+    struct hl_grants *grants = lock->terms->is_polling ? NULL : grants_of(core, lock->name);
+    keep_terms(core, lock->terms);
+    if (grants)
+        listen(grants);
+}

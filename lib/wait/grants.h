@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grants - the channel on which the store notifies a client of its grants. One for all names; in a cluster one for each
+ * hash slot with such names, at the server of that slot and in that slot, so that scripts may publish to it, and it
+ * moves with its slot. Subscribed when a name is refused, because a free name needs no push; for FAIR with the first
+ * handle, so that a wait need not begin with that. A channel without waiters for a minute is given up when another is
+ * needed; none keeps a link up (hl_listener_let_rest).
+ *
+ *   push -> the wait of that id (place.h)
+ *     `---> no wait has that id: it is released at once, by name and id; the next waiter does not wait for the end of
+ *           the window
+ *
+ * Invariants: a push is a hint like any message (R7), and place.c checks what it proves; after each subscription all
+ * its waiters ask again, because earlier pushes are lost. */
+#ifndef HL_WAIT_GRANTS_H
+#define HL_WAIT_GRANTS_H
+
+#include "wait/waiter.h"
+
+struct hl_queue_place;
+
+void hl_grants_init(struct hl_core *core);
+void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
+void hl_grants_join(struct hl_core *core, struct hl_queue_place *place);  /* pushes find it by its id. Without memory
+                                                                             they do not */
+void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place); /* pushes no longer find it */
+const char *hl_grants_channel(const struct hl_queue_place *place); /* the channel that heartbeats name; "": there is
+                                                                      none, poll */
+int hl_grants_listen(const struct hl_queue_place *place); /* it was refused the name and has a place: listens. 0: no
+                                                             pushes, poll */
+void hl_grants_follow(struct hl_core *core); /* slots have moved: listens at their new nodes */
+void hl_grants_done(struct hl_core *core); /* the nodes end, and there are no waiters */
+
+#endif

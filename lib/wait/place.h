@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* place - a place in the queue at the store, and the grants that are pushed to it. With FAIR every waiting handle has
+ * one. With MUTEX a client has one for each name: the first of its line has it, and the others wait behind that one in
+ * the client. For the store both are the same: an id and a ticket. A waiter with a place goes through the states of an
+ * acquire (lock/acquire.h):
+ *   ASKING    a heartbeat is under way: the very request that took the place, repeated. It answers the place, or
+ *             "granted".
+ *   SLEEPING  until the next heartbeat, or until a grant is pushed (grants.h).
+ *
+ *   push --usable--> GRANTED, for a window: the watchdog makes it a lease
+ *     `--not usable, or too little for this lock--> heartbeat at once, which answers {granted} with the whole lease
+ *
+ * Invariants. The deadline of a pushed grant counts from the send of the heartbeat that it names, plus the time that
+ * the server measured since, with a margin on both (R1): never from the arrival of the push. A push is believed only if
+ * that heartbeat went over links that are still up, to the node that pushed; otherwise a heartbeat must confirm it.
+ * Numbers of heartbeats are never used twice. The answer to a heartbeat that ran before the grant never ends the
+ * hold. */
+#ifndef HL_WAIT_PLACE_H
+#define HL_WAIT_PLACE_H
+
+#include "wait/waiter.h"
+#include "wire/queued.h"
+
+/* At most one is pending, and a link ends with a heartbeat that gets no answer: over the present links a grant names
+ * the latest or the one before. */
+enum { HL_FAIR_SENDS = 2 };
+
+struct hl_queue_place {
+    struct hl_acquire *acquire;
+    struct hl_id_table_entry entry;      /* in core->places, by id, while a push is to find it */
+    uint64_t ticket;                 /* 0: none yet */
+    uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
+    uint64_t news_us;                /* an older heartbeat proves nothing */
+    struct hl_node *node;            /* of the latest heartbeat */
+    const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none (next.h) */
+    uint32_t position, waiters;
+    uint32_t number;                 /* of the latest heartbeat */
+    uint8_t is_polling;              /* the latest heartbeat named no channel */
+    uint8_t hands_over;              /* the holder's release grants */
+    uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
+    uint8_t confirms;                /* grants in a row with too little left */
+};
+
+int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
+int hl_place_take(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
+/* 1: the user has no rights to the queue: from now on it polls */
+int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said);
+int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next); /* it ends, and leaves its place and request to
+                                                                           the next in line. 0: it cannot */
+void hl_place_free(struct hl_core *core, struct hl_acquire *acquire); /* with the acquire */
+void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a new id, which pushes find */
+
+/* an acquire leaves: a heartbeat, if it has a place */
+void hl_place_say(struct hl_hold *hold, struct hl_params *params);
+void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said);
+int hl_place_may_sleep(struct hl_queue_place *place);            /* 0: news came after the heartbeat left: another one
+                                                                    at once (R7) */
+uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
+void hl_place_wake(struct hl_queue_place *place, uint64_t within_us); /* news: sends a heartbeat within that time */
+
+/* a push: granted, or left to others for a moment */
+void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
+int hl_place_confirms(struct hl_queue_place *place); /* a grant has too little left: asks once more. 0: it did, so give
+                                                        the grant back */
+void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* of a heartbeat that the push overtook
+                                                                                first: HELD */
+
+#endif

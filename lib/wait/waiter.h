@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* waiter - an acquire as those see it who decide when it asks: the local line, its place in the queue at the store, the
+ * channel of grants. lock/acquire.c moves it; they call up through the table. */
+#ifndef HL_WAIT_WAITER_H
+#define HL_WAIT_WAITER_H
+
+#include "hold/hold.h"
+
+struct hl_last_words;
+struct hl_queue_place;
+
+enum hl_stands { /* with its gate */
+    STANDS_NOWHERE,
+    STANDS_IN_LINE,
+    STANDS_ASIDE,  /* a try that has not asked, or asks once more */
+    STANDS_ASKING, /* a try that has */
+    STANDS_QUEUED  /* for itself: it has a place only in the queue at the store */
+};
+enum hl_acquire_state {
+    ACQUIRE_IN_LINE,
+    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (gate.c) */
+    ACQUIRE_ASKING,
+    ACQUIRE_SLEEPING,
+    ACQUIRE_GRANTED,
+    ACQUIRE_DECIDED
+};
+enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* its reports */
+
+struct hl_acquire {
+    struct hl_notice notice;        /* the bits above */
+    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is delivered or DECIDED */
+    struct hl_last_words *words;    /* DECIDED; NULL: none, but for the status' own sentence */
+    struct hilock_lock *lock;
+    struct hl_hold *hold;           /* its own, for its requests; NULL: its turn to ask has not come */
+    struct hl_queue_place *place;         /* in the queue at the store; NULL: it has none */
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us;
+    uint64_t ends_us;               /* UINT64_MAX is never */
+    uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
+                                       it is found held */
+    uint32_t attempts;
+    struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
+    uint8_t state;
+    uint8_t stands;                 /* enum above */
+    int8_t status;                  /* DECIDED: hilock_status */
+    uint8_t is_try : 1;
+    uint8_t is_unconfirmed : 1;     /* too few replicas confirmed its latest grant */
+};
+_Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
+
+struct hl_waiter_ops {
+    int (*may_ask)(struct hl_core *core, struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
+    void (*ask)(struct hl_acquire *acquire);
+    void (*decide)(struct hl_acquire *acquire, hilock_status status);
+    void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
+    void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
+    void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
+};
+
+#endif
