@@ -312,8 +312,11 @@ static void silence(struct sim_actor *actor)
     sim_queue_leaves(actor);
     if (actor->state == ACTOR_WAITS)
         world->sometimes[SIM_DROPPED_WAITING]++;
-    else if (actor->state == ACTOR_HOLDS)
+    else if (actor->state == ACTOR_HOLDS) {
         world->sometimes[SIM_DROPPED_HELD]++;
+        sim_bound_let_go(actor); /* before it has another name */
+    }
+    actor->state = ACTOR_RESTS;
     sim_trace(world, "%s drops %s", actor->who, sim_of(actor)->names[actor->name].text);
     actor->is_releasing = actor->is_answered_by_cancel = 0;
     sim_held_silence(actor);

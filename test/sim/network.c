@@ -135,7 +135,7 @@ static void executed(void *arg, struct hl_link *link, const struct message *requ
     struct store_peer *peer = link->peer;
     int is_late = link->is_down || link->is_closed;
     count_stale(peer->store->arg, peer->store, request);
-    if (peer->wait_for && *id_in(request))
+    if (!is_late && peer->wait_for && *id_in(request))
         sim_check_waited(process, strtoull(id_in(request) + 1, NULL, 10));
     if (reply->type == HL_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
         trace_wait(process, peer, reply);
