@@ -7,6 +7,7 @@
 #include "lock/handoff.h"
 #include "sim.h"
 #include "wait/gate.h"
+#include "wire/queued.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
@@ -55,9 +56,9 @@ static void on_lost(const struct hilock_event *event, void *user)
     static const enum sim_sometimes by_reason[] = {SIM_LOST_TAKEN, SIM_LOST_TAKEN, SIM_LOST_EXPIRED, SIM_LOST_SUSPENDED, SIM_LOST_HOLD_MAX, SIM_LOST_CLOSING};
     struct sim_actor *actor = user;
     struct sim *sim = sim_of(actor);
-    sim_trace(&sim->world, "p%u.%u lost %s: reason %d", actor->process->index, actor->index, sim->names[actor->name].text, (int)event->reason);
+    sim_trace(&sim->world, "%s lost %s: reason %d", actor->who, sim->names[actor->name].text, (int)event->reason);
     if (actor->state != ACTOR_HOLDS)
-        sim_violate(&sim->world, "I5", "p%u.%u: on_lost without a hold", actor->process->index, actor->index);
+        sim_violate(&sim->world, "I5", "%s: on_lost without a hold", actor->who);
     sim->world.sometimes[by_reason[event->reason]]++;
     sim_check_loss(actor, event);
     sim_actor_lost(actor);
@@ -78,23 +79,18 @@ static void on_event(const struct hilock_event *event, void *user)
 
 static void count_result(struct sim_actor *actor, const struct hilock_result *result, int was_try)
 {
+    static const struct { hilock_status status; enum sim_sometimes what; } legal[] = {
+        {HILOCK_OK, SIM_GRANTED}, {HILOCK_TIMED_OUT, SIM_TIMED_OUT}, {HILOCK_UNREACHABLE, SIM_UNREACHABLE},
+        {HILOCK_UNWRITABLE, SIM_UNWRITABLE},
+        {HILOCK_NOT_REPLICATED, SIM_NOT_REPLICATED}, {HILOCK_CANCELLED, SIM_CANCELLED}, {HILOCK_CLOSED, SIM_CLOSED}};
     struct sim_world *world = &sim_of(actor)->world;
-    if (result->status == HILOCK_OK) {
-        world->sometimes[SIM_GRANTED]++;
-        world->sometimes[SIM_CONTENDED] += result->attempts > 1;
-    } else if (result->status == HILOCK_TIMED_OUT) {
-        world->sometimes[SIM_TIMED_OUT]++;
-        world->sometimes[SIM_DENIED_LOCALLY] += was_try && result->attempts == 0;
-    } else if (result->status == HILOCK_UNREACHABLE)
-        world->sometimes[SIM_UNREACHABLE]++;
-    else if (result->status == HILOCK_UNWRITABLE)
-        world->sometimes[SIM_UNWRITABLE]++;
-    else if (result->status == HILOCK_NOT_REPLICATED)
-        world->sometimes[SIM_NOT_REPLICATED]++;
-    else if (result->status == HILOCK_CANCELLED)
-        world->sometimes[SIM_CANCELLED]++;
-    else if (result->status == HILOCK_CLOSED)
-        world->sometimes[SIM_CLOSED]++;
+    size_t i = 0;
+    while (i < sizeof legal / sizeof *legal && legal[i].status != result->status)
+        i++;
+    world->sometimes[SIM_CONTENDED] += result->status == HILOCK_OK && result->attempts > 1;
+    world->sometimes[SIM_DENIED_LOCALLY] += result->status == HILOCK_TIMED_OUT && was_try && result->attempts == 0;
+    if (i < sizeof legal / sizeof *legal)
+        world->sometimes[legal[i].what]++;
     else if (!sim_strain_excuses(actor->process, actor->lacks, result->status))
         sim_violate(world, "I5", "an acquire ended %s: %s", hilock_status_name(result->status), result->detail);
 }
@@ -115,6 +111,8 @@ static uint64_t hold_us(struct sim *sim)
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
+    if (part->is_windowed) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
+        reach_us += 1000 * (uint64_t)HL_FAIR_QUEUE_MS;
     if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
@@ -146,12 +144,13 @@ static uint64_t confirmed_us(const struct sim_actor *actor, unsigned i)
 static void hear_result(struct sim_actor *actor, const struct hilock_result *result)
 {
     struct sim *sim = sim_of(actor);
-    sim_trace(&sim->world, "p%u.%u acquire %s: %s token %llu left %u", actor->process->index, actor->index, sim->names[actor->name].text,
+    sim_trace(&sim->world, "%s acquire %s: %s token %llu left %u", actor->who, sim->names[actor->name].text,
               hilock_status_name(result->status), (unsigned long long)result->fencing_token, result->remaining_ms);
     if (actor->state != ACTOR_WAITS)
-        sim_violate(&sim->world, "I5", "p%u.%u: an answer to nothing", actor->process->index, actor->index);
+        sim_violate(&sim->world, "I5", "%s: an answer to nothing", actor->who);
     if (actor->is_answered_by_cancel && result->status != HILOCK_CANCELLED)
-        sim_violate(&sim->world, "I5", "p%u.%u: cancelled, but answered %s", actor->process->index, actor->index, hilock_status_name(result->status));
+        sim_violate(&sim->world, "I5", "%s: cancelled, but answered %s", actor->who,
+                    hilock_status_name(result->status));
     actor->is_answered_by_cancel = 0;
     sim_check_order(actor);
     count_result(actor, result, actor->ends_us == 0);
@@ -312,9 +311,12 @@ static void silence(struct sim_actor *actor)
     sim_queue_leaves(actor);
     if (actor->state == ACTOR_WAITS)
         world->sometimes[SIM_DROPPED_WAITING]++;
-    else if (actor->state == ACTOR_HOLDS)
+    else if (actor->state == ACTOR_HOLDS) {
         world->sometimes[SIM_DROPPED_HELD]++;
-    sim_trace(world, "p%u.%u drops %s", actor->process->index, actor->index, sim_of(actor)->names[actor->name].text);
+        sim_bound_let_go(actor); /* before it has another name */
+    }
+    actor->state = ACTOR_RESTS;
+    sim_trace(world, "%s drops %s", actor->who, sim_of(actor)->names[actor->name].text);
     actor->is_releasing = actor->is_answered_by_cancel = 0;
     sim_held_silence(actor);
     if (sim_chance(&world->workload, 0.5) || actor->process->is_closing)
@@ -367,7 +369,7 @@ static void acquire(struct sim_actor *actor)
     sim_contest_asks(actor);
     sim_bound_asks(actor);
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
-    sim_trace(&sim->world, "p%u.%u wants %s for %u ms", actor->process->index, actor->index, sim->names[actor->name].text, wait_ms);
+    sim_trace(&sim->world, "%s wants %s for %u ms", actor->who, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
     if (sim->is_duel)
         provoke(sim);
@@ -386,7 +388,7 @@ static void give_up(struct sim_actor *actor)
         silence(actor);
         return;
     }
-    sim_trace(&sim->world, "p%u.%u cancels %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    sim_trace(&sim->world, "%s cancels %s", actor->who, sim->names[actor->name].text);
     actor->is_answered_by_cancel = 1;
     sim_queue_leaves(actor);
     foresee_crossing(actor);
@@ -408,7 +410,7 @@ static void let_go(struct sim_actor *actor)
         silence(actor);
         return;
     }
-    sim_trace(&sim->world, "p%u.%u releases %s", actor->process->index, actor->index, sim->names[actor->name].text);
+    sim_trace(&sim->world, "%s releases %s", actor->who, sim->names[actor->name].text);
     actor->is_releasing++;
     next = foresee(actor);
     if (hilock_release(actor->lock, on_released, actor) != HILOCK_OK)
@@ -432,7 +434,8 @@ static void on_turn(void *arg)
 
 void sim_actor_init(struct sim_actor *actor, struct sim_process *process, unsigned index)
 {
-    *actor = (struct sim_actor){.process = process, .index = index};
+    *actor = (struct sim_actor){.process = process};
+    snprintf(actor->who, sizeof actor->who, "p%u.%u", process->index, index);
     world_event_init(&actor->next, &process->loop.lane, on_turn, actor);
 }
 

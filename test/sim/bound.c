@@ -68,7 +68,7 @@ static int has_dead_poller(struct sim *sim, const struct sim_name *name)
     char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_write(key, hl_key_queue, name->text, strlen(name->text));
     struct sim_store_field place;
-    for (size_t i = 0; sim_store_hash_field(sim_decides(sim, name, 0)->server.store, key, length, i, &place); i++) {
+    for (size_t i = 0; sim_store_hash_field(sim_decides(sim, name, 0)->store->core, key, length, i, &place); i++) {
         const char *channel = memchr(place.name, ' ', place.name_length);
         if (channel && channel[1] == '-' && !lives(sim, place.name))
             return 1;
@@ -130,6 +130,7 @@ void sim_bound_turned(struct sim_actor *actor)
     }
     sim->world.sometimes[SIM_BOUND_JUDGED]++;
     if (sim->world.time.now_us - since_us > bound_us(sim, actor))
-        sim_violate(&sim->world, "I18", "p%u.%u waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->process->index, actor->index,
+        sim_violate(&sim->world, "I18",
+                    "%s waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->who,
                     name->text, (unsigned long long)(sim->world.time.now_us - since_us), actor->bound_places, (unsigned long long)longest_us(sim, actor->name));
 }

@@ -4,6 +4,8 @@
  * I2 is the strongest: what a handle believes, measured in true time, never outlasts what the store keeps for exactly that hold. It needs
  * one client only and catches at once what would otherwise need a second one at the right moment. Where the store itself lost or
  * shortened what it had acknowledged (a tainted name) belief may be wrong until the next renewal: that is the stated limit, and excused. */
+#include <stdlib.h>
+
 #include "../secret.h"
 #include "core/lease.h"
 #include "core/lock.h"
@@ -17,9 +19,7 @@ enum { LINKED_US = 4000000 }; /* after the heal every link is found dead or good
 
 static uint64_t true_left_us(const struct sim_actor *actor)
 {
-    const struct sim_process *process = actor->process;
-    uint64_t now_us = sim_process_now_us(process);
-    return world_clock_span_us(&process->loop.clock, hl_left_us(actor->lock->ops->look(actor->lock).ends_us, now_us));
+    return world_clock_span_us(&actor->process->loop.clock, sim_inside_left_us(actor));
 }
 
 /* I15: a failover may lose renewals, but not the grant, as it was asked for: all replicas had it. */
@@ -29,9 +29,10 @@ static void check_confirmed(const struct sim_actor *actor, unsigned i, const str
     uint64_t confirmed_us = sim_confirmed_us(actor, i);
     world->sometimes[SIM_CONFIRMED_STANDS] += confirmed_us != 0;
     if (kept->kept_us < kept->believed_us && kept->kept_us < confirmed_us)
-        sim_violate(world, "I15", "p%u.%u believes in %s for %llu us, all replicas confirmed %llu of them, store %u keeps it for %llu", actor->process->index,
-                    actor->index, kept->name->text, (unsigned long long)kept->believed_us, (unsigned long long)confirmed_us, kept->place->index,
-                    (unsigned long long)kept->kept_us);
+        sim_violate(world, "I15",
+                    "%s believes in %s for %llu us, all replicas confirmed %llu of them, store %u keeps it for %llu",
+                    actor->who, kept->name->text, (unsigned long long)kept->believed_us,
+                    (unsigned long long)confirmed_us, kept->place->index, (unsigned long long)kept->kept_us);
 }
 
 /* A vote of a quorum may have been handed on by another handle of the client, as old as a lease at most. */
@@ -55,12 +56,9 @@ static void check_part(struct sim_actor *actor, unsigned i)
     }
     if (kept.kept_us >= kept.believed_us)
         return;
-    if (kept.kept_us)
-        sim_violate(world, "I2", "p%u.%u believes in %s for %llu us, store %u keeps it for %llu", actor->process->index, actor->index, kept.name->text,
-                    (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
-    else
-        sim_violate(world, kept.is_known ? "I3" : "I2", "p%u.%u believes in %s for %llu us, store %u knows nothing of it", actor->process->index,
-                    actor->index, kept.name->text, (unsigned long long)kept.believed_us, kept.place->index);
+    sim_violate(world, !kept.kept_us && kept.is_known ? "I3" : "I2",
+                "%s believes in %s for %llu us, store %u keeps it for %llu", actor->who, kept.name->text,
+                (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
 }
 
 static void check_belief(struct sim_actor *actor)
@@ -76,13 +74,15 @@ static void check_told(struct sim_actor *actor)
     uint64_t before_us = world_clock_at_us(&process->loop.clock, process->turned_us);
     uint64_t end_us = actor->state == ACTOR_HOLDS ? sim_inside_end_us(actor) : 0;
     if (end_us && end_us < before_us)
-        sim_violate(&process->sim->world, "I5", "p%u.%u: a turn after the deadline passed, and the loss is not told", process->index, actor->index);
+        sim_violate(&process->sim->world, "I5", "%s: a turn after the deadline passed, and the loss is not told",
+                    actor->who);
     /* timers of its sleep may still be due */
     before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0;
-    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) && sim_inside_since_us(actor) + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
-        sim_violate(&process->sim->world, "I5", "p%u.%u: holds for longer than hold_max_ms", process->index, actor->index);
+    if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) &&
+        actor->lock->ops->look(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
+        sim_violate(&process->sim->world, "I5", "%s: holds for longer than hold_max_ms", actor->who);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
-        sim_violate(&process->sim->world, "I5", "p%u.%u: waits %llu us longer than asked", process->index, actor->index,
+        sim_violate(&process->sim->world, "I5", "%s: waits %llu us longer than asked", actor->who,
                     (unsigned long long)(before_us - actor->ends_us));
 }
 
@@ -100,7 +100,7 @@ static void check_revived(struct sim_actor *actor)
     uint64_t deadline_us = actor->state == ACTOR_HOLDS ? sim_inside_deadline_us(actor) : 0;
     int is_over = actor->deadline_us && actor->deadline_us < read_us(actor->process);
     if (is_over && deadline_us > actor->deadline_us && actor->believed_id == sim_inside_id(actor))
-        sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a hold was revived after its deadline", actor->process->index, actor->index);
+        sim_violate(&actor->process->sim->world, "I5", "%s: a hold was revived after its deadline", actor->who);
     for (unsigned i = 0; deadline_us && i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
         int is_ours = part && part->kept == KEPT_OURS;
@@ -155,8 +155,7 @@ static void check_alone(struct sim_actor *actor, unsigned n)
         if (other == actor || !sim_wants(other, n) || other->state != ACTOR_HOLDS || !other->lock || !true_left_us(other))
             continue;
         if (!is_excused(other, n, tainted_us) && !is_excused(actor, n, tainted_us))
-            sim_violate(&sim->world, "I1", "%s: p%u.%u and p%u.%u both hold", name->text, actor->process->index, actor->index, other->process->index,
-                        other->index);
+            sim_violate(&sim->world, "I1", "%s: %s and %s both hold", name->text, actor->who, other->who);
     }
 }
 
@@ -166,10 +165,10 @@ static void check_turn(const struct sim_actor *actor)
     struct sim *sim = actor->process->sim;
     const struct hl_hold *hold = actor->lock->hold;
     if (actor->turn && actor->turn >= sim->turns_max)
-        sim_violate(&sim->world, "I10", "p%u.%u is handed a hold that has served %u handles of %u", actor->process->index, actor->index, actor->turn,
+        sim_violate(&sim->world, "I10", "%s is handed a hold that has served %u handles of %u", actor->who, actor->turn,
                     sim->turns_max);
     if (actor->turn && hold && hold->since_us - hold->granted_us > 1000 * (uint64_t)sim->lease_ms / 3)
-        sim_violate(&sim->world, "I10", "p%u.%u is handed a hold %llu us after its grant", actor->process->index, actor->index,
+        sim_violate(&sim->world, "I10", "%s is handed a hold %llu us after its grant", actor->who,
                     (unsigned long long)(hold->since_us - hold->granted_us));
 }
 
@@ -232,9 +231,9 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     int is_by_terms = event->reason == HILOCK_REASON_HOLD_MAX || event->reason == HILOCK_REASON_CLOSING || !actor->is_renewed;
     int is_former = sim->sets.count && sim_is_tainted(actor);
     if (event->reason == HILOCK_REASON_TAKEN && !is_former && sim_is_kept(actor, event->fencing_token))
-        sim_violate(&sim->world, "I5", "p%u.%u lost %s as taken, and the store still keeps it", actor->process->index, actor->index, name);
+        sim_violate(&sim->world, "I5", "%s lost %s as taken, and the store still keeps it", actor->who, name);
     if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
-        sim_violate(&sim->world, "I13", "p%u.%u lost %s without any fault", actor->process->index, actor->index, name);
+        sim_violate(&sim->world, "I13", "%s lost %s without any fault", actor->who, name);
 }
 
 /* Losses are reported first: during any other report no sibling's loss is pending. */
@@ -246,15 +245,16 @@ void sim_check_order(struct sim_actor *actor)
         const struct sim_actor *other = &sim->actors[i];
         int holds = other->process == actor->process && other->state == ACTOR_HOLDS && other->lock && sim_inside_id(other);
         if (holds && sim_inside_deadline_us(other) <= now_us)
-            sim_violate(&sim->world, "I5", "p%u.%u is told something while the loss of .%u waits to be", actor->process->index, actor->index, other->index);
+            sim_violate(&sim->world, "I5", "%s is told something while the loss of %s waits to be", actor->who,
+                        other->who);
     }
 }
 
 void sim_check_released(struct sim_actor *actor)
 {
     if (!actor->is_releasing)
-        sim_violate(&actor->process->sim->world, "I5", "p%u.%u: a release answered twice, or after its handle was silenced",
-                    actor->process->index, actor->index);
+        sim_violate(&actor->process->sim->world, "I5",
+                    "%s: a release answered twice, or after its handle was silenced", actor->who);
     actor->is_releasing--;
     sim_check_order(actor);
 }
@@ -307,8 +307,8 @@ static void check_idle(struct sim *sim, unsigned i)
         name->free_since_us = now_us;
     for (unsigned j = 0; j < sim->actors_count && name->free_since_us < since_us && sim->healed_us < since_us; j++)
         if (has_waited(&sim->actors[j], i, since_us) && !is_held_here(sim, &sim->actors[j]))
-            sim_violate(&sim->world, "I6", "%s is free for %llu us, and p%u.%u still waits for it", name->text,
-                        (unsigned long long)(now_us - name->free_since_us), sim->actors[j].process->index, sim->actors[j].index);
+            sim_violate(&sim->world, "I6", "%s is free for %llu us, and %s still waits for it", name->text,
+                        (unsigned long long)(now_us - name->free_since_us), sim->actors[j].who);
 }
 
 static const struct hl_hold *hold_of(const struct hl_core *core, uint64_t id)
@@ -344,7 +344,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
 {
     if (field->name_length <= HL_UUID_LENGTH + 1)
         return 0;
-    *ret_id = sim_number(field->name + HL_UUID_LENGTH + 1, field->name_length - HL_UUID_LENGTH - 1);
+    *ret_id = strtoull(field->name + HL_UUID_LENGTH + 1, NULL, 10);
     for (unsigned i = 0; i < sim->processes_count; i++) {
         const struct sim_process *process = &sim->processes[i];
         const struct hl_core *core = process->client ? &process->client->core : NULL;
@@ -361,7 +361,7 @@ static int is_unknown(const struct sim *sim, const struct sim_store_field *field
  * nothing the client could still do would tell it. */
 static void check_known(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
-    const struct sim_store *store = place->server.store;
+    const struct sim_store *store = place->store->core;
     struct sim_store_field field;
     uint64_t *since_us = &name->unknown[place->index].since_us, *unknown_id = &name->unknown[place->index].id;
     uint64_t id = 0, now_us = sim->world.time.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
@@ -389,7 +389,7 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
     struct sim_store_field field;
     uint64_t id = 0;
     int found = 0;
-    for (size_t i = 0; !found && sim_store_hash_field(place->server.store, key, length, i, &field); i++)
+    for (size_t i = 0; !found && sim_store_hash_field(place->store->core, key, length, i, &field); i++)
         found = is_unknown(sim, &field, 1, &id);
     if (!found || id != name->stray_id)
         name->stray_us = sim->world.time.now_us;
@@ -402,7 +402,7 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
 void sim_check_names(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->places_count; i++)
-        sim_server_now(&sim->places[i].server);
+        store_now(sim->places[i].store);
     sim_share_passed(sim);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
@@ -432,7 +432,7 @@ void sim_check_end(struct sim *sim)
         sim_violate(&sim->world, "I9", "%u keys are left at the store", left);
     if (sim_subscriptions_left(sim))
         sim_violate(&sim->world, "I9", "subscriptions are left at the store");
-    if (!TAILQ_EMPTY(&sim->links))
+    if (sim->net.links)
         sim_violate(&sim->world, "I9", "links are left");
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].memory.blocks)

@@ -15,7 +15,7 @@ enum { HEARS_MAX_US = 500000, CALM_HEARS_MAX_US = 100000, KEY_LENGTH_MAX = 128 }
 void sim_cluster_learn(struct sim_place *place)
 {
     struct sim *sim = place->sim;
-    struct sim_store *store = place->server.store;
+    struct sim_store *store = place->store->core;
     const struct sim_map *map = sim_store_map(store);
     const struct sim_hole *hole = &sim->sets.hole;
     sim_store_set_down(store, hole->is_on && hole->is_total);
@@ -34,37 +34,25 @@ void sim_cluster_learn(struct sim_place *place)
 void sim_cluster_date(struct sim_set *set)
 {
     set->config_epoch = ++set->sim->sets.newest_epoch;
-    sim_store_set_epoch(set->master->server.store, set->master->index, set->config_epoch);
+    sim_store_set_epoch(set->master->store->core, set->master->index, set->config_epoch);
 }
 
 /* A server that is cut off hears nothing. */
-static void on_heard(struct sim_world *world, void *arg)
+static void on_heard(void *arg)
 {
     struct sim_place *place = arg;
-    (void)world;
     if (!sim_is_former(place) && !place->is_away)
         sim_cluster_learn(place);
 }
 
 void sim_cluster_hear(struct sim *sim, struct hl_random *random)
 {
-    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
-    for (unsigned i = 0; i < sim->places_count; i++) {
-        uint64_t delay_us = sim_between(random, 0, most_us);
-        sim_after(&sim->world, delay_us, on_heard, &sim->places[i]);
-        longest_us = delay_us > longest_us ? delay_us : longest_us;
-    }
-    for (unsigned i = 0; i < sim->sets.count; i++)
-        sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
+    sim_sets_hear(sim, random, 0, sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, on_heard);
 }
 
 /* ---- a slot moves ---- */
 
-static struct sim_store *store_of(struct sim_set *set)
-{
-    sim_server_now(&set->master->server);
-    return set->master->server.store;
-}
+static struct sim_store *store_of(const struct sim_set *set) { return store_now(set->master->store); }
 
 struct keys { struct hl_random *random; unsigned slot, count; char chosen[KEY_LENGTH_MAX]; size_t length; };
 
@@ -114,8 +102,6 @@ static void end_move(struct sim *sim)
 
 static uint64_t gap_us(struct sim *sim) { return sim_between(&sim->world.deployments, 0, sim->sets.move.is_slow ? 1500000 : 5000); }
 
-static int is_stalled(const struct sim_set *set) { return set->master->server.stalled_until_us > set->sim->world.time.now_us; }
-
 static void step(struct sim *sim)
 {
     struct sim_move *move = &sim->sets.move;
@@ -126,15 +112,15 @@ static void step(struct sim *sim)
         end_move(sim);
 }
 
-static void on_move(struct sim_world *world, void *arg)
+static void on_move(void *arg)
 {
     struct sim *sim = arg;
     if (!sim->sets.move.is_on)
         return;
-    if (!is_stalled(sim->sets.move.from) && !is_stalled(sim->sets.move.to))
+    if (!sim_server_is_stalled(sim->sets.move.from->master) && !sim_server_is_stalled(sim->sets.move.to->master))
         step(sim);
     if (sim->sets.move.is_on)
-        sim_after(world, gap_us(sim), on_move, sim);
+        sim_after(&sim->world, gap_us(sim), on_move, sim);
 }
 
 void sim_cluster_move(struct sim *sim, struct hl_random *random)
@@ -164,12 +150,12 @@ static void learn_first(struct sim *sim)
     sim_cluster_hear(sim, &sim->world.strains);
 }
 
-static void on_filled(struct sim_world *world, void *arg)
+static void on_filled(void *arg)
 {
     struct sim *sim = arg;
     if (!sim->sets.hole.is_on)
         return;
-    sim_trace(world, "slots %u to %u are somebody's again", sim->sets.hole.first, sim->sets.hole.last);
+    sim_trace(&sim->world, "slots %u to %u are somebody's again", sim->sets.hole.first, sim->sets.hole.last);
     sim->sets.hole.is_on = 0;
     learn_first(sim);
 }
@@ -217,6 +203,6 @@ void sim_cluster_init(struct sim *sim)
     }
     for (unsigned i = 0; i < sim->places_count; i++) {
         map.self = i;
-        sim_store_join(sim->places[i].server.store, &map);
+        sim_store_join(sim->places[i].store->core, &map);
     }
 }

@@ -35,7 +35,7 @@ void sim_contest_granted(struct sim_actor *actor)
         struct sim_actor *other = &sim->actors[i];
         if (other->state != ACTOR_WAITS || !are_rivals(actor, other) || ++other->overtaken <= bar(sim, other))
             continue;
-        sim_violate(&sim->world, "I16", "p%u.%u waits for %u of the names, and others had one of them %u times", other->process->index, other->index,
+        sim_violate(&sim->world, "I16", "%s waits for %u of the names, and others had one of them %u times", other->who,
                     other->names_count, other->overtaken);
     }
 }

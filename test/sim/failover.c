@@ -20,42 +20,38 @@ void sim_failover_end(struct sim_place *place)
     if (place->replica)
         sim_store_data_free(place->replica);
     place->replica = NULL;
-    if (!place->former.store)
+    if (!place->former)
         return;
     sim_trace(&place->sim->world, "the former master is found out");
     sim_taint(place);
-    sim_network_reset_all(&place->former);
-    sim_server_done(&place->former);
+    sim_server_free(place->former);
+    place->former = NULL;
 }
 
-static void on_found_out(struct sim_world *world, void *arg)
-{
-    (void)world;
-    sim_failover_end(arg);
-}
+static void on_found_out(void *arg) { sim_failover_end(arg); }
 
 static void set_clock(struct sim_place *place, struct hl_random *random)
 {
     int64_t by_us = (int64_t)sim_between(random, 0, CLOCKS_APART_MAX_US);
-    place->server.clock = place->former.clock;
-    world_clock_step(&place->server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
+    place->store->clock = place->former->clock;
+    world_clock_step(&place->store->clock, sim_chance(random, 0.5) ? by_us : -by_us);
 }
 
 /* A hold released since the snapshot is there again, and its client knows nothing of it: for its lease at most. */
-static void on_promoted(struct sim_world *world, void *arg)
+static void on_promoted(void *arg)
 {
     struct sim_place *place = arg;
+    struct sim_world *world = &place->sim->world;
     struct hl_random *random = &world->faults;
     if (!place->replica)
         return;
     sim_trace(world, "fault: a replica takes over");
     world->sometimes[SIM_FAULT_FAILOVER]++;
-    place->former = place->server;
-    sim_server_init(&place->server, place, place->former.epoch + 1);
-    sim_server_started(&place->server); /* another run than was known: a restart guard begins */
+    place->former = place->store;
+    place->store = place->at->store = sim_server_new(place);
+    sim_server_started(place); /* another run than was known: a restart guard begins */
     set_clock(place, random);
-    sim_server_now(&place->server);
-    sim_store_load(place->server.store, place->replica);
+    sim_store_load(store_now(place->store), place->replica);
     sim_store_data_free(place->replica);
     place->replica = NULL;
     sim_taint(place);
@@ -69,9 +65,8 @@ static void on_promoted(struct sim_world *world, void *arg)
 void sim_failover_start(struct sim_place *place, struct hl_random *random)
 {
     struct sim_world *world = &place->sim->world;
-    if (place->former.store || place->replica)
+    if (place->former || place->replica)
         return;
-    sim_server_now(&place->server);
-    place->replica = sim_store_save(place->server.store);
+    place->replica = sim_store_save(store_now(place->store));
     sim_after(world, sim_between(random, 0, LAG_MAX_US), on_promoted, place);
 }

@@ -36,16 +36,13 @@ static void stall(struct sim_place *place, struct hl_random *random)
 {
     struct sim_world *world = &place->sim->world;
     world->sometimes[SIM_FAULT_SERVER_STALL]++;
-    place->server.stalled_until_us = world->time.now_us + sim_between(random, 1000, 5000000);
+    place->store->lane.until_us = world->time.now_us + sim_between(random, 1000, 5000000);
 }
 
 static void restart(struct sim_place *place, int keeps_data)
 {
     struct sim *sim = place->sim;
-    sim_network_reset_all(&place->server);
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, keeps_data);
-    sim_server_started(&place->server);
+    sim_server_restart(place, keeps_data);
     if (keeps_data)
         return;
     if (sim->guard_ms)
@@ -55,16 +52,14 @@ static void restart(struct sim_place *place, int keeps_data)
 }
 
 /* Away: no client can connect; when it is back it has the data that it kept. */
-static void on_back(struct sim_world *world, void *arg)
+static void on_back(void *arg)
 {
     struct sim_place *place = arg;
     if (!place->is_away)
         return;
     place->is_away = 0;
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, 1);
-    sim_server_started(&place->server);
-    sim_trace(world, "master %u is back", place->index);
+    sim_server_restart(place, 1);
+    sim_trace(&place->sim->world, "master %u is back", place->index);
 }
 
 static void crash(struct sim_place *place, struct hl_random *random)
@@ -80,57 +75,42 @@ static void crash(struct sim_place *place, struct hl_random *random)
     sim_after(world, sim_between(random, 1000, 4000000), on_back, place);
 }
 
-static void command(struct sim_place *place, int argc, const char *const *argv)
-{
-    size_t lengths[8];
-    unsigned connection = sim_server_login(&place->server);
-    for (int i = 0; i < argc; i++)
-        lengths[i] = strlen(argv[i]);
-    (void)sim_server_execute(&place->server, connection, argc, argv, lengths);
-    sim_store_disconnect(place->server.store, connection);
-}
-
 /* Redisson's RMultiLock does that: a bare PEXPIRE. To a length that still leaves time to find out. */
 static void shorten(struct sim_place *place, struct hl_random *random)
 {
     struct sim *sim = place->sim;
     unsigned i = (unsigned)hl_random_below(random, sim->names_count);
     uint64_t span_ms = sim_between(random, sim->lease_ms / 2, sim->lease_ms);
-    char span[24];
-    const char *argv[] = {"PEXPIRE", sim->names[i].text, span};
-    sim_server_now(&place->server);
-    if (sim_store_left_us(place->server.store, sim->names[i].text, strlen(sim->names[i].text)) <= (int64_t)span_ms * 1000)
+    if (store_left_ms(place->store, sim->names[i].text) <= (int64_t)span_ms)
         return;
-    snprintf(span, sizeof span, "%llu", (unsigned long long)span_ms);
     if (sim->sets.count)
         sim_sets_meddle(sim, &sim->names[i]);
     else
         sim->names[i].tainted_us[place->index] = sim->world.time.now_us;
     sim->world.sometimes[SIM_FAULT_SHORTENED]++;
-    command(place, 3, argv);
+    store_expire_ms(place->store, sim->names[i].text, (int64_t)span_ms);
 }
 
 static void flush(struct sim_place *place)
 {
-    static const char *const argv[] = {"FLUSHALL"};
     place->sim->world.sometimes[SIM_FAULT_FLUSH]++;
     sim_taint(place);
-    command(place, 1, argv);
+    store_clear(place->store);
 }
 
 static void step_clock(struct sim_place *place, struct hl_random *random)
 {
     int64_t by_us = (int64_t)sim_between(random, 1000, 5000000);
+    int is_back = !sim_chance(random, 0.5);
     place->sim->world.sometimes[SIM_FAULT_CLOCK_STEP]++;
-    sim_server_step(&place->server, sim_chance(random, 0.5) ? by_us : -by_us);
+    world_clock_step(&place->store->clock, is_back ? -by_us : by_us);
+    place->set_back_us += is_back ? (uint64_t)by_us : 0;
     sim_taint(place);
-    sim_server_now(&place->server);
 }
 
-static void on_errors_over(struct sim_world *world, void *arg)
+static void on_errors_over(void *arg)
 {
-    (void)world;
-    sim_store_refuse(((struct sim_place *)arg)->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_store_refuse(((struct sim_place *)arg)->store->core, SIM_REFUSE_NOTHING, NULL);
 }
 
 static void answer_errors(struct sim_place *place, struct hl_random *random)
@@ -145,7 +125,7 @@ static void answer_errors(struct sim_place *place, struct hl_random *random)
         {SIM_REFUSE_ALL, "MASTERDOWN Link with MASTER is down"}};
     size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
     world->sometimes[SIM_FAULT_ERRORS]++;
-    sim_store_refuse(place->server.store, errors[i].what, errors[i].text);
+    sim_store_refuse(place->store->core, errors[i].what, errors[i].text);
     place->refuses_until_us = world->time.now_us + sim_between(random, 10000, 3000000);
     sim_at(world, place->refuses_until_us, on_errors_over, place);
 }
@@ -168,10 +148,9 @@ static void each_actor(struct sim_process *process, void (*act)(struct sim_actor
             act(&sim->actors[i]);
 }
 
-static void on_rebirth(struct sim_world *world, void *arg)
+static void on_rebirth(void *arg)
 {
     struct sim_process *process = arg;
-    (void)world;
     if (process->sim->is_ending)
         return;
     sim_process_open(process);
@@ -222,10 +201,9 @@ static void freeze_some(struct sim *sim, struct hl_random *random, int is_suspen
         freeze(process, is_suspend);
 }
 
-static void on_ambush(struct sim_world *world, void *arg)
+static void on_ambush(void *arg)
 {
     struct sim_process *process = arg;
-    (void)world;
     if (is_at_work(process) && !process->sim->is_healed)
         freeze(process, 0);
 }
@@ -241,18 +219,18 @@ void sim_faults_connecting(struct sim_process *process)
 
 /* ---- the course of things ---- */
 
-static void forget_scripts(struct sim_world *world, void *arg)
+static void forget_scripts(void *arg)
 {
-    struct sim_place *place = arg;
-    world->sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
-    sim_store_flush_scripts(place->server.store);
+    const struct sim_place *place = arg;
+    place->sim->world.sometimes[SIM_FAULT_SCRIPT_FLUSH]++;
+    sim_store_flush_scripts(place->store->core);
 }
 
 /* Often a second time, while what was forgotten is being loaded. */
 static void flush_scripts(struct sim_place *place, struct hl_random *random)
 {
     struct sim *sim = place->sim;
-    forget_scripts(&sim->world, place);
+    forget_scripts(place);
     if (sim_chance(random, 0.5))
         sim_after(&sim->world, sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)), forget_scripts, place);
 }
@@ -301,13 +279,13 @@ static void strike(struct sim *sim)
         kill_or_close(sim, random);
 }
 
-static void on_fault(struct sim_world *world, void *arg)
+static void on_fault(void *arg)
 {
     struct sim *sim = arg;
     if (sim->is_healed)
         return;
     strike(sim);
-    sim_after(world, sim_between(&world->faults, 1, 2 * sim->swarm.mean_gap_us), on_fault, sim);
+    sim_after(&sim->world, sim_between(&sim->world.faults, 1, 2 * sim->swarm.mean_gap_us), on_fault, sim);
 }
 
 void sim_faults_start(struct sim *sim)
@@ -320,10 +298,10 @@ void sim_faults_start(struct sim *sim)
 
 static void heal(struct sim_place *place)
 {
-    place->server.stalled_until_us = 0;
-    on_back(&place->sim->world, place);
+    place->store->lane.until_us = 0;
+    on_back(place);
     sim_failover_end(place);
-    sim_store_refuse(place->server.store, SIM_REFUSE_NOTHING, NULL);
+    sim_store_refuse(place->store->core, SIM_REFUSE_NOTHING, NULL);
 }
 
 void sim_faults_heal(struct sim *sim)

@@ -25,18 +25,18 @@ static void on_entered(const struct hilock_result *result, void *user)
     struct sim_actor *actor = user;
     struct sim_world *world = &sim_of(actor)->world;
     if (!actor->is_entering)
-        sim_violate(world, "I5", "p%u.%u: a re-entry answered twice, or after its handle was silenced", actor->process->index, actor->index);
+        sim_violate(world, "I5", "%s: a re-entry answered twice, or after its handle was silenced", actor->who);
     actor->is_entering = 0;
     sim_check_order(actor);
     if (result->status == HILOCK_OK) {
         world->sometimes[SIM_REENTERED]++;
         actor->entries++;
         if (!is_good(actor, actor->entered_grant) || result->hold_count != 1 + actor->entries)
-            sim_violate(world, "I5", "p%u.%u entered a hold that has ended, or is told %u counts of %u", actor->process->index, actor->index,
+            sim_violate(world, "I5", "%s entered a hold that has ended, or is told %u counts of %u", actor->who,
                         result->hold_count, 1 + actor->entries);
     } else if (result->status == HILOCK_LOST) {
         if (has_it(actor, actor->entered_grant))
-            sim_violate(world, "I5", "p%u.%u: a re-entry is LOST, and on_lost has not run", actor->process->index, actor->index);
+            sim_violate(world, "I5", "%s: a re-entry is LOST, and on_lost has not run", actor->who);
     } else if (result->status != HILOCK_CLOSED)
         sim_violate(world, "I5", "a re-entry ended %s", hilock_status_name(result->status));
     sim_strain_lingers(actor->process);
@@ -46,7 +46,7 @@ static void enter(struct sim_actor *actor)
 {
     uint64_t lacks = actor->process->memory.refused;
     hilock_status status;
-    sim_trace(&sim_of(actor)->world, "p%u.%u enters again", actor->process->index, actor->index);
+    sim_trace(&sim_of(actor)->world, "%s enters again", actor->who);
     actor->entered_grant = actor->grants;
     status = hilock_acquire(actor->lock, HILOCK_FOREVER, on_entered, actor);
     actor->is_entering = status == HILOCK_OK;
@@ -86,9 +86,10 @@ static void hear_extend(struct sim_actor *actor, const struct hilock_result *res
 {
     struct sim *sim = sim_of(actor);
     uint64_t *sometimes = sim->world.sometimes;
-    sim_trace(&sim->world, "p%u.%u extend: %s left %u", actor->process->index, actor->index, hilock_status_name(result->status), result->remaining_ms);
+    sim_trace(&sim->world, "%s extend: %s left %u", actor->who, hilock_status_name(result->status),
+              result->remaining_ms);
     if (!actor->is_extending)
-        sim_violate(&sim->world, "I5", "p%u.%u: an extend answered twice, or after its handle was silenced", actor->process->index, actor->index);
+        sim_violate(&sim->world, "I5", "%s: an extend answered twice, or after its handle was silenced", actor->who);
     actor->is_extending = 0;
     if (result->status == HILOCK_LOST) {
         sometimes[SIM_EXTEND_LOST]++;
@@ -102,8 +103,8 @@ static void hear_extend(struct sim_actor *actor, const struct hilock_result *res
     else if (result->status != HILOCK_OK)
         sim_violate(&sim->world, "I5", "an extend ended %s: %s", hilock_status_name(result->status), result->detail);
     else if (!is_good(actor, actor->extending_grant) || !is_long_enough(actor, result))
-        sim_violate(&sim->world, "I5", "p%u.%u: extended for %u ms after %u, %u were asked for", actor->process->index, actor->index, result->remaining_ms,
-                    result->waited_ms, actor->extended_ms);
+        sim_violate(&sim->world, "I5", "%s: extended for %u ms after %u, %u were asked for", actor->who,
+                    result->remaining_ms, result->waited_ms, actor->extended_ms);
     sometimes[SIM_EXTENDED] += result->status == HILOCK_OK;
 }
 
@@ -121,7 +122,7 @@ static void extend(struct sim_actor *actor)
     hilock_status status;
     actor->extended_ms = (uint32_t)sim_between(&sim->world.extras, 100, 2 * (uint64_t)sim->lease_ms);
     actor->extending_grant = actor->grants;
-    sim_trace(&sim->world, "p%u.%u extends to %u ms", actor->process->index, actor->index, actor->extended_ms);
+    sim_trace(&sim->world, "%s extends to %u ms", actor->who, actor->extended_ms);
     status = hilock_extend(actor->lock, actor->extended_ms, on_extended, actor);
     actor->is_extending = status == HILOCK_OK;
     if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
@@ -144,9 +145,9 @@ void sim_check_validity(struct sim_actor *actor)
         return;
     left_us = hl_validity_left_us(actor->validity);
     if (actor->lock && sim_inside_id(actor) == actor->validity_id && actor->grants == actor->validity_grant && memcmp(actor->process->client->core.uuid, actor->validity_uuid, HL_UUID_LENGTH) == 0)
-        should_us = hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process));
+        should_us = sim_inside_left_us(actor);
     if (left_us != should_us)
-        sim_violate(&sim_of(actor)->world, "I2", "p%u.%u: a validity says %llu us, the handle %llu", actor->process->index, actor->index,
+        sim_violate(&sim_of(actor)->world, "I2", "%s: a validity says %llu us, the handle %llu", actor->who,
                     (unsigned long long)left_us, (unsigned long long)should_us);
 }
 

@@ -60,8 +60,6 @@ uint64_t sim_inside_deadline_us(const struct sim_actor *actor) { return is_held(
 
 uint64_t sim_inside_left_us(const struct sim_actor *actor) { return hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process)); }
 
-uint64_t sim_inside_since_us(const struct sim_actor *actor) { return actor->lock->ops->look(actor->lock).since_us; }
-
 /* Of a quorum: the vote of the first master that was asked is. */
 int sim_inside_is_handed_on(const struct sim_actor *actor)
 {

@@ -3,6 +3,8 @@
  *
  * A hold has parts, each a name at a place: of several names one at the place that decides about it, of a quorum one at each master. What a
  * master forgot in a crash counts as kept for as long as its restart guard keeps others from having it. */
+#include <stdlib.h>
+
 #include "core/lease.h"
 #include "core/lock.h"
 #include "hold/hold.h"
@@ -10,26 +12,18 @@
 
 enum { UPTIME_UNIT_US = 1500000 }; /* it is given in whole seconds */
 
-uint64_t sim_number(const char *digits, size_t length)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < length && digits[i] >= '0' && digits[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(digits[i] - '0');
-    return value;
-}
-
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
 
 /* ---- of a hold ---- */
 
-static int is_kept_at(struct sim_server *server, const struct sim_actor *actor, const char *name, uint64_t id, uint64_t *ret_token)
+static int is_kept_at(const struct store *store, const struct sim_actor *actor, const char *name, uint64_t id,
+                      uint64_t *ret_token)
 {
     char holder[HL_HOLDER_MAX];
     size_t length = sim_queue_holder(actor, id, holder), value_length = 0;
     const char *value;
-    sim_server_now(server);
-    value = sim_store_hash_get(server->store, name, strlen(name), holder, length, &value_length);
-    *ret_token = value ? sim_number(value, value_length) : 0;
+    value = sim_store_hash_get(store_now(store), name, strlen(name), holder, length, &value_length);
+    *ret_token = value ? strtoull(value, NULL, 10) : 0;
     return value != NULL;
 }
 
@@ -40,16 +34,16 @@ static uint64_t guarded_us(const struct sim_place *place)
     return place->forgot_us && ends_us > sim->world.time.now_us ? ends_us - sim->world.time.now_us : 0;
 }
 
-static uint64_t kept_us(struct sim_place *place, const char *name)
+static uint64_t kept_us(const struct sim_place *place, const char *name)
 {
-    struct sim_server *server = &place->server;
-    return world_clock_span_us(&server->clock, (uint64_t)sim_store_left_us(server->store, name, strlen(name)));
+    int64_t left_us = sim_store_left_us(place->store->core, name, strlen(name));
+    return world_clock_span_us(&place->store->clock, (uint64_t)left_us);
 }
 
 static uint64_t believed_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t now_us = sim_process_now_us(actor->process), left_us = hl_left_us(actor->lock->ops->look(actor->lock).ends_us, now_us);
-    uint64_t part_us = hl_left_us(part->deadline_us, now_us);
+    uint64_t left_us = sim_inside_left_us(actor);
+    uint64_t part_us = hl_left_us(part->deadline_us, sim_process_now_us(actor->process));
     left_us = sim_inside_count(actor) > 1 && part_us < left_us ? part_us : left_us;
     return world_clock_span_us(&actor->process->loop.clock, left_us);
 }
@@ -67,7 +61,7 @@ int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
         return 0;
     should = is_quorum ? part->token : actor->names_count > 1 ? actor->tokens[i] - sim_inside_hold(actor, i)->turn : actor->token - actor->turn;
     ret->believed_us = believed_us(actor, part);
-    ret->is_known = is_kept_at(&place->server, actor, name->text, sim_inside_hold(actor, i)->id, &token);
+    ret->is_known = is_kept_at(place->store, actor, name->text, sim_inside_hold(actor, i)->id, &token);
     ret->kept_us = ret->is_known && token == should ? kept_us(place, name->text) : guarded_us(place);
     return 1;
 }
@@ -83,10 +77,10 @@ uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned i)
                                hl_left_us(actor->confirmed_us[i], sim_process_now_us(actor->process)));
 }
 
-static int keeps(struct sim_server *server, const struct sim_actor *actor, unsigned i, uint64_t id, uint64_t should)
+static int keeps(const struct store *store, const struct sim_actor *actor, unsigned i, uint64_t id, uint64_t should)
 {
     uint64_t token;
-    return is_kept_at(server, actor, sim_of(actor)->names[actor->names[i]].text, id, &token) && token == should;
+    return is_kept_at(store, actor, sim_of(actor)->names[actor->names[i]].text, id, &token) && token == should;
 }
 
 /* reported: the token of a single hold. */
@@ -107,7 +101,8 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
             struct sim_place *place = sim_decides(sim, name, j);
             uint64_t should = token_of(actor, i, j, token);
             uint64_t id = actor->part_ids[sim->deployment == SIM_QUORUM ? j : i];
-            yes += keeps(&place->server, actor, i, id, should) && (!place->former.store || keeps(&place->former, actor, i, id, should));
+            yes += keeps(place->store, actor, i, id, should) &&
+                (!place->former || keeps(place->former, actor, i, id, should));
         }
         if (yes < sim->needed)
             return 0;
@@ -120,9 +115,9 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 /* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
 static int can_grant(const struct sim_place *place)
 {
-    const struct sim_server *server = &place->server;
-    uint64_t guard_us = 1000 * (uint64_t)place->sim->guard_ms + UPTIME_UNIT_US + server->set_back_us;
-    int is_guarded = place->sim->guard_ms && server->started_us && server->started_us + guard_us >= place->sim->world.time.now_us;
+    uint64_t guard_us = 1000 * (uint64_t)place->sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
+    int is_guarded = place->sim->guard_ms && place->started_us &&
+        place->started_us + guard_us >= place->sim->world.time.now_us;
     return !place->is_away && !is_guarded;
 }
 
@@ -131,7 +126,7 @@ int sim_is_free(struct sim *sim, const struct sim_name *name)
     unsigned free = 0;
     for (unsigned i = 0; i < sim_deciding(sim, name); i++) {
         const struct sim_place *place = sim_decides(sim, name, i);
-        free += can_grant(place) && sim_store_left_us(place->server.store, name->text, strlen(name->text)) == -2;
+        free += can_grant(place) && sim_store_left_us(place->store->core, name->text, strlen(name->text)) == -2;
     }
     return free >= sim->needed;
 }
@@ -177,8 +172,7 @@ unsigned sim_keys_left(struct sim *sim)
     for (unsigned i = 0; i < sim->places_count; i++) {
         if (sim_set_of(&sim->places[i]) && sim_set_of(&sim->places[i])->master != &sim->places[i])
             continue; /* a replica, whose keys are its master's */
-        sim_server_now(&sim->places[i].server);
-        sim_store_each_key(sim->places[i].server.store, on_key, &left);
+        sim_store_each_key(store_now(sim->places[i].store), on_key, &left);
     }
     return left.found;
 }
@@ -187,6 +181,6 @@ unsigned sim_subscriptions_left(struct sim *sim)
 {
     size_t left = 0;
     for (unsigned i = 0; i < sim->places_count; i++)
-        left += sim_store_subscriptions(sim->places[i].server.store);
+        left += sim_store_subscriptions(sim->places[i].store->core);
     return (unsigned)left;
 }

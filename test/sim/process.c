@@ -74,7 +74,8 @@ void sim_process_open(struct sim_process *process)
 {
     struct sim *sim = process->sim;
     char uuid[HL_UUID_LENGTH + 1];
-    const struct hl_doors doors = {.links = sim_network_links(process), .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
+    const struct hl_doors doors = {.links = net_links(&process->sim->net, &process->loop),
+                                   .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
     const struct hilock_allocator allocator = world_memory_allocator(&process->memory);
     struct hilock_client_options options = sim_deployment_options(sim);
     uuid_of(&sim->world, uuid);
@@ -103,6 +104,7 @@ void sim_process_init(struct sim_process *process, struct sim *sim, unsigned ind
 {
     *process = (struct sim_process){.sim = sim, .index = index, .turned_us = sim->world.time.now_us};
     process->memory.refuses = sim_strain_refuses;
+    process->memory.sends = sim_strain_sends;
     process->memory.arg = process;
     world_loop_init(&process->loop, &sim->world.time, &process->memory);
     process->loop.clock = sim_clock_new(&sim->world, 0);

@@ -105,8 +105,8 @@ static void check_bound(struct sim *sim, const struct sim_actor *actor, struct s
     other->overtakers |= (uint64_t)1 << (actor - sim->actors);
     if (++other->overtaken <= others_max(sim, other))
         return;
-    sim_violate(&sim->world, "I11", "p%u.%u waits for %s, and others had it %u times", other->process->index, other->index, sim->names[other->name].text,
-                other->overtaken);
+    sim_violate(&sim->world, "I11", "%s waits for %s, and others had it %u times", other->who,
+                sim->names[other->name].text, other->overtaken);
 }
 
 void sim_queue_granted(struct sim_actor *actor)
@@ -122,8 +122,8 @@ void sim_queue_granted(struct sim_actor *actor)
         check_bound(sim, actor, &sim->actors[i]);
     for (unsigned i = 0; i < sim->actors_count; i++)
         if (sim_tainted_us(sim, &sim->names[actor->name]) + 1000000 < actor->begun_us && was_passed_over(sim, actor, &sim->actors[i]))
-            sim_violate(&sim->world, "I7", "p%u.%u has %s, and p%u.%u, who came before, still waits", actor->process->index, actor->index,
-                        sim->names[actor->name].text, sim->actors[i].process->index, sim->actors[i].index);
+            sim_violate(&sim->world, "I7", "%s has %s, and %s, who came before, still waits", actor->who,
+                        sim->names[actor->name].text, sim->actors[i].who);
 }
 
 void sim_queue_dies(struct sim_actor *actor) { actor->process->sim->world.sometimes[SIM_FAIR_DIED] += sim_queue_wait(actor) != NULL; }
@@ -133,10 +133,13 @@ void sim_queue_leaves(const struct sim_actor *actor)
     struct sim *sim = actor->process->sim;
     const struct hl_queue_place *fair = sim_queue_wait(actor);
     const char *name = sim->names[actor->name].text;
+    const struct sim_store *store;
     char holder[HL_HOLDER_MAX];
     size_t length;
     if (!fair)
         return;
     length = sim_queue_holder(actor, id_of(fair), holder);
-    sim->world.sometimes[SIM_FAIR_CROSSED] += sim_store_hash_get(sim_decides(sim, &sim->names[actor->name], 0)->server.store, name, strlen(name), holder, length, &length) != NULL;
+    store = sim_decides(sim, &sim->names[actor->name], 0)->store->core;
+    if (sim_store_hash_get(store, name, strlen(name), holder, length, &length))
+        sim->world.sometimes[SIM_FAIR_CROSSED]++;
 }

@@ -13,10 +13,9 @@ static const char *behind_name(const struct sim_replica *replica) { return repli
 
 void sim_replica_fall_behind(struct sim_replica *replica)
 {
-    struct sim_server *master = &replica->set->master->server;
-    sim_server_now(master);
-    replica->behind = sim_store_save(master->store);
-    replica->writes = sim_store_writes(master->store);
+    const struct sim_store *master = store_now(replica->set->master->store);
+    replica->behind = sim_store_save(master);
+    replica->writes = sim_store_writes(master);
 }
 
 void sim_replica_catch_up(struct sim_replica *replica)
@@ -40,46 +39,49 @@ static int follows(const struct sim_replica *replica, const struct sim_place *pl
     return place == (follows_former ? set->former : set->master);
 }
 
-unsigned sim_replicas_having(struct sim_place *place, uint64_t writes)
+unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_us)
 {
+    const struct sim_place *place = peer->store->arg;
     const struct sim_set *set = sim_set_of(place);
+    struct sim *sim = place->sim;
+    uint64_t now_us = peer->store->world->now_us, most_us = 2 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us);
+    int is_first = now_us == peer->wait_since_us;
     unsigned count = 0;
-    for (unsigned i = 0; set && i < set->count; i++)
-        count += follows(&set->replicas[i], place) && (!set->replicas[i].behind || writes <= set->replicas[i].writes);
+    *ret_look_us = now_us + sim_between(&sim->world.sets, is_first ? 1 : 1000, is_first ? most_us : 10000);
+    for (unsigned i = 0; set && !is_first && i < set->count; i++) {
+        const struct sim_replica *replica = &set->replicas[i];
+        count += follows(replica, place) && (!replica->behind || peer->wrote <= replica->writes);
+    }
     return count;
 }
 
 /* ---- life ---- */
 
-static void on_gap(struct sim_world *world, void *arg);
+static void on_gap(void *arg);
 
 static int is_to_be_next(const struct sim_replica *replica) { return replica->place == replica->set->next && replica->set->step != SET_IS_QUIET; }
 
-/* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they take over. */
-static int is_moving(const struct sim_set *set)
-{
-    const struct sim_move *move = &set->sim->sets.move;
-    return move->is_on && (move->from == set || move->to == set);
-}
-
-static void on_over(struct sim_world *world, void *arg)
+static void on_over(void *arg)
 {
     struct sim_replica *replica = arg;
     if (!replica->behind || is_to_be_next(replica))
         return;
     sim_replica_catch_up(replica);
-    sim_trace(world, "place %u %s", replica->place->index, behind_name(replica));
+    sim_trace(&replica->place->sim->world, "place %u %s", replica->place->index, behind_name(replica));
 }
 
-static void on_gap(struct sim_world *world, void *arg)
+static void on_gap(void *arg)
 {
     struct sim *sim = arg;
+    struct sim_world *world = &sim->world;
     struct hl_random *random = &world->sets;
     struct sim_set *set = &sim->sets.list[hl_random_below(random, sim->sets.count)];
     struct sim_replica *replica = &set->replicas[hl_random_below(random, set->count)];
     if (sim->is_healed)
         return;
-    if (follows(replica, set->master) && !replica->behind && !is_to_be_next(replica) && !is_moving(set)) {
+    /* The move of a slot waits until replicas have kept up: what they missed of it would be there twice when they
+     * take over. */
+    if (follows(replica, set->master) && !replica->behind && !is_to_be_next(replica) && !sim_set_moves(set)) {
         sim_replica_fall_behind(replica);
         world->sometimes[SIM_FAULT_BEHIND]++;
         sim_trace(world, "fault: place %u %s", replica->place->index, behind_name(replica));

@@ -111,8 +111,9 @@ static void demand_progress(struct sim *sim)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     for (unsigned i = 0; i < sim->actors_count && !sim->world.is_broken; i++)
         if (!sim->actors[i].served)
-            sim_violate(&sim->world, "I6", "%u handles are not served, long after the heal: p%u.%u, kind %d, of %u names", unserved(sim),
-                        sim->actors[i].process->index, sim->actors[i].index, sim->actors[i].kind, sim->actors[i].names_count);
+            sim_violate(&sim->world, "I6",
+                        "%u handles are not served, long after the heal: %s, kind %d, of %u names", unserved(sim),
+                        sim->actors[i].who, sim->actors[i].kind, sim->actors[i].names_count);
 }
 
 static void on_closed(void *user) { ((struct sim_process *)user)->client = NULL; }
@@ -162,13 +163,13 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     struct sim *sim = calloc(1, sizeof *sim);
     if (!sim)
         abort();
-    TAILQ_INIT(&sim->links);
     sim_world_init(&sim->world, seed, trace);
+    sim_network_init(sim);
     sim_swarm_choose(sim, choice);
     sim_deployment_choose(sim, choice);
     sim_strains_choose(sim);
     for (unsigned i = 0; i < sim->places_count; i++)
-        sim_place_init(&sim->places[i], sim, i);
+        sim_place_init(sim, i);
     sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
@@ -188,7 +189,7 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     memcpy(ret_outcome->why, sim->world.why, sizeof ret_outcome->why);
     if (sim->world.is_broken) /* what is broken is left as it is: freeing it could crash */
         return;
-    sim_network_done(sim);
+    net_done(&sim->net);
     sim_sets_done(sim);
     for (unsigned i = 0; i < sim->places_count; i++)
         sim_place_done(&sim->places[i]);

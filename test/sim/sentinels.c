@@ -7,26 +7,22 @@
 
 enum { HEARS_MAX_US = 1500000, CALM_HEARS_MAX_US = 200000 };
 
-static const char master_name[] = "mymaster";
-
 static struct sim_set *set_of(struct sim *sim) { return &sim->sets.list[0]; }
 
 static void learn(struct sim_sentinel *sentinel)
 {
     const struct sim_set *set = set_of(sentinel->sim);
-    struct sim_sentinel_knows knows = {master_name, {.port = SIM_PORT + (int)set->master->index}, 1 + set->epoch};
-    snprintf(knows.address.host, sizeof knows.address.host, "%s", SIM_HOST);
-    sim_store_be_sentinel(sentinel->place->server.store, &knows);
+    store_knows(sentinel->place->store, SIM_HOST, SIM_PORT + (int)set->master->index, 1 + set->epoch);
 }
 
 static void tell(const struct sim_sentinel *sentinel, const char *channel, const struct sim_place *from)
 {
     struct sim_world *world = &sentinel->sim->world;
     char text[120];
-    snprintf(text, sizeof text, "%s %s %d %s %d", master_name, SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
+    snprintf(text, sizeof text, "mymaster %s %d %s %d", SIM_HOST, SIM_PORT + (int)from->index, SIM_HOST,
              SIM_PORT + (int)set_of(sentinel->sim)->master->index);
     sim_trace(world, "place %u tells %s: %s", sentinel->place->index, channel, text);
-    world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->server.store, channel, text);
+    world->sometimes[SIM_SWITCH_HEARD] += sim_store_publish(sentinel->place->store->core, channel, text);
 }
 
 /* All that it has not reported yet. */
@@ -42,42 +38,42 @@ static void hear(struct sim_sentinel *sentinel)
     tell(sentinel, "+switch-master", from);
 }
 
-static void on_heard(struct sim_world *world, void *arg) { (void)world, hear(arg); }
+static void on_heard(void *arg)
+{
+    const struct sim_place *place = arg;
+    hear(&place->sim->sets.sentinels[place->index - set_of(place->sim)->count]);
+}
 
 void sim_sentinels_hear(struct sim *sim, struct hl_random *random)
 {
     struct sim_sentinel *leader = &sim->sets.sentinels[hl_random_below(random, SIM_SENTINELS)];
-    uint64_t most_us = sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, longest_us = 0;
     if (!leader->place->is_away) {
         learn(leader);
         tell(leader, "+promoted-slave", leader->names);
     }
-    for (unsigned i = 0; i < SIM_SENTINELS; i++) {
-        uint64_t delay_us = sim_between(random, 0, most_us);
-        sim_after(&sim->world, delay_us, on_heard, &sim->sets.sentinels[i]);
-        longest_us = delay_us > longest_us ? delay_us : longest_us;
-    }
-    set_of(sim)->known_us = sim->world.time.now_us + longest_us;
+    sim_sets_hear(sim, random, set_of(sim)->count, sim->swarm.mean_gap_us ? HEARS_MAX_US : CALM_HEARS_MAX_US, on_heard);
 }
 
 /* An address is a list of two. */
 void sim_sentinels_told(struct sim_process *process, const struct sim_place *place, const struct hl_reply *reply)
 {
     int is_address = reply->type == HL_REPLY_ARRAY && reply->count == 2 && place->sim->deployment == SIM_SENTINEL && !sim_set_of(place);
-    unsigned epoch = is_address ? (unsigned)sim_store_knows(place->server.store)->epoch - 1 : 0;
+    unsigned epoch = is_address ? (unsigned)sim_store_knows(place->store->core)->epoch - 1 : 0;
     process->answered_epoch = epoch > process->answered_epoch ? epoch : process->answered_epoch;
 }
 
 /* ---- one that was away ---- */
 
-static void on_back(struct sim_world *world, void *arg)
+static void on_back(void *arg)
 {
     struct sim_sentinel *sentinel = arg;
     if (!sentinel->place->is_away || sentinel->sim->is_healed)
         return;
     sentinel->place->is_away = 0;
-    sim_trace(world, "place %u is back, and knows epoch %llu", sentinel->place->index, (unsigned long long)sim_store_knows(sentinel->place->server.store)->epoch);
-    sim_after(world, sim_between(&world->deployments, 100000, 3000000), on_heard, sentinel);
+    sim_trace(&sentinel->sim->world, "place %u is back, and knows epoch %llu", sentinel->place->index,
+              (unsigned long long)sim_store_knows(sentinel->place->store->core)->epoch);
+    sim_after(&sentinel->sim->world, sim_between(&sentinel->sim->world.deployments, 100000, 3000000), on_heard,
+              sentinel->place);
 }
 
 void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)
@@ -88,9 +84,7 @@ void sim_sentinels_lose_one(struct sim *sim, struct hl_random *random)
         return;
     sim_trace(&sim->world, "fault: place %u, a sentinel, is away", place->index);
     sim->world.sometimes[SIM_FAULT_SENTINEL_AWAY]++;
-    sim_network_reset_all(&place->server);
-    sim_server_now(&place->server);
-    sim_store_restart(place->server.store, 1);
+    sim_server_restart(place, 1);
     place->is_away = 1;
     sim_after(&sim->world, sim_between(random, 500000, 6000000), on_back, sentinel);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server - a simulated Redis: the store, under a clock of its own; and the place at whose address it answers. */
+/* server - a simulated Redis: a store of ../world, with a clock of its own; and the place at whose address it is. */
 #include <stdlib.h>
 
 #include "../secret.h"
@@ -19,77 +19,70 @@ static void plant(struct sim_store *store)
         sim_store_twist(store, "if next and not first then", "if next then");
 }
 
-void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch)
+static void said(void *arg, const struct sim_reply *push)
 {
-    struct sim *sim = place->sim;
-    static const struct sim_store_events events = {.message = sim_network_on_message, .published = sim_sets_said};
-    struct sim_ear *ear = malloc(sizeof *ear);
-    if (!ear)
+    struct sim *sim = ((struct sim_place *)arg)->sim;
+    sim_queue_said(sim, push);
+    sim->world.sometimes[SIM_TAKEN_BACK] += sim_reply_is(&push->items[0], "sunsubscribe") != 0;
+}
+
+struct store *sim_server_new(struct sim_place *place)
+{
+    struct store *store = malloc(sizeof *store);
+    if (!store)
         abort();
-    *ear = (struct sim_ear){place, epoch};
-    *server = (struct sim_server){.place = place, .ear = ear, .epoch = epoch, .store = sim_store_new(&events, ear)};
-    sim_store_set_password(server->store, TEST_SECRET);
-    plant(server->store);
-    server->clock = sim_clock_new(&sim->world, 1700000000000000u);
-    sim_store_set_time(server->store, world_clock_us(&server->clock) - UP_US);
-    sim_server_now(server);
+    store_init(store, &place->sim->world.time);
+    store->clock = sim_clock_new(&place->sim->world, 1700000000000000u);
+    store->is_unrecorded = 1;
+    store->arg = place;
+    store->said = said;
+    store->published = sim_sets_said;
+    store->having = sim_replicas_having;
+    sim_store_set_password(store->core, TEST_SECRET);
+    sim_store_set_started(store_now(store), store_us(store) - UP_US);
+    plant(store->core);
+    return store;
 }
 
-unsigned sim_server_login(struct sim_server *server)
+void sim_server_free(struct store *store)
 {
-    static const char *const argv[] = {"AUTH", TEST_SECRET};
-    static const size_t lengths[] = {4, sizeof TEST_SECRET - 1};
-    unsigned connection = sim_store_connect(server->store);
-    const struct sim_reply *reply = sim_server_execute(server, connection, 2, argv, lengths);
-    if (reply && reply->type == SIM_REPLY_ERROR)
-        sim_violate(&server->place->sim->world, "I5", "the world itself is not let in: %s", reply->bytes);
-    return connection;
+    net_gone(&((struct sim_place *)store->arg)->sim->net, store);
+    store_done(store);
+    free(store);
 }
 
-void sim_server_done(struct sim_server *server)
+void sim_server_restart(struct sim_place *place, int keeps_data)
 {
-    if (!server->store)
-        return;
-    sim_store_free(server->store);
-    free(server->ear);
-    server->store = NULL;
+    net_reset_at(&place->sim->net, place->store, NET_ALL);
+    store_restart(place->store, keeps_data);
+    sim_server_started(place);
 }
 
-void sim_server_now(struct sim_server *server) { sim_store_set_time(server->store, world_clock_us(&server->clock)); }
-
-void sim_server_started(struct sim_server *server)
+void sim_server_started(struct sim_place *place)
 {
-    server->started_us = server->place->sim->world.time.now_us;
-    server->set_back_us = 0;
+    place->started_us = place->sim->world.time.now_us;
+    place->set_back_us = 0;
 }
 
-void sim_server_step(struct sim_server *server, int64_t by_us)
+int sim_server_is_stalled(const struct sim_place *place)
 {
-    world_clock_step(&server->clock, by_us);
-    if (by_us < 0)
-        server->set_back_us += (uint64_t)-by_us;
+    return place->store->lane.until_us > place->sim->world.time.now_us;
 }
 
-const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths)
+/* At the address that deployment.c names. */
+void sim_place_init(struct sim *sim, unsigned index)
 {
-    sim_server_now(server);
-    return sim_store_execute(server->store, connection, argc, argv, lengths);
-}
-
-void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index)
-{
+    struct sim_place *place = &sim->places[index];
+    int is_in_set = sim->deployment == SIM_SENTINEL || sim->deployment == SIM_CLUSTER;
+    char where[32];
+    snprintf(where, sizeof where, is_in_set ? SIM_HOST ":%u" : "/simulated/%u", is_in_set ? SIM_PORT + index : index);
     *place = (struct sim_place){.sim = sim, .index = index};
-    sim_server_init(&place->server, place, 0);
+    place->store = sim_server_new(place);
+    place->at = net_listen(&sim->net, where, place->store);
 }
 
 void sim_place_done(struct sim_place *place)
 {
     sim_failover_end(place);
-    sim_server_done(&place->server);
-}
-
-struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch)
-{
-    struct sim_server *server = epoch == place->server.epoch ? &place->server : epoch == place->former.epoch ? &place->former : NULL;
-    return server && server->store && !place->is_away ? server : NULL;
+    sim_server_free(place->store);
 }

@@ -9,8 +9,6 @@
 
 enum { LAG_MAX_US = 60000, GAP_LEAST_US = 200000, GAP_MOST_US = 3000000, ASKS_US = 1000000 };
 
-static struct sim_server *server_of(struct sim_place *place) { return &place->server; }
-
 struct sim_set *sim_set_of(const struct sim_place *place)
 {
     struct sim_sets *sets = &place->sim->sets;
@@ -43,8 +41,8 @@ struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name)
     struct sim_place *there = is_moving(sim, name) ? sim->sets.move.to->master : NULL;
     if (!there)
         return set_of_name(sim, name)->master;
-    sim_server_now(server_of(there));
-    return sim_store_left_us(there->server.store, name->text, strlen(name->text)) != -2 ? there : set_of_name(sim, name)->master;
+    return sim_store_left_us(store_now(there->store), name->text, strlen(name->text)) != -2 ? there
+        : set_of_name(sim, name)->master;
 }
 
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name)
@@ -83,7 +81,7 @@ void sim_sets_taint(struct sim_place *place) { each_name_at(place, sim_sets_medd
 
 /* ---- a failover, step by step ---- */
 
-static void on_step(struct sim_world *world, void *arg);
+static void on_step(void *arg);
 
 static void go_on_after(struct sim_set *set, enum sim_set_step step, uint64_t delay_us)
 {
@@ -93,8 +91,8 @@ static void go_on_after(struct sim_set *set, enum sim_set_step step, uint64_t de
 
 static void set_replica(struct sim_place *place, int is_replica)
 {
-    if (!sim_store_map(server_of(place)->store))
-        sim_store_set_replica(server_of(place)->store, is_replica);
+    if (!sim_store_map(place->store->core))
+        sim_store_set_replica(place->store->core, is_replica);
 }
 
 /* Its keys are those of the new master, as of now. Sentinels end the connections of a master that they demote, those before 6.0 not those that
@@ -103,19 +101,28 @@ static void find_out(struct sim_set *set)
 {
     struct sim *sim = set->sim;
     struct sim_place *former = set->former;
-    struct sim_store_data *data = sim_store_save(server_of(set->master)->store);
     set->former = NULL;
     set->step = SET_IS_QUIET;
     sim_trace(&sim->world, "place %u is found out to be no master any more", former->index);
-    sim_store_load(server_of(former)->store, data);
-    sim_store_data_free(data);
+    store_copy(former->store, set->master->store);
     set_replica(former, 1);
     if (sim->deployment == SIM_CLUSTER)
         sim_cluster_learn(former);
-    else if (sim_chance(&sim->world.deployments, 0.7))
-        sim_network_reset_all(server_of(former));
     else
-        sim_network_reset_commands(server_of(former));
+        net_reset_at(&sim->net, former->store, sim_chance(&sim->world.deployments, 0.7) ? NET_ALL : NET_COMMANDS);
+}
+
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us,
+                   void (*hear)(void *place))
+{
+    uint64_t longest_us = 0;
+    for (unsigned i = first; i < sim->places_count; i++) {
+        uint64_t delay_us = sim_between(random, 0, most_us);
+        sim_after(&sim->world, delay_us, hear, &sim->places[i]);
+        longest_us = delay_us > longest_us ? delay_us : longest_us;
+    }
+    for (unsigned i = 0; i < sim->sets.count; i++)
+        sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
 }
 
 static void tell_all(struct sim *sim)
@@ -137,12 +144,10 @@ static struct sim_replica *replica_of(struct sim_set *set, const struct sim_plac
 /* The next master's keys are what it has. The others that are behind have nothing of what it writes from now on. */
 static void load_next(struct sim_set *set)
 {
-    struct sim_server *server = server_of(set->next);
     struct sim_replica *next = replica_of(set, set->next);
     if (!next->behind)
         sim_replica_fall_behind(next);
-    sim_server_now(server);
-    sim_store_load(server->store, next->behind);
+    sim_store_load(store_now(set->next->store), next->behind);
     sim_replica_catch_up(next);
     for (unsigned i = 0; i < set->count; i++)
         set->replicas[i].writes = 0;
@@ -175,9 +180,7 @@ static void promote(struct sim_set *set)
 
 static void kill_master(struct sim_set *set)
 {
-    sim_network_reset_all(server_of(set->master));
-    sim_server_now(server_of(set->master));
-    sim_store_restart(server_of(set->master)->store, 1);
+    sim_server_restart(set->master, 1);
     set->master->is_away = 1;
 }
 
@@ -189,14 +192,15 @@ static void strike(struct sim_set *set)
     if (set->kind == FAILOVER_KILLED)
         kill_master(set);
     else if (set->kind == FAILOVER_STOPPED)
-        server_of(set->master)->stalled_until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0, 2000000);
+        set->master->store->lane.until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0,
+                                                                                                     2000000);
     go_on_after(set, SET_IS_STRUCK, unnoticed_us);
 }
 
 /* For how long the former master is not there: dead, or stopped. */
 static uint64_t absence_us(const struct sim_set *set)
 {
-    uint64_t now_us = set->sim->world.time.now_us, until_us = set->former->server.stalled_until_us;
+    uint64_t now_us = set->sim->world.time.now_us, until_us = set->former->store->lane.until_us;
     if (set->kind == FAILOVER_KILLED)
         return sim_between(&set->sim->world.deployments, 100000, 2000000);
     return set->kind == FAILOVER_STOPPED && until_us > now_us ? until_us - now_us : 0;
@@ -208,17 +212,16 @@ static void give_back(struct sim_set *set)
     struct hl_random *random = &set->sim->world.deployments;
     uint64_t stale_us = sim_chance(random, 0.3) ? 0 : sim_between(random, 0, set->kind == FAILOVER_FORCED ? 200000 : 3000000);
     if (set->former->is_away && sim_chance(random, 0.3))
-        sim_store_restart(server_of(set->former)->store, 0);
+        sim_store_restart(set->former->store->core, 0);
     set->former->is_away = 0;
     if (set->sim->deployment == SIM_CLUSTER && sim_chance(random, 0.3))
-        sim_store_set_down(server_of(set->former)->store, 1);
+        sim_store_set_down(set->former->store->core, 1);
     go_on_after(set, SET_HAS_STALE, stale_us);
 }
 
-static void on_step(struct sim_world *world, void *arg)
+static void on_step(void *arg)
 {
     struct sim_set *set = arg;
-    (void)world;
     if (set->sim->is_healed)
         return;
     switch (set->step) {
@@ -244,15 +247,16 @@ static struct sim_place *some_replica(struct sim_set *set, struct hl_random *ran
     return NULL;
 }
 
-static int can_fail_over(const struct sim_set *set)
+int sim_set_moves(const struct sim_set *set)
 {
     const struct sim_move *move = &set->sim->sets.move;
-    return set->step == SET_IS_QUIET && !set->master->is_away && !(move->is_on && (move->from == set || move->to == set));
+    return move->is_on && (move->from == set || move->to == set);
 }
 
 static void fail_over(struct sim_set *set, struct hl_random *random)
 {
-    struct sim_place *next = can_fail_over(set) ? some_replica(set, random) : NULL;
+    int can_fail_over = set->step == SET_IS_QUIET && !set->master->is_away && !sim_set_moves(set);
+    struct sim_place *next = can_fail_over ? some_replica(set, random) : NULL;
     int is_lossy = set->sim->sets.is_lossy && sim_chance(random, 0.8);
     if (!next)
         return;
@@ -281,12 +285,12 @@ struct sim_name *sim_name_in(struct sim *sim, const struct message *request)
     return NULL;
 }
 
-static void count_answer(struct sim_world *world, const struct sim_reply *reply)
+static void count_answer(struct sim_world *world, const struct hl_reply *reply)
 {
     static const struct { const char *code; enum sim_sometimes what; } codes[] = {{"MOVED", SIM_TOLD_MOVED}, {"ASK", SIM_TOLD_ASK}, {"TRYAGAIN", SIM_TOLD_TRYAGAIN},
                                                                                   {"CLUSTERDOWN", SIM_TOLD_CLUSTERDOWN}, {"READONLY", SIM_TOLD_READONLY}};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        world->sometimes[codes[i].what] += sim_reply_starts(reply, codes[i].code) != 0;
+        world->sometimes[codes[i].what] += hl_reply_starts(reply, codes[i].code) != 0;
 }
 
 /* A client that was served by a master is not served by one that it replaced: where the news is older than a config-epoch that a Sentinel has named
@@ -305,19 +309,21 @@ static void check_believed(struct sim_process *process, const struct sim_place *
     *served = (struct sim_served){set, sim->deployment == SIM_SENTINEL && process->answered_epoch < epoch ? process->answered_epoch : epoch};
 }
 
-void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct message *request, const struct sim_reply *reply)
+void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request,
+                       const struct hl_reply *reply)
 {
+    struct sim_place *place = peer->store->arg;
     struct sim *sim = process->sim;
     struct sim_set *set = sim->sets.count ? sim_set_of(place) : NULL;
     struct sim_name *name = set ? sim_name_in(sim, request) : NULL;
     if (set && sim->deployment == SIM_SENTINEL && strcmp(request->argv[0], "ROLE") == 0)
-        *is_of_replica = sim_store_is_replica(place->server.store);
+        peer->is_of_replica = sim_store_is_replica(place->store->core);
     if (!name)
         return;
-    if (*is_of_replica)
+    if (peer->is_of_replica)
         sim_violate(&sim->world, "I14", "p%u asks place %u for %s, which has told it that it is a replica", process->index, place->index, name->text);
     count_answer(&sim->world, reply);
-    if (reply->type != SIM_REPLY_ERROR && (place == set->master || place == set->former))
+    if (reply->type != HL_REPLY_ERROR && (place == set->master || place == set->former))
         check_believed(process, place, name);
 }
 
@@ -326,23 +332,23 @@ void sim_sets_answered(struct sim_process *process, struct sim_place *place, int
 /* A master's replicas get what it publishes, and of a plain channel in a cluster all servers; except those that are cut off. */
 void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
 {
-    const struct sim_ear *ear = arg;
-    struct sim *sim = ear->place->sim;
-    const struct sim_set *set = sim_set_of(ear->place);
-    for (unsigned i = 0; set && set->master == ear->place && i < sim->places_count; i++) {
+    struct sim_place *from = arg;
+    struct sim *sim = from->sim;
+    const struct sim_set *set = sim_set_of(from);
+    for (unsigned i = 0; set && set->master == from && i < sim->places_count; i++) {
         struct sim_place *place = &sim->places[i];
         int is_near = sim_set_of(place) == set || (!is_sharded && sim->deployment == SIM_CLUSTER && sim_set_of(place));
-        if (is_near && place != ear->place && !sim_is_former(place) && !place->is_away && place->server.stalled_until_us <= sim->world.time.now_us)
-            sim_store_hear(place->server.store, is_sharded, said);
+        if (is_near && place != from && !sim_is_former(place) && !place->is_away && !sim_server_is_stalled(place))
+            sim_store_hear(place->store->core, is_sharded, said);
     }
 }
 
 /* ---- life ---- */
 
-static void on_event(struct sim_world *world, void *arg)
+static void on_event(void *arg)
 {
     struct sim *sim = arg;
-    struct hl_random *random = &world->deployments;
+    struct hl_random *random = &sim->world.deployments;
     if (sim->is_healed)
         return;
     if (sim->deployment == SIM_CLUSTER && sim_chance(random, 0.6))
@@ -351,7 +357,7 @@ static void on_event(struct sim_world *world, void *arg)
         sim_sentinels_lose_one(sim, random);
     else
         fail_over(&sim->sets.list[hl_random_below(random, sim->sets.count)], random);
-    sim_after(world, sim_between(random, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
+    sim_after(&sim->world, sim_between(random, GAP_LEAST_US, GAP_MOST_US), on_event, sim);
 }
 
 static void init_set(struct sim *sim, unsigned places, unsigned step)
@@ -375,9 +381,8 @@ static void set_clocks(struct sim *sim)
     uint64_t apart_us = sim_chance(random, 0.5) ? 0 : sim_between(random, 1000, 400000);
     for (unsigned i = 1; i < sim->places_count; i++) {
         int64_t by_us = (int64_t)sim_between(random, 0, apart_us);
-        sim->places[i].server.clock = sim->places[0].server.clock;
-        world_clock_step(&sim->places[i].server.clock, sim_chance(random, 0.5) ? by_us : -by_us);
-        sim_server_now(&sim->places[i].server);
+        sim->places[i].store->clock = sim->places[0].store->clock;
+        world_clock_step(&sim->places[i].store->clock, sim_chance(random, 0.5) ? by_us : -by_us);
     }
     sim->sets.is_out_of_step = apart_us || sim->swarm.steps;
 }

@@ -13,6 +13,7 @@ struct message;
 struct sim_name;
 struct sim_place;
 struct sim_process;
+struct store_peer;
 
 enum { SIM_SETS_MAX = 3, SIM_SET_PLACES_MAX = 3, SIM_SENTINELS = 3, SIM_SETS_PLACES = 6 };
 
@@ -85,15 +86,21 @@ void sim_sets_done(struct sim *sim);
 
 struct sim_set *sim_set_of(const struct sim_place *place); /* NULL: it is alone, or a Sentinel */
 struct sim_place *sim_sets_decide(struct sim *sim, const struct sim_name *name);
+int sim_set_moves(const struct sim_set *set);      /* a slot goes to it, or from it */
 int sim_is_former(const struct sim_place *place); /* replaced, and goes on as a master */
 int sim_is_unsettled(struct sim *sim, const struct sim_name *name); /* its slot moves, or its set fails over */
 void sim_sets_taint(struct sim_place *place);     /* all names that it decides about */
 void sim_sets_taint_name(struct sim *sim, struct sim_name *name);
 void sim_sets_meddle(struct sim *sim, struct sim_name *name); /* and not because a failover lost something */
-void sim_sets_said(void *ear, int is_sharded, const struct sim_said *said); /* the stores' event: others hear it too */
+/* Each place from that one on hears of it at a time of its own; then all know the masters. */
+void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, uint64_t most_us,
+                   void (*hear)(void *place));
+/* the stores' event: others hear it too */
+void sim_sets_said(void *place, int is_sharded, const struct sim_said *said);
 
-/* A command was executed there for a process, over a link that *is_of_replica belongs to: I14. */
-void sim_sets_answered(struct sim_process *process, struct sim_place *place, int *is_of_replica, const struct message *request, const struct sim_reply *reply);
+/* A command was executed there for a process: I14. */
+void sim_sets_answered(struct sim_process *process, struct store_peer *peer, const struct message *request,
+                       const struct hl_reply *reply);
 struct sim_name *sim_name_in(struct sim *sim, const struct message *request); /* that it is about; NULL: none */
 
 /* ---- replicas.c ---- */
@@ -101,9 +108,9 @@ struct sim_name *sim_name_in(struct sim *sim, const struct message *request); /*
 void sim_replicas_start(struct sim *sim);               /* now and then one falls behind, until the heal */
 void sim_replica_fall_behind(struct sim_replica *replica);
 void sim_replica_catch_up(struct sim_replica *replica);
-/* How many replicas have what a connection to that place wrote last, when it had made so many writes in all. 0: it wrote nothing, and the connected ones
- * count, behind or not: so it is from Redis 7.2 on. */
-unsigned sim_replicas_having(struct sim_place *place, uint64_t writes);
+/* How many replicas have what that connection wrote last. They need a moment to say so, more than a moment if it is
+ * much. If it wrote nothing, the connected ones count, behind or not: so it is from Redis 7.2 on. */
+unsigned sim_replicas_having(const struct store_peer *peer, uint64_t *ret_look_us);
 unsigned sim_replicas_max(const struct sim *sim); /* that a name can ask for: all there are */
 
 /* ---- sentinels.c ---- */

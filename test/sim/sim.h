@@ -8,7 +8,7 @@
 #include "memory/store.h"
 #include "sets.h"
 #include "world.h"
-#include "world/loop.h"
+#include "world/net.h"
 
 enum { SIM_PROCESSES_MAX = 20, SIM_ACTORS_MAX = 6, SIM_NAMES_MAX = 10, SIM_NAME_LENGTH = 16, SIM_PLACES_MAX = 9, SIM_PORT = 7000, SIM_HANDLES_MAX = 36 };
 
@@ -68,7 +68,7 @@ const char *sim_strain_word(enum sim_strain strain);
 void sim_strains_choose(struct sim *sim);
 void sim_strains_start(struct sim *sim); /* from now on, until the heal */
 int sim_has_strain(const struct sim *sim, enum sim_strain strain);
-int sim_strain_sends(struct sim_process *process);     /* 0: refused */
+int sim_strain_sends(void *process);                   /* 0: refused */
 int sim_strain_refuses(void *process);                 /* an allocation of it */
 /* It is NO_MEMORY, and an allocation has been refused since so many were. */
 int sim_strain_excuses(struct sim_process *process, uint64_t lacks, hilock_status status);
@@ -83,39 +83,26 @@ void sim_names_refused(struct sim_process *process, const struct hilock_lock_opt
 
 struct sim_place;
 
-struct sim_server {
-    struct sim_place *place;
-    struct sim_store *store; /* NULL: there is none */
-    struct sim_ear *ear;     /* hears its messages */
-    struct world_clock clock;
-    uint64_t stalled_until_us;
-    uint64_t started_us;     /* true time of its latest restart; 0: none */
-    uint64_t set_back_us;    /* its clock was, since then: by so much too short an uptime it may have told */
-    unsigned epoch;          /* how many there were at this place before it */
-};
-struct sim_ear { struct sim_place *place; unsigned epoch; };
-
 struct sim_place { /* an address, and the server there */
     struct sim *sim;
     unsigned index;
-    struct sim_server server;       /* the server that a new link reaches */
-    struct sim_server former;       /* a replaced master, which goes on for clients that are still linked to it */
+    struct net_place *at;
+    struct store *store;            /* the server that a new link reaches */
+    struct store *former;           /* a replaced master, which goes on for clients that are still linked to it; NULL */
     struct sim_store_data *replica; /* what the next one knows, once it is on its way */
     int is_away;                    /* crashed, and not back yet */
+    uint64_t started_us;            /* true time of its latest restart; 0: none */
+    uint64_t set_back_us;           /* its clock was, since then: by so much too short an uptime it may have told */
     uint64_t refuses_until_us;      /* it answers errors */
     uint64_t forgot_us;             /* true time of its latest crash with loss of data, which the restart guard is for; 0: none */
 };
-void sim_place_init(struct sim_place *place, struct sim *sim, unsigned index);
+struct store *sim_server_new(struct sim_place *place);
+void sim_server_free(struct store *store);
+void sim_place_init(struct sim *sim, unsigned index);
 void sim_place_done(struct sim_place *place);
-struct sim_server *sim_place_server(struct sim_place *place, unsigned epoch); /* NULL: it is no more */
-
-void sim_server_init(struct sim_server *server, struct sim_place *place, unsigned epoch);
-void sim_server_done(struct sim_server *server);
-unsigned sim_server_login(struct sim_server *server); /* a connection past AUTH, for what is not sent by a client */
-const struct sim_reply *sim_server_execute(struct sim_server *server, unsigned connection, int argc, const char *const *argv, const size_t *lengths);
-void sim_server_now(struct sim_server *server); /* the store's clock to the present */
-void sim_server_started(struct sim_server *server);             /* again, now */
-void sim_server_step(struct sim_server *server, int64_t by_us); /* its clock */
+void sim_server_restart(struct sim_place *place, int keeps_data); /* its links are reset */
+void sim_server_started(struct sim_place *place);                 /* again, now */
+int sim_server_is_stalled(const struct sim_place *place);
 
 /* ---- kept.c ---- */
 
@@ -128,7 +115,6 @@ int sim_kept(const struct sim_actor *actor, unsigned part, struct sim_kept *ret)
 uint64_t sim_confirmed_us(const struct sim_actor *actor, unsigned part);
 int sim_is_tainted(const struct sim_actor *actor); /* any of its names, since it began */
 int sim_is_kept(const struct sim_actor *actor, uint64_t token); /* the hold it believed in after the latest turn, at any server */
-uint64_t sim_number(const char *digits, size_t length);
 int sim_is_free(struct sim *sim, const struct sim_name *name); /* and can be had */
 uint64_t sim_tainted_us(struct sim *sim, const struct sim_name *name); /* true time since which two may hold it, for what was lost; 0: none */
 unsigned sim_keys_left(struct sim *sim);          /* that are not tokens, in total */
@@ -142,16 +128,11 @@ void sim_taint(struct sim_place *place);        /* what it has acknowledged may 
 
 /* ---- network.c ---- */
 
-struct sim_process;
-struct hl_link_factory sim_network_links(struct sim_process *process);
+void sim_network_init(struct sim *sim);
 void sim_network_reset_some(struct sim *sim, struct hl_random *random); /* one link, chosen by chance */
-void sim_network_reset_all(const struct sim_server *server);            /* it died */
-void sim_network_reset_commands(const struct sim_server *server);       /* all of its links but those that subscribed */
 void sim_network_cut_some(struct sim *sim, struct hl_random *random);
 int sim_network_is_cut(const struct sim_process *process); /* a link of it */
 void sim_network_heal(struct sim *sim);                                 /* cut links are reset */
-void sim_network_on_message(void *arg, unsigned connection, const struct sim_reply *push); /* the store's events */
-void sim_network_done(struct sim *sim);
 
 /* ---- process.c ---- */
 
@@ -184,7 +165,8 @@ enum sim_actor_state { ACTOR_RESTS, ACTOR_WAITS, ACTOR_HOLDS };
 enum { SIM_PARTS_MAX = (int)SIM_NAMES_MAX > (int)SIM_PLACES_MAX ? (int)SIM_NAMES_MAX : (int)SIM_PLACES_MAX };
 struct sim_actor { /* one would-be holder: wait, hold, write, release, now and then something else */
     struct sim_process *process;
-    unsigned index, name;
+    char who[24]; /* "p3.1": the second actor of the fourth process */
+    unsigned name;
     unsigned names[SIM_NAMES_MAX], names_count; /* of a multi; else name alone */
     uint64_t tokens[SIM_NAMES_MAX];             /* while it holds; of a quorum's hold and of kinds that have none: 0 */
     unsigned replicas;                          /* that are to confirm a grant */
@@ -234,7 +216,6 @@ const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i)
 uint64_t sim_inside_deadline_us(const struct sim_actor *actor); /* local; 0: it does not believe */
 uint64_t sim_inside_end_us(const struct sim_actor *actor);      /* the same, also of a loss that is still to be reported */
 uint64_t sim_inside_left_us(const struct sim_actor *actor);     /* as reported to its user */
-uint64_t sim_inside_since_us(const struct sim_actor *actor);
 uint64_t sim_inside_id(const struct sim_actor *actor);          /* of this hold, and no other of the handle */
 
 /* ---- bound.c: I18 ---- */
@@ -334,7 +315,7 @@ struct sim {
     int is_hot; /* a few names that many want again at once, and no fault (contest.c) */
     uint64_t contests; /* grants of them */
     int is_duel; /* two handles of two processes and one name: no other's messages repair what was missed */
-    TAILQ_HEAD(, hl_link) links;
+    struct net net;
     int is_healed, is_ending, is_over; /* is_over: all is closed and checked */
     uint64_t healed_us;
     uint64_t ghost_us; /* true time at which a dead link's renewal last found its hold */

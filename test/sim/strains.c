@@ -44,8 +44,9 @@ static int is_under(const struct sim *sim, enum sim_strain strain)
 
 /* ---- sends and memory ---- */
 
-int sim_strain_sends(struct sim_process *process)
+int sim_strain_sends(void *arg)
 {
+    const struct sim_process *process = arg;
     struct sim *sim = process->sim;
     if (!is_under(sim, STRAIN_SENDS) || !sim_chance(&sim->world.strains, 0.002))
         return 1;
@@ -73,9 +74,10 @@ int sim_strain_excuses(struct sim_process *process, uint64_t lacks, hilock_statu
     return is_honest;
 }
 
-static void on_short(struct sim_world *world, void *arg)
+static void on_short(void *arg)
 {
     struct sim *sim = arg;
+    struct sim_world *world = &sim->world;
     struct sim_process *process = &sim->processes[hl_random_below(&world->strains, sim->processes_count)];
     if (sim->is_healed)
         return;
@@ -108,13 +110,13 @@ void sim_strain_lingers(struct sim_process *process)
 
 /* ---- slots that nobody has ---- */
 
-static void on_hole(struct sim_world *world, void *arg)
+static void on_hole(void *arg)
 {
     struct sim *sim = arg;
     if (sim->is_healed)
         return;
-    sim_cluster_hole(sim, &world->strains);
-    sim_after(world, sim_between(&world->strains, 1, GAP_MAX_US), on_hole, sim);
+    sim_cluster_hole(sim, &sim->world.strains);
+    sim_after(&sim->world, sim_between(&sim->world.strains, 1, GAP_MAX_US), on_hole, sim);
 }
 
 void sim_strains_start(struct sim *sim)
@@ -122,5 +124,5 @@ void sim_strains_start(struct sim *sim)
     if (is_under(sim, STRAIN_MEMORY))
         sim_after(&sim->world, sim_between(&sim->world.strains, 1, GAP_MAX_US), on_short, sim);
     if (is_under(sim, STRAIN_HOLES) && sim->deployment == SIM_CLUSTER)
-        on_hole(&sim->world, sim);
+        on_hole(sim);
 }

@@ -9,30 +9,25 @@
 void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
 {
     struct hl_random root = {seed * 0x9e3779b97f4a7c15u + 1};
+    struct hl_random *streams[] = {&world->workload, &world->network,     &world->faults, &world->clocks, &world->order,
+                                   &world->extras,   &world->deployments, &world->sets,   &world->strains};
     memset(world, 0, sizeof *world);
     world_init(&world->time);
     world->time.now_us = 1000000;
     world->time.chance = &world->order;
-    world->workload.state = hl_random_next(&root);
-    world->network.state = hl_random_next(&root);
-    world->faults.state = hl_random_next(&root);
-    world->clocks.state = hl_random_next(&root);
-    world->order.state = hl_random_next(&root);
-    world->extras.state = hl_random_next(&root);
-    world->deployments.state = hl_random_next(&root);
-    world->sets.state = hl_random_next(&root);
-    world->strains.state = hl_random_next(&root);
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        streams[i]->state = hl_random_next(&root);
     world->hash = 0xcbf29ce484222325u;
     world->trace = trace;
 }
 
-struct one_event { struct world_event event; struct sim_world *world; sim_fn *fn; void *arg; };
+struct one_event { struct world_event event; void (*fire)(void *arg); void *arg; };
 
 static void on_event(void *arg)
 {
     const struct one_event now = *(struct one_event *)arg;
     free(arg);
-    now.fn(now.world, now.arg);
+    now.fire(now.arg);
 }
 
 void sim_world_done(struct sim_world *world)
@@ -43,19 +38,19 @@ void sim_world_done(struct sim_world *world)
     world_done(&world->time);
 }
 
-void sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg)
+void sim_at(struct sim_world *world, uint64_t at_us, void (*fire)(void *arg), void *arg)
 {
     struct one_event *event = malloc(sizeof *event);
     if (!event)
         abort();
-    *event = (struct one_event){.world = world, .fn = fn, .arg = arg};
+    *event = (struct one_event){.fire = fire, .arg = arg};
     world_event_init(&event->event, NULL, on_event, event);
     world_start(&world->time, &event->event, at_us);
 }
 
-void sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg)
+void sim_after(struct sim_world *world, uint64_t delay_us, void (*fire)(void *arg), void *arg)
 {
-    sim_at(world, world->time.now_us + delay_us, fn, arg);
+    sim_at(world, world->time.now_us + delay_us, fire, arg);
 }
 
 int sim_step(struct sim_world *world, uint64_t until_us) { return !world->is_broken && world_step(&world->time, until_us); }

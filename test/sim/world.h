@@ -3,7 +3,7 @@
  *
  * Everything that happens is an event at a true time (world/world.h); events of one time run in an order chosen by the seed. Clocks of processes and
  * servers go at rates of their own. Chance comes from separate streams, so that changing one (say, no faults) does not shift the others.
- * Nothing here knows locks: processes (process.h), the network (network.h) and servers (server.h) plug in. */
+ * Nothing here knows locks: processes, the network and servers plug in. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -15,9 +15,6 @@
 #include "world/world.h"
 
 enum { SIM_WHY_MAX = 300 };
-
-struct sim_world;
-typedef void sim_fn(struct sim_world *world, void *arg);
 
 struct sim_world {
     struct world time;
@@ -33,8 +30,8 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace);
 void sim_world_done(struct sim_world *world); /* events still to come are dropped */
 
 /* What may have to be stopped is a world_event of its holder's instead. */
-void sim_at(struct sim_world *world, uint64_t at_us, sim_fn *fn, void *arg);
-void sim_after(struct sim_world *world, uint64_t delay_us, sim_fn *fn, void *arg);
+void sim_at(struct sim_world *world, uint64_t at_us, void (*fire)(void *arg), void *arg);
+void sim_after(struct sim_world *world, uint64_t delay_us, void (*fire)(void *arg), void *arg);
 int sim_step(struct sim_world *world, uint64_t until_us);          /* 0: nothing is left to happen before then */
 
 struct world_clock sim_clock_new(struct sim_world *world, uint64_t reads_us); /* or up to 1000 s more; as fast as true time, but for 0.4 % */

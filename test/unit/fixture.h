@@ -25,7 +25,6 @@ struct client {
     TAILQ_ENTRY(client) entry;
     struct fixture *fixture;
     struct world_loop loop;
-    struct net_port port;
     char uuid[37];
     hilock_client *client; /* NULL: gone, or never opened */
     hilock_status status;  /* of the opening */

@@ -153,13 +153,13 @@ struct client *fixture_open(struct fixture *fixture, const struct hilock_client_
     if (!client)
         abort();
     client->fixture = fixture;
-    client->port = (struct net_port){&fixture->net, &client->loop};
     client->log = calloc(1, client->log_room = 256);
     snprintf(client->uuid, sizeof client->uuid, "%08x-aaaa-4bbb-8ccc-0123456789ab", 0x51000000 + ++fixture->clients_ever);
     TAILQ_INSERT_TAIL(&fixture->clients, client, entry);
     world_loop_init(&client->loop, &fixture->world, &fixture->memory);
     struct hilock_loop loop = world_loop_table(&client->loop);
-    doors = (struct hl_doors){.links = net_links(&client->port), .seed = fixture->clients_ever, .uuid = client->uuid};
+    doors = (struct hl_doors){.links = net_links(&fixture->net, &client->loop), .seed = fixture->clients_ever,
+                              .uuid = client->uuid};
     options.allocator = &allocator;
     options.on_log = on_log;
     options.log_level = options.log_level ? options.log_level : HILOCK_LOG_DEBUG;
@@ -322,7 +322,7 @@ void when(struct handle *handle, const char *what, void (*then)(struct handle *h
 /* Closing without a drain is bounded by the time of one command. */
 static void end_client(struct fixture *fixture, struct client *client)
 {
-    if (client->client && !client->loop.lane.is_frozen) {
+    if (client->client && !client->loop.lane.until_us) {
         client_close(client, 0);
         for (int i = 0; i < 1000 && !client->is_closed; i++)
             run_ms(fixture, 1000);

@@ -103,7 +103,7 @@ SAFETY(GUARD_UNANSWERED, what_the_guard_refused_is_asked_for_at_the_next_master,
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .restart_guard_ms = 30000));
     struct handle *a = handle_new(p, "a", "stock", NULL);
     world_freeze(&p->loop.lane);
-    net_reset_at(&s->net, s->place);
+    net_reset_at(&s->net, s->place->store, NET_ALL);
     run_ms(s, 1);
     acquire(a, HILOCK_FOREVER);
     sentinels_fail_over(s, 3, 1, 0);
@@ -269,7 +269,7 @@ SAFETY(SLOTS_BACK_UNNOTICED, a_server_that_has_its_slots_back_is_told_of_release
     cluster_take_over(s, 1, 2, 1);
     store_copy(store_at(s, 1), store_at(s, 2));
     cluster_take_over(s, 2, 1, 1);
-    net_reset_at(&s->net, &s->net.places[1]);
+    net_reset_at(&s->net, s->net.places[1].store, NET_ALL);
     run_ms(s, 2000);
     TEXT(s, store_holder(store_at(s, 1), hilock_lock_name(a->lock)), "");
 }

@@ -57,7 +57,7 @@ SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
     s->place->mood = NET_REFUSES;
-    net_reset_at(&s->net, s->place);
+    net_reset_at(&s->net, s->place->store, NET_ALL);
     run_ms(s, 600);
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 3000, "a:UNREACHABLE");

@@ -235,13 +235,13 @@ size_t asked_all(struct fixture *s, const char *word)
 void crash(struct fixture *s, unsigned i)
 {
     s->net.places[i].mood = NET_REFUSES;
-    net_reset_at(&s->net, &s->net.places[i]);
+    net_reset_at(&s->net, s->net.places[i].store, NET_ALL);
 }
 
 void restart_empty(struct fixture *s, unsigned i)
 {
     store_restart(store_at(s, i), 0);
-    net_reset_at(&s->net, &s->net.places[i]);
+    net_reset_at(&s->net, s->net.places[i].store, NET_ALL);
     s->net.places[i].mood = NET_LISTENS;
 }
 

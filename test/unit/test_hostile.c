@@ -124,12 +124,12 @@ static struct hl_reply *nodes(struct hostile *h)
     return say_string(text);
 }
 
-static struct hl_reply *bad_answer(struct hostile *h, const struct net_command *command)
+static struct hl_reply *bad_answer(struct hostile *h, const char *word, int is_of_locks)
 {
-    h->is_of_locks = command->key_length > 0;
-    if (strcmp(command->word, "CLUSTER SLOTS") == 0 && below(h, 2))
+    h->is_of_locks = is_of_locks;
+    if (strcmp(word, "CLUSTER SLOTS") == 0 && below(h, 2))
         return slots(h);
-    if (strcmp(command->word, "CLUSTER NODES") == 0 && below(h, 2))
+    if (strcmp(word, "CLUSTER NODES") == 0 && below(h, 2))
         return nodes(h);
     if (below(h, 3) == 0)
         return say_error("%s", errors[below(h, sizeof errors / sizeof *errors)]);
@@ -142,10 +142,14 @@ static struct hl_reply *bad_answer(struct hostile *h, const struct net_command *
     return anything(h, 0);
 }
 
-static void decide(void *arg, const struct net_command *command, struct net_fate *fate)
+static void decide(void *arg, const struct hl_link *link, struct message *request)
 {
     struct hostile *h = arg;
-    int is_login = strcmp(command->word, "AUTH") == 0; /* is always run: a link with a false OK would never be well */
+    struct net_fate *fate = &request->fate;
+    const char *word = store_word(request->argc, request->argv, request->lengths);
+    int is_of_locks = strcmp(request->argv[0], "EVALSHA") == 0 && request->argc > 3 && request->lengths[3] > 0;
+    int is_login = strcmp(word, "AUTH") == 0; /* is always run: a link with a false OK would never be well */
+    (void)link;
     if (h->is_healed || below(h, 100) >= h->evil)
         return;
     switch (below(h, 12)) {
@@ -156,8 +160,8 @@ static void decide(void *arg, const struct net_command *command, struct net_fate
     case 4:
     case 5:
     case 6:
-    case 7: fate->answer = bad_answer(h, command); break;
-    default: *(is_login ? &fate->answer : &fate->refusal) = bad_answer(h, command); break;
+    case 7: fate->answer = bad_answer(h, word, is_of_locks); break;
+    default: *(is_login ? &fate->answer : &fate->refusal) = bad_answer(h, word, is_of_locks); break;
     }
 }
 

@@ -300,7 +300,7 @@ A_PLAY(who_asked_first_is_next_at_every_name)
     release_quietly(b);
     TELLS_IN(s, 5, "m:OK");
     release(m);
-    TELLS_IN(s, 5, "one:OK m:released");
+    TELLS_IN(s, 5, "m:released one:OK");
 }
 
 /* ---- what it keeps while it waits ---- */

@@ -5,7 +5,6 @@
 
 struct attempt {
     struct world_loop loop;
-    struct net_port port;
     struct hilock_loop table;
     struct hl_doors doors;
     struct hilock_error error;
@@ -16,9 +15,9 @@ static void prepare(struct attempt *attempt, struct fixture *s)
 {
     memset(attempt, 0, sizeof *attempt);
     world_loop_init(&attempt->loop, &s->world, NULL);
-    attempt->port = (struct net_port){&s->net, &attempt->loop};
     attempt->table = world_loop_table(&attempt->loop);
-    attempt->doors = (struct hl_doors){net_links(&attempt->port), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab", NULL};
+    attempt->doors = (struct hl_doors){net_links(&s->net, &attempt->loop), 7, "01234567-aaaa-4bbb-8ccc-0123456789ab",
+                                       NULL};
 }
 
 static hilock_status open_it(struct attempt *attempt, const struct hilock_client_options *options)

@@ -297,11 +297,11 @@ GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
     store_restart(store_at(s, 2), 0);
-    net_reset_at(&s->net, &s->net.places[2]);
+    net_reset_at(&s->net, s->net.places[2].store, NET_ALL);
     for (int i = 0; i < 4000 && !stray->met; i++)
         run_ms(s, 1);
     store_take(store_at(s, 2), "stock", "another", 60000);
-    net_reset_at(&s->net, &s->net.places[2]);
+    net_reset_at(&s->net, s->net.places[2].store, NET_ALL);
     run_ms(s, 400);
     SAME(s, store_count(store_at(s, 2), "mutex_acquire"), 2);
     store_delete(store_at(s, 2), "stock");

@@ -127,7 +127,6 @@ static void free_ctx(void *ctx) { ((struct world_loop *)ctx)->ends++; }
 void world_loop_init(struct world_loop *loop, struct world *world, struct world_memory *memory)
 {
     *loop = (struct world_loop){.world = world, .memory = memory, .name = {.takes_us = 1000, .error = "no such name"}};
-    world_lane_init(&loop->lane);
     world_clock_init(&loop->clock, world, world->now_us);
 }
 

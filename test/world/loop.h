@@ -24,6 +24,7 @@ struct world_loop {
     struct world_lane lane;
     struct world_clock clock;
     struct world_memory *memory; /* NULL: never out */
+    struct net *net;             /* of its links (net.h) */
     struct world_name name;
     uint64_t early_us;           /* timers of more than that fire so much too soon, as in a loop with a cached time */
     uint64_t late_us;            /* or so much too late */

@@ -24,7 +24,12 @@ int world_memory_takes(struct world_memory *memory)
     return 0;
 }
 
-int world_memory_sends(struct world_memory *memory) { return (memory && memory->spares_links) || world_memory_takes(memory); }
+int world_memory_sends(struct world_memory *memory)
+{
+    if (memory && memory->sends)
+        return memory->sends(memory->arg);
+    return (memory && memory->spares_links) || world_memory_takes(memory);
+}
 
 static void count(struct world_memory *memory, size_t bytes)
 {

@@ -14,6 +14,7 @@ struct world_memory {
     uint64_t refused;
     int is_out;       /* every one is refused */
     int (*refuses)(void *arg); /* asked at each of them; NULL: nobody */
+    int (*sends)(void *arg);   /* asked at each command instead: 0 refuses it; NULL: nobody */
     void *arg;
     int spares_links; /* but not what a link needs to send */
     const char *secret; /* looked for in every block that is given back; NULL: none */

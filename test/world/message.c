@@ -15,32 +15,33 @@ static void *copy(const void *from, size_t size)
     return to;
 }
 
-struct message *message_new(enum message_kind kind)
+struct message *message_news(const char *why)
 {
     struct message *message = calloc(1, sizeof *message);
     if (!message)
         abort();
-    message->kind = kind;
+    message->why = why;
     return message;
 }
 
 struct message *message_reply(struct hl_reply *reply)
 {
-    struct message *message = message_new(MESSAGE_REPLY);
+    struct message *message = message_news(NULL);
     message->reply = reply;
     return message;
 }
 
 struct message *message_request(int argc, const char *const *argv, const size_t *lengths)
 {
-    struct message *message = message_new(MESSAGE_REQUEST);
-    message->argc = argc;
-    message->argv = malloc((size_t)argc * sizeof *message->argv);
-    message->lengths = copy(lengths, (size_t)argc * sizeof *lengths);
-    if (!message->argv)
+    struct message *message = message_news(NULL);
+    char **words = malloc((size_t)argc * sizeof *words);
+    if (!words)
         abort();
     for (int i = 0; i < argc; i++)
-        message->argv[i] = copy(argv[i], lengths[i]);
+        words[i] = copy(argv[i], lengths[i]);
+    message->argc = argc;
+    message->argv = (const char *const *)words;
+    message->lengths = copy(lengths, (size_t)argc * sizeof *lengths);
     return message;
 }
 
@@ -51,7 +52,7 @@ void message_free(struct message *message)
     say_free(message->fate.answer);
     for (int i = 0; i < message->argc; i++)
         free((void *)message->argv[i]);
-    free(message->argv);
+    free((void *)message->argv);
     free(message->lengths);
     free(message);
 }

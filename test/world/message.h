@@ -17,21 +17,19 @@ struct net_fate { /* all zero: nothing special */
     struct hl_reply *answer;                    /* executed, but this is the answer; taken over */
 };
 
-enum message_kind { MESSAGE_UP, MESSAGE_REPLY, MESSAGE_DOWN, MESSAGE_REQUEST };
-
 struct message {
     TAILQ_ENTRY(message) entry;
-    enum message_kind kind;
     uint64_t at_us;
-    int argc; /* of a request */
-    const char **argv;
+    int argc; /* of a request; else 0 */
+    const char *const *argv;
     size_t *lengths;
-    struct hl_reply *reply; /* of an answer */
-    struct net_fate fate;   /* in the network of net.h */
+    struct hl_reply *reply; /* of an answer; else NULL */
+    const char *why;        /* of the news that the connection is down; else NULL */
+    struct net_fate fate;
 };
 TAILQ_HEAD(messages, message);
 
-struct message *message_new(enum message_kind kind);
+struct message *message_news(const char *why); /* the connection is up, or down for that reason */
 struct message *message_reply(struct hl_reply *reply); /* takes it over */
 struct message *message_request(int argc, const char *const *argv, const size_t *lengths);
 void message_free(struct message *message); /* in no list */

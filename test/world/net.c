@@ -1,229 +1,261 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* net - see net.h, net_pipe.h. What happens on a connection. */
+/* net - see net.h. What happens on a connection. */
+#include "world/net.h"
+
 #include <stdlib.h>
 
-#include "world/net_pipe.h"
-
-static void forget_peer(struct net_pipe *pipe)
+static void forget_peer(struct hl_link *link)
 {
-    if (pipe->peer)
-        store_disconnect(pipe->peer);
-    pipe->peer = NULL;
+    if (link->peer)
+        store_disconnect(link->peer);
+    link->peer = NULL;
 }
 
-static void stop_all(struct net_pipe *pipe)
+static void link_free(struct hl_link *link)
 {
-    world_stop(pipe->net->world, &pipe->connecting);
-    world_stop(pipe->net->world, &pipe->arriving);
-    world_stop(pipe->net->world, &pipe->returning);
-    world_stop(pipe->net->world, &pipe->dying);
+    world_stop(link->net->world, &link->arriving);
+    net_drop_answers(link);
+    messages_drop(&link->there);
+    forget_peer(link);
+    TAILQ_REMOVE(&link->net->links_list, link, entry);
+    free(link);
 }
 
-static void pipe_free(struct net_pipe *pipe)
+void net_link_free_if_over(struct hl_link *link)
 {
-    stop_all(pipe);
-    forget_peer(pipe);
-    messages_drop(&pipe->there);
-    messages_drop(&pipe->back);
-    TAILQ_REMOVE(&pipe->net->pipes, pipe, entry);
-    free(pipe);
+    if (TAILQ_EMPTY(&link->there) && (link->is_down || link->is_closed))
+        forget_peer(link);
+    if (link->is_closed && !link->is_busy && !link->peer)
+        link_free(link);
 }
 
-void net_pipe_free_if_over(struct net_pipe *pipe)
+/* ---- rows ---- */
+
+static void await(struct hl_link *link, struct world_event *event, const struct messages *row)
 {
-    const struct message *next = TAILQ_FIRST(&pipe->there);
-    if (!pipe->is_busy && !pipe->link && (!next || next->fate.is_lost || !pipe->peer))
-        pipe_free(pipe);
+    const struct message *first = TAILQ_FIRST(row);
+    int is_held = first && first->reply && first->fate.held_by;
+    if (first && !is_held && !event->place)
+        world_start(link->net->world, event, first->at_us);
 }
 
-static int is_stuck(const struct message *message) { return message->fate.is_lost || (message->reply && message->fate.held_by); }
-
-static void await(struct net_pipe *pipe, struct world_event *event, const struct messages *list, int is_blocked, uint64_t not_before_us)
+void net_go_on(struct hl_link *link)
 {
-    const struct message *first = TAILQ_FIRST(list);
-    world_stop(pipe->net->world, event);
-    if (first && !is_blocked && !is_stuck(first))
-        world_start(pipe->net->world, event, first->at_us > not_before_us ? first->at_us : not_before_us);
+    await(link, &link->arriving, &link->there);
+    await(link, &link->returning, &link->back);
 }
 
-void net_await(struct net_pipe *pipe)
+static void append(struct hl_link *link, struct messages *row, struct message *message, uint64_t latency_us)
 {
-    await(pipe, &pipe->arriving, &pipe->there, !pipe->peer, pipe->peer ? pipe->peer->blocked_us : 0);
-    await(pipe, &pipe->returning, &pipe->back, !pipe->link || pipe->why || pipe->is_busy, 0);
+    const struct net *net = link->net;
+    messages_append(row, message, net->world->now_us + (net->delay_us ? net->delay_us(net->arg) : latency_us));
+    net_go_on(link);
 }
 
-void net_answer(struct net_pipe *pipe, struct hl_reply *reply, const struct net_fate *fate)
+void net_request(struct hl_link *link, struct message *request)
 {
-    struct message *message = message_reply(reply);
-    message->fate.held_by = fate ? fate->held_by : NULL;
-    message->fate.is_lost = fate && fate->answer_is_lost;
-    messages_append(&pipe->back, message, pipe->net->world->now_us + pipe->net->back_us + (fate ? fate->back_us : 0));
-    net_await(pipe);
-}
-
-static void push(void *arg, struct hl_reply *reply) { net_answer(arg, reply, NULL); }
-
-void net_drop_unread(struct net_pipe *pipe)
-{
-    struct message *message, *next;
-    for (message = TAILQ_FIRST(&pipe->there); message; message = next) {
-        next = TAILQ_NEXT(message, entry);
-        if (!message->fate.is_stray)
-            messages_remove(&pipe->there, message);
-    }
-}
-
-/* The server forgets it now (behind the last stray), its client hears of it after the way back. */
-void net_die(struct net_pipe *pipe, const char *why)
-{
-    stop_all(pipe);
-    net_drop_unread(pipe);
-    messages_drop(&pipe->back);
-    if (TAILQ_EMPTY(&pipe->there))
-        forget_peer(pipe);
-    pipe->why = why;
-    net_await(pipe);
-    if (pipe->link)
-        world_start(pipe->net->world, &pipe->dying, pipe->net->world->now_us + pipe->net->back_us);
+    link->is_cut_there |= request->fate.is_lost;
+    if (link->is_down || link->is_cut_there)
+        message_free(request);
     else
-        net_pipe_free_if_over(pipe);
+        append(link, &link->there, request, link->net->there_us + request->fate.there_us);
 }
 
-static void on_dead(void *arg)
+void net_answer(struct hl_link *link, struct message *answer, uint64_t latency_us)
 {
-    struct net_pipe *pipe = arg;
-    struct hl_link *link = pipe->link;
-    struct hl_host *host = link->host;
-    pipe->is_busy = 1;
+    link->is_cut_back |= answer->fate.answer_is_lost;
+    if (link->is_closed || link->is_down || link->is_cut_back)
+        message_free(answer);
+    else
+        append(link, &link->back, answer, latency_us);
+}
+
+void net_drop_answers(struct hl_link *link)
+{
+    world_stop(link->net->world, &link->returning);
+    messages_drop(&link->back);
+}
+
+/* What the server's kernel has received may run though the link is dead. */
+void net_drop_unread(struct hl_link *link)
+{
+    const struct net *net = link->net;
+    uint64_t at_us = net->world->now_us;
+    struct message *message, *next;
+    world_stop(net->world, &link->arriving);
+    if (link->peer)
+        link->peer->blocked_us = 0;
+    for (message = TAILQ_FIRST(&link->there); message; message = next) {
+        uint64_t later_us = net->stray_us ? net->stray_us(net->arg, message) : 0;
+        next = TAILQ_NEXT(message, entry);
+        if (later_us)
+            message->at_us = at_us += later_us;
+        else if (!message->fate.is_stray)
+            messages_remove(&link->there, message);
+    }
+    net_go_on(link);
+}
+
+/* Its server forgets it now (behind the last stray), its process hears of it after the way back. */
+void net_die(struct hl_link *link)
+{
+    struct net *net = link->net;
+    net_drop_unread(link);
+    if (!net->loses_answers || (!TAILQ_EMPTY(&link->back) && net->loses_answers(net->arg)))
+        net_drop_answers(link);
+    link->is_cut_back = 0;
+    net_answer(link, message_news("Connection reset by peer"), net->back_us);
     link->is_down = 1;
-    hl_host_enter(host);
-    link->events->on_down(link->arg, pipe->why);
-    hl_host_leave(host);
-    pipe->is_busy = 0;
-    net_pipe_free_if_over(pipe);
+    net_link_free_if_over(link);
 }
 
-/* 0: the connection is no more. */
-static int execute(struct net_pipe *pipe, struct message *message)
+/* ---- at the server ---- */
+
+static void push(void *arg, struct hl_reply *reply)
 {
-    struct net_fate *fate = &message->fate;
+    struct hl_link *link = arg;
+    net_answer(link, message_reply(reply), link->net->back_us);
+}
+
+static struct hl_reply *execute(struct hl_link *link, const struct message *request)
+{
+    const struct net *net = link->net;
+    struct store_peer *peer = link->peer;
+    struct hl_reply *reply = peer->blocked_us ? store_look(peer)
+        : store_execute(peer, request->argc, request->argv, request->lengths);
+    if (reply && net->executed)
+        net->executed(net->arg, link, request, reply);
+    return reply;
+}
+
+static void answer(struct hl_link *link, struct net_fate *fate, struct hl_reply *reply)
+{
+    struct message *message = message_reply(fate->answer ? fate->answer : reply);
+    if (fate->answer)
+        say_free(reply);
+    fate->answer = NULL;
+    message->fate.held_by = fate->held_by;
+    message->fate.answer_is_lost = fate->answer_is_lost;
+    net_answer(link, message, link->net->back_us + fate->back_us);
+}
+
+/* 0: the connection is no more. A request that blocks its connection stays where it is, the first. */
+static int run(struct hl_link *link, struct message *request)
+{
+    struct net_fate *fate = &request->fate;
     struct hl_reply *reply = fate->refusal;
+    if (fate->resets_before)
+        return 0;
     fate->refusal = NULL;
     if (!reply)
-        reply = store_execute(pipe->peer, message->argc, (const char *const *)message->argv, message->lengths);
-    if (!reply)
-        return 0;
-    if (fate->answer) {
-        say_free(reply);
-        reply = fate->answer;
-        fate->answer = NULL;
+        reply = execute(link, request);
+    if (!reply) {
+        request->at_us = link->peer->blocked_us;
+        return link->peer->blocked_us != 0;
     }
-    if (pipe->peer->blocked_us > pipe->net->world->now_us)
-        fate->back_us += pipe->peer->blocked_us - pipe->net->world->now_us;
-    net_answer(pipe, reply, fate);
-    return 1;
+    answer(link, fate, reply);
+    return !fate->resets_after && !link->peer->is_ended;
 }
 
 static void on_arrival(void *arg)
 {
-    struct net_pipe *pipe = arg;
-    struct message *message = TAILQ_FIRST(&pipe->there);
-    int dies = message->fate.resets_before || !execute(pipe, message) || message->fate.resets_after;
-    messages_remove(&pipe->there, message);
-    if (dies) {
-        net_die(pipe, "Connection reset by peer");
-        return;
+    struct hl_link *link = arg;
+    struct message *request;
+    int is_alive = 1;
+    while (is_alive && (request = TAILQ_FIRST(&link->there)) != NULL && request->at_us <= link->net->world->now_us) {
+        is_alive = run(link, request);
+        if (!link->peer->blocked_us)
+            messages_remove(&link->there, request);
     }
-    net_await(pipe);
-    net_pipe_free_if_over(pipe);
+    net_go_on(link);
+    if (is_alive || link->is_down)
+        net_link_free_if_over(link);
+    else
+        net_die(link);
 }
 
-static void take_arrived(struct net_pipe *pipe, struct messages *read)
+/* ---- at the process ---- */
+
+static void give(struct hl_link *link, const struct message *message)
 {
-    struct message *message;
-    while ((message = TAILQ_FIRST(&pipe->back)) != NULL && message->at_us <= pipe->net->world->now_us && !is_stuck(message)) {
-        TAILQ_REMOVE(&pipe->back, message, entry);
-        TAILQ_INSERT_TAIL(read, message, entry);
-    }
+    const struct net *net = link->net;
+    if (message->reply && net->received)
+        net->received(net->arg, link, message->reply);
+    link->is_over = message->why != NULL;
+    link->is_up |= !message->reply && !message->why;
+    if (message->reply)
+        link->events->on_reply(link->arg, message->reply);
+    else if (message->why)
+        link->events->on_down(link->arg, message->why);
+    else
+        link->events->on_up(link->arg);
 }
 
-/* All that has arrived is read in one go, as by a read of a socket. */
+static struct message *take_arrived(struct hl_link *link)
+{
+    struct message *first = TAILQ_FIRST(&link->back);
+    if (!first || first->at_us > link->net->world->now_us || first->fate.held_by)
+        return NULL;
+    TAILQ_REMOVE(&link->back, first, entry);
+    return first;
+}
+
+/* All that has arrived is read in one go, as by a read of a socket. The host's leave may end the client, and with it
+ * the link: only what was taken from it before is touched after. */
 static void on_return(void *arg)
 {
-    struct net_pipe *pipe = arg;
-    struct hl_host *host = pipe->link->host;
-    struct messages read = TAILQ_HEAD_INITIALIZER(read);
-    struct message *message;
-    take_arrived(pipe, &read);
-    pipe->is_busy = 1;
-    hl_host_enter(host);
-    while ((message = TAILQ_FIRST(&read)) != NULL && pipe->link && !pipe->link->is_down) {
-        pipe->link->events->on_reply(pipe->link->arg, message->reply);
-        messages_remove(&read, message);
-    }
-    hl_host_leave(host);
-    pipe->is_busy = 0;
-    messages_drop(&read);
-    net_await(pipe);
-    net_pipe_free_if_over(pipe);
-}
-
-static void on_connected(void *arg)
-{
-    struct net_pipe *pipe = arg;
-    struct hl_link *link = pipe->link;
+    struct hl_link *link = arg;
+    const struct world_loop *process = link->process;
     struct hl_host *host = link->host;
-    pipe->is_busy = 1;
+    struct message *message;
     hl_host_enter(host);
-    if (!pipe->place || pipe->place->mood == NET_REFUSES) {
-        link->is_down = 1;
-        link->events->on_down(link->arg, "Connection refused");
-    } else if (pipe->is_mismatched) {
-        link->is_down = 1;
-        link->events->on_down(link->arg, "one end speaks TLS, the other does not");
-    } else {
-        pipe->peer = store_connect(pipe->place->store, push, pipe);
-        link->is_up = 1;
-        link->events->on_up(link->arg);
+    link->is_busy = 1;
+    while ((message = take_arrived(link)) != NULL) {
+        give(link, message);
+        message_free(message);
     }
+    link->is_busy = 0;
+    net_go_on(link);
+    net_link_free_if_over(link);
     hl_host_leave(host);
-    pipe->is_busy = 0;
-    net_await(pipe);
-    net_pipe_free_if_over(pipe);
+    if (process->turned)
+        process->turned(process->arg);
 }
 
-struct net_pipe *net_pipe_new(struct net_port *port, struct net_place *place, struct hl_link *link)
+/* ---- life ---- */
+
+struct hl_link *net_link_new(struct world_loop *process, struct net_place *place)
 {
-    struct net_pipe *pipe = calloc(1, sizeof *pipe);
-    struct net *net = port->net;
-    if (!pipe)
-        abort();
-    *pipe = (struct net_pipe){.net = net, .place = place, .process = port->process, .link = link};
-    TAILQ_INIT(&pipe->there);
-    TAILQ_INIT(&pipe->back);
-    world_event_init(&pipe->connecting, &port->process->lane, on_connected, pipe);
-    world_event_init(&pipe->arriving, place ? &place->store->lane : NULL, on_arrival, pipe);
-    world_event_init(&pipe->returning, &port->process->lane, on_return, pipe);
-    world_event_init(&pipe->dying, &port->process->lane, on_dead, pipe);
-    TAILQ_INSERT_TAIL(&net->pipes, pipe, entry);
-    if (!place || place->mood != NET_IS_SILENT)
-        world_start(net->world, &pipe->connecting, net->world->now_us + net->connect_us);
-    return pipe;
+    struct hl_link *link = world_memory_takes(process->memory) ? calloc(1, sizeof *link) : NULL;
+    if (!link)
+        return NULL;
+    link->net = process->net;
+    link->place = place;
+    link->process = process;
+    TAILQ_INIT(&link->unwritten);
+    TAILQ_INIT(&link->there);
+    TAILQ_INIT(&link->back);
+    world_event_init(&link->arriving, place ? &place->store->lane : NULL, on_arrival, link);
+    world_event_init(&link->returning, &process->lane, on_return, link);
+    if (place && place->mood == NET_LISTENS)
+        link->peer = store_connect(place->store, push, link);
+    TAILQ_INSERT_TAIL(&link->net->links_list, link, entry);
+    link->net->links++;
+    return link;
 }
 
 void net_init(struct net *net, struct world *world)
 {
     *net = (struct net){.world = world, .there_us = 100, .back_us = 100, .connect_us = 200};
-    TAILQ_INIT(&net->pipes);
+    TAILQ_INIT(&net->links_list);
 }
 
 void net_done(struct net *net)
 {
-    struct net_pipe *pipe, *next;
-    for (pipe = TAILQ_FIRST(&net->pipes); pipe; pipe = next) {
-        next = TAILQ_NEXT(pipe, entry);
-        if (pipe->link)
+    struct hl_link *link;
+    while ((link = TAILQ_FIRST(&net->links_list)) != NULL) {
+        if (!link->is_closed)
             abort();
-        pipe_free(pipe);
+        link_free(link);
     }
 }

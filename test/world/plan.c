@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int matches(const struct plan *plan, const struct net_command *command)
+static int matches(const struct plan *plan, const struct hl_link *link, const char *word)
 {
-    if ((plan->on && strcmp(plan->on, command->word) != 0) || (plan->at && plan->at != command->store))
+    if ((plan->on && strcmp(plan->on, word) != 0) || (plan->at && plan->at != link->place->store))
         return 0;
-    return plan->on_stream == 0 || (plan->on_stream > 0) == command->is_stream;
+    return plan->on_stream == 0 || (plan->on_stream > 0) == link->is_stream;
 }
 
 static void meet(struct plan *plan, struct net_fate *fate)
@@ -36,16 +36,18 @@ static void meet(struct plan *plan, struct net_fate *fate)
     }
 }
 
-static void decide(void *arg, const struct net_command *command, struct net_fate *fate)
+static void decide(void *arg, const struct hl_link *link, struct message *request)
 {
+    const char *word = store_word(request->argc, request->argv, request->lengths);
     struct plans *plans = arg;
     struct plan *plan;
     TAILQ_FOREACH(plan, &plans->list, entry)
     {
-        if (!matches(plan, command) || plan->seen++ < plan->after || (plan->times != PLAN_ALWAYS && plan->met >= plan->times))
+        if (!matches(plan, link, word) || plan->seen++ < plan->after ||
+            (plan->times != PLAN_ALWAYS && plan->met >= plan->times))
             continue;
         plan->met++;
-        meet(plan, fate);
+        meet(plan, &request->fate);
         return;
     }
 }

@@ -26,17 +26,26 @@ static struct store_peer *peer_of(struct store *store, unsigned number)
 
 static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
-    struct store_peer *peer = peer_of(arg, connection);
+    struct store *store = arg;
+    struct store_peer *peer = peer_of(store, connection);
+    if (store->said)
+        store->said(store->arg, push);
     peer->push(peer->arg, say_stored(push));
+}
+
+static void on_published(void *arg, int is_sharded, const struct sim_said *said)
+{
+    const struct store *store = arg;
+    if (store->published)
+        store->published(store->arg, is_sharded, said);
 }
 
 /* The start of each is another microsecond: it names the run. */
 void store_init(struct store *store, struct world *world)
 {
-    static const struct sim_store_events events = {.message = on_message};
+    static const struct sim_store_events events = {.message = on_message, .published = on_published};
     memset(store, 0, sizeof *store);
     store->world = world;
-    world_lane_init(&store->lane);
     world_clock_init(&store->clock, world, 1700000000 * 1000000u);
     TAILQ_INIT(&store->peers);
     store->core = sim_store_new(&events, store);
@@ -144,16 +153,44 @@ static void record(struct store_peer *peer, int argc, const char *const *argv, c
 
 /* ---- commands ---- */
 
-/* All replicas have what a connection wrote that wrote nothing. */
-static int64_t wait_for_replicas(struct store_peer *peer, const char *const *argv)
+static unsigned having(const struct store_peer *peer, uint64_t *ret_look_us)
 {
     const struct store *store = peer->store;
-    unsigned have = store->replicas - store->replicas_away, wanted = (unsigned)strtoul(argv[1], NULL, 10);
-    uint64_t timeout_us = strtoull(argv[2], NULL, 10) * 1000;
-    if (!peer->has_written)
+    if (store->having)
+        return store->having(peer, ret_look_us);
+    *ret_look_us = peer->wait_since_us + store->replica_us;
+    if (!peer->wrote)
         return store->replicas;
-    peer->blocked_us = store->world->now_us + (have >= wanted && store->replica_us < timeout_us ? store->replica_us : timeout_us);
-    return have >= wanted && store->replica_us >= timeout_us ? 0 : have;
+    if (store->world->now_us < *ret_look_us)
+        return 0;
+    *ret_look_us = UINT64_MAX;
+    return store->replicas - store->replicas_away;
+}
+
+/* A server that becomes a replica ends those that block on it. */
+struct hl_reply *store_look(struct store_peer *peer)
+{
+    uint64_t look_us;
+    unsigned count = having(peer, &look_us);
+    peer->blocked_us = 0;
+    if (sim_store_is_replica(peer->store->core)) {
+        peer->is_ended = 1;
+        return say_error("UNBLOCKED force unblock from blocking operation, instance state changed "
+                         "(master -> replica?)");
+    }
+    if (count >= peer->wait_for || peer->store->world->now_us >= peer->wait_ends_us)
+        return say_integer(count);
+    peer->blocked_us = look_us < peer->wait_ends_us ? look_us : peer->wait_ends_us;
+    return NULL;
+}
+
+static struct hl_reply *begin_wait(struct store_peer *peer, const char *const *argv)
+{
+    uint64_t timeout_us = 1000 * strtoull(argv[2], NULL, 10);
+    peer->wait_for = strtoull(argv[1], NULL, 10);
+    peer->wait_since_us = peer->store->world->now_us;
+    peer->wait_ends_us = timeout_us ? peer->wait_since_us + timeout_us : UINT64_MAX;
+    return store_look(peer);
 }
 
 /* What the connection is, after a command that was not refused. */
@@ -174,9 +211,10 @@ struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *co
     reply = sim_store_execute(core, peer->number, argc, argv, lengths);
     if (!reply)
         return NULL;
-    peer->has_written |= sim_store_writes(core) != writes;
+    if (sim_store_writes(core) != writes)
+        peer->wrote = sim_store_writes(core);
     if (reply->type == SIM_REPLY_ERROR)
         return say_stored(reply);
     note(peer, argc, argv, lengths);
-    return is_word(argv, lengths, 0, "WAIT") ? say_integer(wait_for_replicas(peer, argv)) : say_stored(reply);
+    return is_word(argv, lengths, 0, "WAIT") ? begin_wait(peer, argv) : say_stored(reply);
 }

@@ -6,6 +6,8 @@
 #ifndef TEST_WORLD_STORE_H
 #define TEST_WORLD_STORE_H
 
+#include <sys/queue.h>
+
 #include "memory/peers.h"
 #include "world/say.h"
 #include "world/world.h"
@@ -31,6 +33,11 @@ struct store {
     unsigned peers_ever;
     unsigned replicas, replicas_away;  /* it has; of these, that acknowledge nothing */
     uint64_t replica_us;               /* how long the others take to */
+    void *arg;                         /* of its owner, who may fill these: */
+    void (*said)(void *arg, const struct sim_reply *push); /* to each peer that it tells a message of a channel */
+    void (*published)(void *arg, int is_sharded, const struct sim_said *said); /* others hear it, too */
+    /* How many replicas have what the peer wrote, instead of the three numbers above; and when to ask again. */
+    unsigned (*having)(const struct store_peer *peer, uint64_t *ret_look_us);
     struct store_line *lines;
     size_t lines_count, lines_room;
     int is_unrecorded;
@@ -41,7 +48,9 @@ void store_done(struct store *store); /* every peer is gone by then */
 
 struct store_peer *store_connect(struct store *store, store_push_fn *push, void *arg);
 void store_disconnect(struct store_peer *peer);
-struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths); /* to be freed; NULL: a restart closed the connection */
+/* To be freed. NULL: a WAIT blocks the peer, or else a restart closed the connection. */
+struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths);
+struct hl_reply *store_look(struct store_peer *peer); /* at blocked_us: the answer to its WAIT, or NULL */
 const char *store_word(int argc, const char *const *argv, const size_t *lengths); /* as in the record */
 
 uint64_t store_us(const struct store *store); /* its time of day */
@@ -84,8 +93,11 @@ struct store_peer {
     void *arg;
     unsigned number; /* of the core's connection */
     int is_named_user, db;
-    int has_written;        /* what WAIT counts */
-    uint64_t blocked_us;    /* by a WAIT: until then it executes and receives nothing else */
+    uint64_t wrote;         /* the writes of its store after its own latest: what WAIT is about; 0: it wrote nothing */
+    uint64_t wait_for, wait_since_us, wait_ends_us; /* of its latest WAIT; for 0: there was none */
+    uint64_t blocked_us;    /* by it, until it is looked at again: it executes nothing else; 0: not blocked */
+    int is_ended;           /* the server closes it, after the answer */
+    int is_of_replica;      /* it has said so (ROLE); kept by the simulator */
 };
 
 #endif

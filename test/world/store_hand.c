@@ -93,9 +93,9 @@ int64_t store_left_ms(struct store *store, const char *name)
 
 uint64_t store_token(struct store *store, const char *name, const char *holder)
 {
-    const struct sim_key *key = find(store, name);
-    const struct sim_item *item = key && key->type == SIM_HASH ? sim_item_find(key, holder, strlen(holder)) : NULL;
-    return item ? strtoull(item->value->at, NULL, 10) : 0;
+    size_t length;
+    const char *token = sim_store_hash_get(store_now(store), name, strlen(name), holder, strlen(holder), &length);
+    return token ? strtoull(token, NULL, 10) : 0;
 }
 
 const char *store_holder(struct store *store, const char *name)

@@ -93,9 +93,6 @@ void world_stop(struct world *world, struct world_event *event)
 {
     if (event->place)
         take_out(world, event);
-    if (event->is_late)
-        TAILQ_REMOVE(&event->lane->late, event, entry);
-    event->is_late = 0;
 }
 
 int world_step(struct world *world, uint64_t until_us)
@@ -108,11 +105,6 @@ int world_step(struct world *world, uint64_t until_us)
             world->now_us = event->at_us;
         if (event->lane && event->lane->until_us > world->now_us) {
             world_start(world, event, event->lane->until_us);
-            continue;
-        }
-        if (event->lane && event->lane->is_frozen) {
-            event->is_late = 1;
-            TAILQ_INSERT_TAIL(&event->lane->late, event, entry);
             continue;
         }
         world->steps++;
@@ -134,19 +126,25 @@ void world_run_us(struct world *world, uint64_t span_us) { world_run_to(world, w
 
 void world_jump_us(struct world *world, uint64_t span_us) { world->now_us += span_us; }
 
-void world_lane_init(struct world_lane *lane)
-{
-    *lane = (struct world_lane){.is_frozen = 0};
-    TAILQ_INIT(&lane->late);
-}
+void world_freeze(struct world_lane *lane) { lane->until_us = UINT64_MAX; }
 
-void world_freeze(struct world_lane *lane) { lane->is_frozen = 1; }
+/* Of those that the lane keeps from happening, the one that was due first. */
+static struct world_event *first_late(const struct world *world, const struct world_lane *lane)
+{
+    struct world_event *first = NULL;
+    for (size_t i = 0; i < world->count; i++) {
+        struct world_event *event = world->heap[i];
+        if (event->lane == lane && event->at_us == UINT64_MAX && (!first || event->order < first->order))
+            first = event;
+    }
+    return first;
+}
 
 void world_thaw(struct world *world, struct world_lane *lane)
 {
     struct world_event *event;
-    lane->is_frozen = 0;
-    while ((event = TAILQ_FIRST(&lane->late)) != NULL)
+    lane->until_us = 0;
+    while ((event = first_late(world, lane)) != NULL)
         world_start(world, event, world->now_us);
 }
 

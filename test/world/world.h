@@ -10,27 +10,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include "base/random.h"
 
-struct world_event;
-TAILQ_HEAD(world_events, world_event);
-
-struct world_lane {
-    int is_frozen;
-    struct world_events late;
-    uint64_t until_us; /* or frozen until this time of the world: what falls due for it is started again then */
-};
+struct world_lane { uint64_t until_us; }; /* frozen until then: what falls due for it meanwhile is started again */
 
 struct world_event { /* lives inside what it happens to */
     uint64_t at_us, order;
     size_t place; /* 1 + index in the heap; 0: not there */
-    int is_late;
-    struct world_lane *lane; /* NULL: nobody's */
+    const struct world_lane *lane; /* NULL: nobody's */
     void (*fire)(void *arg);
     void *arg;
-    TAILQ_ENTRY(world_event) entry;
 };
 
 struct world {
@@ -53,8 +43,7 @@ void world_run_to(struct world *world, uint64_t until_us); /* all that is due by
 void world_run_us(struct world *world, uint64_t span_us);
 void world_jump_us(struct world *world, uint64_t span_us); /* time passes and nothing happens: a suspended host */
 
-void world_lane_init(struct world_lane *lane);
-void world_freeze(struct world_lane *lane);
+void world_freeze(struct world_lane *lane); /* until it thaws */
 void world_thaw(struct world *world, struct world_lane *lane);
 
 struct world_clock {

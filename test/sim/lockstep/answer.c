@@ -3,6 +3,7 @@
  * differently. */
 #include "answer.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,33 +16,23 @@ void answer_start(struct answer *answer)
     answer->text[0] = '\0';
 }
 
-static void put(struct answer *answer, char c)
+__attribute__((format(printf, 2, 3))) static void put(struct answer *answer, const char *format, ...)
 {
-    HL_REQUIRE(answer->length + 1 < ANSWER_ROOM);
-    answer->text[answer->length++] = c;
-    answer->text[answer->length] = '\0';
-}
-
-static void put_text(struct answer *answer, const char *text)
-{
-    while (*text)
-        put(answer, *text++);
+    va_list list;
+    va_start(list, format);
+    answer->length += (size_t)vsnprintf(answer->text + answer->length, ANSWER_ROOM - answer->length, format, list);
+    va_end(list);
+    HL_REQUIRE(answer->length < ANSWER_ROOM);
 }
 
 void answer_add_bytes(struct answer *answer, const char *bytes, size_t length)
 {
-    put(answer, '"');
+    put(answer, "\"");
     for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c >= ' ' && c <= '~' && c != '"' && c != '\\')
-            put(answer, (char)c);
-        else {
-            put(answer, '\\');
-            put(answer, "0123456789abcdef"[c >> 4]);
-            put(answer, "0123456789abcdef"[c & 15]);
-        }
+        int is_plain = bytes[i] >= ' ' && bytes[i] <= '~' && bytes[i] != '"' && bytes[i] != '\\';
+        put(answer, is_plain ? "%c" : "\\%02x", (unsigned char)bytes[i]);
     }
-    put(answer, '"');
+    put(answer, "\"");
 }
 
 static size_t compared(const redisReply *reply)
@@ -55,30 +46,28 @@ void answer_add_real(struct answer *answer, const redisReply *reply)
 {
     static const char *const types[] = {
         [REDIS_REPLY_STRING] = "", [REDIS_REPLY_STATUS] = "status ", [REDIS_REPLY_ERROR] = "error "};
-    char digits[24];
-    put(answer, ' ');
+    put(answer, " ");
     switch (reply->type) {
     case REDIS_REPLY_NIL:
-        put_text(answer, "nil");
+        put(answer, "nil");
         break;
     case REDIS_REPLY_INTEGER:
-        snprintf(digits, sizeof digits, "%lld", reply->integer);
-        put_text(answer, digits);
+        put(answer, "%lld", reply->integer);
         break;
     case REDIS_REPLY_STRING:
     case REDIS_REPLY_STATUS:
     case REDIS_REPLY_ERROR:
-        put_text(answer, types[reply->type]);
+        put(answer, "%s", types[reply->type]);
         answer_add_bytes(answer, reply->str, compared(reply));
         break;
     case REDIS_REPLY_ARRAY:
-        put(answer, '[');
+        put(answer, "[");
         for (size_t i = 0; i < reply->elements; i++)
             answer_add_real(answer, reply->element[i]);
-        put_text(answer, " ]");
+        put(answer, " ]");
         break;
     default:
-        put_text(answer, "(a type of RESP3)");
+        put(answer, "(a type of RESP3)");
     }
 }
 

@@ -2,11 +2,11 @@
 /* trial - see trial.h. Few names and holders, so that commands meet; leases and clock steps of all sizes, so that they meet at edges. */
 #include "trial.h"
 
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/contract.h"
+#include "memory/sha1.h"
 #include "probes.h"
 #include "wire/queued.h"
 #include "wire/holder.h"
@@ -131,38 +131,69 @@ static void add_member(struct trial *trial, struct line *line)
 
 /* ---- scripts ---- */
 
+static struct hl_target target_of(const struct line *line)
+{
+    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+}
+
 static struct hl_target words_for(struct trial *trial, struct line *line)
 {
     line->name = (int)trial_below(trial, NAMES);
     line->holder = (int)trial_below(trial, HOLDERS);
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return target_of(line);
 }
 
 /* Mostly the latest grant: it may still stand. */
 static struct hl_target words_of_held(struct trial *trial, struct line *line)
 {
-    struct hl_target words = words_for(trial, line);
     if (trial_below(trial, 3) == 0)
-        return words;
+        return words_for(trial, line);
     line->name = trial->latest_name;
     line->holder = trial->latest_holder;
-    return (struct hl_target){names[line->name], strlen(names[line->name]), uuid, (uint64_t)line->holder, label};
+    return target_of(line);
+}
+
+/* None, one that does not exist, or the latest one that was given. */
+static uint64_t ticket_of(struct trial *trial, const struct line *line)
+{
+    uint64_t kind = trial_below(trial, 8);
+    if (kind == 0)
+        return trial->now_us - trial_below(trial, 3000);
+    return kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
+}
+
+/* Of a MUTEX, or of a FAIR lock: then a channel of some name stands for a client's. Where somebody listens, a waiter
+ * is ready. */
+static struct hl_params params_for(struct trial *trial, const struct line *line)
+{
+    const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
+    struct hl_params params = {.lease_ms = some_ms(trial),
+                               .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)],
+                               .token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0)};
+    params.reserved = trial_below(trial, 4) ? 0 : (unsigned)trial_below(trial, 200);
+    if (trial_below(trial, 4) == 0)
+        params.not_after_ms = trial->now_us / 1000 + trial_below(trial, 5) - 2;
+    if (trial_below(trial, 3))
+        return params;
+    params.number = trial_below(trial, 9);
+    params.is_try = trial_below(trial, 8) == 0;
+    params.ticket = ticket_of(trial, line);
+    params.channel = trial_below(trial, 4) ? channel->at : "";
+    params.own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL;
+    return params;
 }
 
 static void say_acquire(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_for(trial, line);
-    struct hl_params params = {.lease_ms = some_ms(trial), .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)]};
-    params.reserved = trial_below(trial, 4) ? 0 : (unsigned)trial_below(trial, 200);
-    if (trial_below(trial, 3) == 0)
-        params.not_after_ms = trial->now_us / 1000 + trial_below(trial, 5) - 2;
+    const struct hl_params params = params_for(trial, line);
     hl_queued_acquire(&line->command, &words, &params);
 }
 
 static void say_renew(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    const struct hl_params params = {.lease_ms = some_ms(trial), .token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0)};
+    const struct hl_params params = params_for(trial, line);
     hl_queued_renew(&line->command, &words, &params);
 }
 
@@ -182,11 +213,12 @@ static void say_force(struct trial *trial, struct line *line, const struct hl_ta
 static void say_release(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
+    const struct hl_params params = params_for(trial, line);
     if (trial_below(trial, 5) == 0) {
         say_force(trial, line, &words);
         return;
     }
-    hl_queued_release(&line->command, &words, &(struct hl_params){0});
+    hl_queued_release(&line->command, &words, &params);
     if (trial_below(trial, 40) == 0) {
         line->command.argc--;
         add(line, PICK(trial, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
@@ -196,7 +228,8 @@ static void say_release(struct trial *trial, struct line *line)
 static void say_peek(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    hl_queued_peek(&line->command, &words, &(struct hl_params){.ticket = 0});
+    const struct hl_params params = params_for(trial, line);
+    hl_queued_peek(&line->command, &words, &params);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -224,51 +257,15 @@ static void say_simple(struct trial *trial, struct line *line)
         hl_simple_kind.peek(&line->command, &words, &params);
 }
 
-/* None, one that does not exist, or the latest one that was given. */
-static uint64_t ticket_of(struct trial *trial, const struct line *line)
+static void script_of(unsigned i, struct hl_script *ret_script, char sha1[SIM_SHA1_DIGITS + 1])
 {
-    uint64_t kind = trial_below(trial, 8);
-    if (kind == 0)
-        return trial->now_us - trial_below(trial, 3000);
-    return kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
-}
-
-/* A channel of some name stands for a client's: where somebody listens, a waiter is ready. */
-static void say_fair(struct trial *trial, struct line *line)
-{
-    const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
-    struct hl_target words = words_of_held(trial, line);
-    struct hl_params params = {.lease_ms = some_ms(trial), .token_ttl_ms = 4000, .number = trial_below(trial, 9), .is_try = trial_below(trial, 8) == 0,
-                             .ticket = ticket_of(trial, line), .channel = trial_below(trial, 4) ? channel->at : "",
-                             .own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL, .reserved = (unsigned)trial_below(trial, 3),
-                             .token = trial->tokens[line->name][line->holder]};
-    uint64_t kind = trial_below(trial, 20);
-    if (kind < 11)
-        words.id = (uint64_t)(line->holder = (int)trial_below(trial, HOLDERS));
-    if (trial_below(trial, 6) == 0)
-        params.not_after_ms = trial->now_us / 1000 + trial_below(trial, 5) - 2;
-    if (kind < 11)
-        hl_queued_acquire(&line->command, &words, &params);
-    else if (kind < 18)
-        hl_queued_release(&line->command, &words, &params);
-    else if (kind < 19)
-        hl_queued_peek(&line->command, &words, &params);
-    else
-        hl_queued_renew(&line->command, &words, &params);
-}
-
-static void script_of(unsigned i, struct hl_script *ret_script, char sha1[41])
-{
-    unsigned char digest[SHA_DIGEST_LENGTH];
     if (i < library_scripts()) {
         *ret_script = *hl_scripts[i];
         return;
     }
     *ret_script = (struct hl_script){.text = probes[i - library_scripts()], .sha1 = sha1};
     ret_script->length = strlen(ret_script->text);
-    SHA1((const unsigned char *)ret_script->text, ret_script->length, digest);
-    for (size_t digit = 0; digit < sizeof digest; digit++)
-        snprintf(sha1 + 2 * digit, 3, "%02x", digest[digit]);
+    sim_sha1_of(ret_script->text, ret_script->length, sha1);
 }
 
 static void say_probe(struct trial *trial, struct line *line)
@@ -397,8 +394,8 @@ static void say_rare(struct trial *trial, struct line *line) { say_form(trial, l
 
 /* Of those of listeners each is sent alone: Redis 7.2 and later swallow the refusal of an AUTH while an earlier answer is still to be written. */
 static const struct { unsigned weight; void (*say)(struct trial *trial, struct line *line); const char *form; } kinds[] = {
-    {220, say_acquire, NULL}, {90, say_renew, NULL}, {110, say_release, NULL}, {20, say_peek, NULL}, {60, say_simple, NULL}, {110, say_fair, NULL},
-    {50, say_probe, NULL},
+    {280, say_acquire, NULL}, {95, say_renew, NULL}, {150, say_release, NULL}, {25, say_peek, NULL},
+    {60, say_simple, NULL}, {50, say_probe, NULL},
     {2, NULL, "SCRIPT LOAD return_(|x_x|return_1\n)"},
     {8, NULL, "SCRIPT LOAD %y"},
     {2, NULL, "script exists %s nonsense"},
