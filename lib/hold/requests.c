@@ -102,22 +102,23 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_hold *hold = hold_of(request);
     const struct hl_kind *kind = hold->terms->kind;
-    struct hl_params params = wants_of(hold);
+    struct hl_params params;
     struct hl_target words =
         {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
          hl_hold_core(hold)->label};
+    if (hold->ask == ASK_RENEW)
+        hl_extend_round(hold);
+    params = wants_of(hold);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
         hl_hold_core(hold)->owner->asks(hold, &params);
         if (hold->queued != QUEUED_MAYBE)
             hold->queued = kind->has_queue && !params.is_try ? QUEUED_ASKED : QUEUED_NO;
-        hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->acquire(command, &words, &params);
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
     case ASK_RENEW:
-        hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->renew(command, &words, &params);
         break;
     case ASK_RELEASE:

@@ -84,7 +84,6 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     if (!hl_request_is_busy(&hold->request)) {
-        hl_extend_round(hold);
         hold->is_overdue = 0;
         hold->ask = ASK_RENEW;
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
@@ -222,7 +221,6 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
     else {
         hl_extend_answered(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
-        ask_next(hold, 0);
     }
 }
 
