@@ -41,7 +41,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     if (HL_PLANTED(R1_DEADLINE_FROM_REPLY))
         from_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;
-    hold->queued = QUEUED_NO;
+    hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, lease_us);
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
@@ -79,7 +79,7 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
     }
     if (hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
-    hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
+    hold->is_queued |= said.position != 0;
     if (said.result == HL_LATE)
         on_late(hold, &said);
     else

@@ -34,18 +34,6 @@ enum hl_way { /* of the latest request */
     WAY_SECOND,        /* the first was answered HL_AGAIN */
     WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
 };
-enum hl_queued { /* its id, in the queue at the store */
-    QUEUED_NO,
-    QUEUED_ASKED, /* the request under way asks for a place */
-    QUEUED_MAYBE
-};
-enum hl_heard { /* of its release */
-    HEARD_NOTHING,
-    HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
-    HEARD_REFUSED, /* and that was reported */
-    HEARD_NO,
-    HEARD_YES
-};
 enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
     END_QUIET,     /* lost, or undone: nobody waits for an answer */
     END_UNHELD,    /* its grant was never reported: it is in core->unheld */
@@ -76,18 +64,20 @@ struct hl_hold {
     uint64_t id;
     uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
-    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
+    uint64_t haunted_until_us;   /* an acquire of this id has no answer: its bytes may still run until then, when the id
+                                    is released once more. 0: none */
     hilock_result_fn *on_result; /* ENDING by a release */
     void *user;                  /* of on_result */
     uint64_t granted_us;         /* HELD: the grant at the store */
     struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
     uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, way, queued, heard, end; /* enums above */
+    uint8_t kept, ask, way, end; /* enums above */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (lock/handoff.c) */
-    uint8_t is_haunted : 1;      /* an acquire of this id has no answer: its bytes may still run, until not_after */
+    uint8_t is_queued : 1;       /* its id may be in the queue at the store */
+    uint8_t is_awaited : 1;      /* ENDING: siblings wait for the first answer to its release (name->ending) */
     uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/next.h), and its
                                     own release goes over the same link: it runs after that acquire */
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
@@ -133,7 +123,6 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
     void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
-    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
@@ -169,6 +158,7 @@ int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went ov
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
+void hl_hold_unsent(struct hl_hold *hold); /* an acquire of it never left: that leaves nothing behind */
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_hold_not_ours(struct hl_hold *hold);

@@ -55,11 +55,11 @@ static unsigned hears_releases(const struct hl_hold *hold)
 /* Late bytes of its acquire may have taken a second place: then the script searches the whole queue. */
 static uint64_t place_to_leave(const struct hl_hold *hold)
 {
-    if (hold->is_haunted && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
+    if (hold->haunted_until_us && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
         return HL_TICKET_UNKNOWN;
     if (hold->kept == KEPT_OURS)
         return 0;
-    return hold->queued == QUEUED_MAYBE && hold->token ? hold->token : HL_TICKET_UNKNOWN;
+    return hold->is_queued && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
 /* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
@@ -83,12 +83,11 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
-    next->queued = QUEUED_MAYBE;
     next->request.node = hold->request.node;
     next->request.sent_us = hold->request.sent_us;
     more = wants_of(next);
     core->owner->asks(next, &more);
-    was_haunted = next->is_haunted;
+    was_haunted = next->haunted_until_us != 0;
     hl_ending_haunt(next);
     next->is_in_order = !was_haunted;
     params->next_id = next->id;
@@ -113,8 +112,6 @@ static void encode(struct hl_request *request, struct hl_command *command)
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
         hl_hold_core(hold)->owner->asks(hold, &params);
-        if (hold->queued != QUEUED_MAYBE)
-            hold->queued = kind->has_queue && !params.is_try ? QUEUED_ASKED : QUEUED_NO;
         hold->form = (uint8_t)kind->acquire(command, &words, &params);
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
@@ -131,9 +128,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
 
 static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    int may_be_queued = hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
-    if (!answer->was_sent && hold->kept != KEPT_OURS)
-        hold->kept = hold->is_haunted || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
+    if (!answer->was_sent)
+        hl_hold_unsent(hold);
     if (hold->state == HOLD_ENDING)
         hl_ending_answered(hold, answer);
     else if (hold->state == HOLD_HELD)
