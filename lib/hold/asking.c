@@ -37,7 +37,7 @@ static void confirm(struct hl_hold *hold)
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, from_us = hold->request.sent_us;
+    uint64_t lease_us = (uint64_t)hold->asked_ms * 1000, from_us = hold->request.sent_us;
     if (HL_PLANTED(R1_DEADLINE_FROM_REPLY))
         from_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;

@@ -65,28 +65,26 @@ static uint32_t left_ms(const struct hl_hold *hold)
 
 /* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
  * asks for the time that is left, which does not lengthen it. */
-void hl_extend_round(struct hl_hold *hold)
+uint32_t hl_extend_round(struct hl_hold *hold)
 {
-    uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
+    uint32_t longest_ms = hold->terms->is_renewed || hold->is_owed ? hold->terms->lease_ms : 0;
     struct hl_side *side = hold->side;
     struct hl_extend *extend;
     uint64_t lease_us, reach_us;
     if (!side)
-        return;
+        return longest_ms ? longest_ms : left_ms(hold);
     TAILQ_FOREACH(extend, &side->extends, entry) {
         extend->attempts += !is_decided(extend);
         if (!is_decided(extend) && extend->lease_ms > longest_ms)
             longest_ms = extend->lease_ms;
     }
-    if (!longest_ms && side->is_doubted && !hold->is_owed)
-        longest_ms = left_ms(hold);
-    side->asked_ms = longest_ms;
     if (!longest_ms)
-        return;
+        return left_ms(hold);
     lease_us = (uint64_t)longest_ms * 1000;
     reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
     if (reach_us > side->reach_us)
         side->reach_us = reach_us;
+    return longest_ms;
 }
 
 /* ---- answers ---- */

@@ -30,7 +30,7 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 
 /* ---- the watchdog's ---- */
 
-void hl_extend_round(struct hl_hold *hold);                     /* a renewal leaves */
+uint32_t hl_extend_round(struct hl_hold *hold);                 /* a renewal leaves; the lease that it asks for */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
 int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 /* the round; why NULL: the status' own sentence */

@@ -130,11 +130,6 @@ uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *ter
 
 uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }
 
-uint32_t hl_hold_asked_ms(const struct hl_hold *hold)
-{
-    return hold->side && hold->side->asked_ms ? hold->side->asked_ms : hold->terms->lease_ms;
-}
-
 unsigned hl_hold_reserved(const struct hl_hold *hold)
 {
     return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;

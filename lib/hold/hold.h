@@ -71,8 +71,9 @@ struct hl_hold {
     uint64_t granted_us;         /* HELD: the grant at the store */
     struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
-    uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, way, end; /* enums above */
+    uint32_t asked_ms;           /* the lease that its latest acquire or renewal asked for */
+    uint8_t state : 2, kept : 2, ask : 2; /* enums above */
+    uint8_t way, end, reason;    /* enums above, hilock_lost_reason */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (lock/handoff.c) */
@@ -102,10 +103,8 @@ struct hl_side {
     struct hilock_validity *validity; /* this hold for other threads; NULL: not asked for (validity.c) */
     uint8_t validity_at;              /* the index of this hold's deadline in it */
     struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
-    uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
     uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
     struct hl_desk desk;
-    uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
 };
 
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
@@ -145,8 +144,6 @@ uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *ter
 uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
-uint32_t hl_hold_asked_ms(const struct hl_hold *hold); /* the lease that the latest round of renewals asked for, or its
-                                                          own */
 int hl_hold_is_confirming(const struct hl_hold *hold); /* it is granted, and replicas have not confirmed it yet */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as the route has it */

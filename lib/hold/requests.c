@@ -20,11 +20,6 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = hl_name_about(hold_of((struct hl_request *)(uintptr_t)request)->name);
 }
 
-static uint32_t lease_of(const struct hl_hold *hold)
-{
-    return hold->ask == ASK_RENEW ? hl_hold_asked_ms(hold) : hold->terms->lease_ms;
-}
-
 static struct hl_params wants_of(const struct hl_hold *hold)
 {
     const struct hl_core *core = hl_hold_core(hold);
@@ -33,7 +28,7 @@ static struct hl_params wants_of(const struct hl_hold *hold)
     if (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW)
         halves = 1;
     return (struct hl_params){
-        .lease_ms = lease_of(hold) / (halves ? 2 : 1),
+        .lease_ms = hold->asked_ms / (halves ? 2 : 1),
         .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
                             ? 0 : hl_node_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = core->limits.token_ttl_ms,
@@ -85,6 +80,7 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     next->form = HL_FORM_SCRIPT;
     next->request.node = hold->request.node;
     next->request.sent_us = hold->request.sent_us;
+    next->asked_ms = next->terms->lease_ms;
     more = wants_of(next);
     core->owner->asks(next, &more);
     was_haunted = next->haunted_until_us != 0;
@@ -105,8 +101,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_target words =
         {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
          hl_hold_core(hold)->label};
-    if (hold->ask == ASK_RENEW)
-        hl_extend_round(hold);
+    hold->asked_ms = hold->ask == ASK_RENEW ? hl_extend_round(hold) : hold->terms->lease_ms;
     params = wants_of(hold);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {

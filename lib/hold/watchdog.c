@@ -76,10 +76,8 @@ static void on_failed(struct hl_hold *hold, const char *why)
     retry(hold);
 }
 
-/* A heartbeat that a push overtook is still to be answered: a hold has one request. */
-static int is_crossed(const struct hl_hold *hold) { return !is_open(hold) && hl_request_is_busy(&hold->request); }
-
-/* If it is crossed, that answer asks (hl_watchdog_crossed). */
+/* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
+ * (hl_watchdog_crossed). */
 static void renew(struct hl_hold *hold, uint64_t now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -92,24 +90,19 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
     hl_belief_sleep_until(hold, now_us + patience_us(hold, now_us));
 }
 
-static void on_overdue(struct hl_hold *hold)
-{
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
-    count_failure(hold, "no answer yet");
-    longer_us = patience_us(hold, now_us);
-    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
-}
-
 /* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
  * usual. */
-static void give_up_renewal(struct hl_hold *hold)
+static void give_up_request(struct hl_hold *hold)
 {
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
     if (hl_node_withdraw(&hold->request)) {
         on_failed(hold, "the store is unreachable");
         return;
     }
     hold->is_overdue = 1;
-    on_overdue(hold);
+    count_failure(hold, "no answer yet");
+    longer_us = patience_us(hold, now_us);
+    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
 /* ---- answers ---- */
@@ -141,27 +134,23 @@ static void look_at_end(struct hl_hold *hold)
         hl_hold_wake_at(hold, ends_us);
 }
 
+static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)
+{
+    struct hl_text detail;
+    hl_message_of_anomaly(hold->name, found_us, how, &detail);
+    hl_trace(&hl_hold_core(hold)->host, HL_CLOCK_ANOMALY,
+             &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
+}
+
 /* Reported once while it lasts. The lease of an extend without an answer does not count. */
 static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    int is_overlong = found_us > hl_terms_lease_us(hold->terms) + hl_lease_drift_us(hl_terms_lease_us(hold->terms)) &&
+    uint64_t lease_us = hl_terms_lease_us(hold->terms);
+    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) &&
         hold->request.sent_us + found_us > hl_extend_over_us(hold);
-    struct hl_text detail;
-    if (is_overlong && !hold->is_overlong) {
-        hl_message_of_anomaly(hold->name, found_us, "longer than was asked for", &detail);
-        hl_trace(&core->host, HL_CLOCK_ANOMALY,
-                 &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
-    }
+    if (is_overlong && !hold->is_overlong)
+        trace_anomaly(hold, found_us, "longer than was asked for");
     hold->is_overlong = is_overlong != 0;
-}
-
-static void on_shortened(struct hl_core *core, const struct hl_hold *hold, uint64_t found_us)
-{
-    struct hl_text detail;
-    hl_message_of_anomaly(hold->name, found_us, "less than believed", &detail);
-    hl_trace(&core->host, HL_CLOCK_ANOMALY,
-             &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
 static void on_renewed(struct hl_hold *hold)
@@ -177,24 +166,21 @@ static void on_renewed(struct hl_hold *hold)
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, HILOCK_OK, NULL);
     hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */
-    if (hold->side)
-        hold->side->is_doubted = 0;
     sleep_on(hold);
     ask_next(hold, hold->is_owed);
 }
 
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), found_us = said->left_ms * 1000,
+             asked_us = (uint64_t)(HL_PLANTED(HANDOFF_ANSWER_TAKEN) ? hold->terms->lease_ms : hold->asked_ms) * 1000;
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
         hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, asked_us > found_us ? asked_us : found_us);
-        on_shortened(core, hold, found_us);
+        trace_anomaly(hold, found_us, "less than believed");
     } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
     look_for_overlong(hold, found_us);
@@ -303,26 +289,15 @@ void hl_watchdog_go_on(struct hl_hold *hold)
         hl_belief_sleep_until(hold, early_us);
 }
 
-static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
-
-static int wants_renewal(const struct hl_hold *hold)
-{
-    return hold->terms->is_renewed || hold->is_owed || hl_extend_is_pending(hold) || is_doubted(hold);
-}
-
+/* Before the end it is due for a reason: a lease that is renewed or owed, an extend, or a doubt. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
     if (hl_belief_has_ended(hold))
         return;
-    if (is_open(hold))
-        give_up_renewal(hold);
-    else if (!wants_renewal(hold))
-        sleep_on(hold);
-    else if (is_crossed(hold))
-        on_failed(hold, "an earlier request is not answered yet");
+    if (hl_request_is_busy(&hold->request))
+        give_up_request(hold);
     else
-        renew(hold, now_us);
+        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)
@@ -331,22 +306,13 @@ void hl_watchdog_ask(struct hl_hold *hold)
         renew(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
-/* Without memory for that, belief lasts until the deadline. */
-static void doubt(struct hl_hold *hold)
-{
-    struct hl_side *side = hl_hold_side(hl_hold_core(hold), hold);
-    if (side)
-        side->is_doubted = 1;
-}
-
+/* One that is not renewed is asked for if its user has it. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    int is_fixed = !hold->terms->is_renewed && hl_hold_is_told(hold);
-    if (is_fixed && !HL_PLANTED(FIXED_UNVERIFIED))
-        doubt(hold);
-    if (!is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
+    int is_fixed = hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
+    if (!is_open(hold) && (hold->terms->is_renewed || is_fixed))
         hl_belief_sleep_until(hold,
                               hl_now_us(host) +
                               hl_random_below(&host->random, within_us < left_us ? within_us : left_us));

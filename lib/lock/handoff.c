@@ -37,13 +37,6 @@ static int is_short_enough(const struct hl_hold *hold, const struct hl_terms *to
     return is_short || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
-/* The end of a turn forgets the lease of a pending renewal: its answer counts for the lease of the next turn. */
-static int is_answer_good(const struct hl_hold *hold, const struct hl_terms *to)
-{
-    int is_good = !hl_request_is_busy(&hold->request) || hl_hold_asked_ms(hold) == to->lease_ms;
-    return is_good || HL_PLANTED(HANDOFF_ANSWER_TAKEN);
-}
-
 /* No replica confirms renewals: a hold has the replicas that confirmed its grant. */
 static int is_confirmed_enough(const struct hl_hold *hold, const struct hl_terms *to)
 {
@@ -55,7 +48,7 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     int is_enough = left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
     return to->kind == hold->terms->kind && is_confirmed_enough(hold, to) && is_short_enough(hold, to, now_us) &&
-           is_answer_good(hold, to) && is_enough;
+           is_enough;
 }
 
 /* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
