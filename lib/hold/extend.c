@@ -45,16 +45,12 @@ void hl_extends_forget(struct hl_core *core, struct hl_side *side)
 
 static int is_decided(const struct hl_extend *extend) { return extend->call.notice.pending != 0; }
 
-/* They are decided in the order in which they were accepted: the last one speaks for all. NULL: none is open. */
-static const struct hl_extend *last_open(const struct hl_hold *hold)
+/* They are decided in the order in which they were accepted: the last one speaks for all. */
+int hl_extend_is_pending(const struct hl_hold *hold)
 {
     const struct hl_extend *last = hold->side ? TAILQ_LAST(&hold->side->extends, hl_extends) : NULL;
-    return last && !is_decided(last) ? last : NULL;
+    return last && !is_decided(last);
 }
-
-int hl_extend_is_pending(const struct hl_hold *hold) { return last_open(hold) != NULL; }
-
-int hl_extend_is_waiting(const struct hl_hold *hold) { return last_open(hold) && !last_open(hold)->attempts; }
 
 /* In milliseconds, one at least. */
 static uint32_t left_ms(const struct hl_hold *hold)

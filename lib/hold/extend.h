@@ -32,7 +32,6 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 
 uint32_t hl_extend_round(struct hl_hold *hold);                 /* a renewal leaves; the lease that it asks for */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
-int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 /* the round; why NULL: the status' own sentence */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
 

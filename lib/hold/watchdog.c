@@ -78,9 +78,10 @@ static void on_failed(struct hl_hold *hold, const char *why)
 
 /* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
  * (hl_watchdog_crossed). */
-static void renew(struct hl_hold *hold, uint64_t now_us)
+static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host);
     if (!hl_request_is_busy(&hold->request)) {
         hold->is_overdue = 0;
         hold->ask = ASK_RENEW;
@@ -105,14 +106,18 @@ static void give_up_request(struct hl_hold *hold)
     hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
-/* ---- answers ---- */
-
-/* Extends that were accepted while a round was under way are asked for now. */
-static void ask_next(struct hl_hold *hold, int must_ask)
+/* A turn asks at once for a lease of its own that it has not asked for yet, and for extends that were accepted after the
+ * latest renewal left. */
+static void go_on(struct hl_hold *hold)
 {
-    if (!is_open(hold) && (must_ask || hl_extend_is_waiting(hold)))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+    int must_ask = hold->is_owed || hl_extend_is_pending(hold);
+    if (must_ask && !is_open(hold))
+        renew(hold);
+    else
+        sleep_on(hold);
 }
+
+/* ---- answers ---- */
 
 static void on_unanswered(struct hl_hold *hold)
 {
@@ -122,16 +127,16 @@ static void on_unanswered(struct hl_hold *hold)
         on_failed(hold, "no answer");
 }
 
-/* The end may be nearer now: set the alarm. */
-static void look_at_end(struct hl_hold *hold)
+/* The end may be nearer than before, if another program has shortened the lease. */
+static void believe(struct hl_hold *hold, uint64_t deadline_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_ends_us(hold);
+    if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
+        hold->deadline_us = deadline_us;
+    hold->is_windowed = 0;
+    if (hl_hold_ends_us(hold) < core->earliest_us)
+        core->earliest_us = hl_hold_ends_us(hold);
     hl_validity_follow(hold);
-    if (ends_us < core->earliest_us)
-        core->earliest_us = ends_us;
-    if (hold->due_us > ends_us)
-        hl_hold_wake_at(hold, ends_us);
 }
 
 static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)
@@ -160,14 +165,12 @@ static void on_renewed(struct hl_hold *hold)
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
-    hold->is_windowed = 0;
     hold->failures = 0;
     if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, HILOCK_OK, NULL);
     hold->is_owed = hold->is_owed && hold->request.sent_us < hold->since_us; /* else it was asked for in this turn */
-    sleep_on(hold);
-    ask_next(hold, hold->is_owed);
+    go_on(hold);
 }
 
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
@@ -176,15 +179,13 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
              asked_us = (uint64_t)(HL_PLANTED(HANDOFF_ANSWER_TAKEN) ? hold->terms->lease_ms : hold->asked_ms) * 1000;
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
-    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
-        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, asked_us > found_us ? asked_us : found_us);
+        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, found_us);
         trace_anomaly(hold, found_us, "less than believed");
-    } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
-        hold->deadline_us = deadline_us;
+    }
+    believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us));
     look_for_overlong(hold, found_us);
-    look_at_end(hold);
     on_renewed(hold);
 }
 
@@ -232,37 +233,16 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_fault(hold, &said);
 }
 
-static void on_ours(struct hl_hold *hold)
-{
-    uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
-    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
-        return;
-    if (deadline_us > hold->deadline_us)
-        hold->deadline_us = deadline_us;
-    hold->is_windowed = 0;
-    hl_validity_follow(hold);
-    sleep_on(hold);
-}
-
 void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
 {
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
+        return;
     if (is_ours)
-        on_ours(hold);
-    if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
-        ask_next(hold, hold->is_owed || hl_extend_is_pending(hold)); /* which found it under way */
+        believe(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
+    go_on(hold);
 }
 
 /* ---- turns, alarms, extends ---- */
-
-/* A turn asks at once for a lease of its own that it has not asked for yet. */
-static void begin(struct hl_hold *hold)
-{
-    hold->failures = 0;
-    if (hold->is_owed && !is_open(hold))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-    else
-        sleep_on(hold);
-}
 
 void hl_watchdog_keep(struct hl_hold *hold)
 {
@@ -275,14 +255,16 @@ void hl_watchdog_keep(struct hl_hold *hold)
     hold->name->hold = hold;
     if (deadline_us < core->earliest_us)
         core->earliest_us = deadline_us;
-    begin(hold);
+    hold->failures = 0;
+    go_on(hold);
 }
 
 /* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
 void hl_watchdog_go_on(struct hl_hold *hold)
 {
     uint64_t early_us = hold->due_us;
-    begin(hold);
+    hold->failures = 0;
+    go_on(hold);
     if (HL_PLANTED(HANDOFF_UNVERIFIED))
         return;
     if (early_us && early_us < hold->due_us && !is_open(hold))
@@ -297,13 +279,13 @@ void hl_watchdog_tick(struct hl_hold *hold)
     if (hl_request_is_busy(&hold->request))
         give_up_request(hold);
     else
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+        renew(hold);
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)
 {
     if (!is_open(hold))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+        renew(hold);
 }
 
 /* One that is not renewed is asked for if its user has it. */
