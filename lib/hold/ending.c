@@ -13,7 +13,6 @@
 #include "hold/extend.h"
 #include "hold/hold.h"
 #include "hold/messages.h"
-#include "hold/recent.h"
 #include "hold/validity.h"
 
 /* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
@@ -84,7 +83,6 @@ void hl_ending_settle(struct hl_hold *hold)
     struct hilock_lock *lock = hold->lock;
     if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
         return;
-    hear(hold);
     if (lock && !hl_hold_is_told(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
@@ -214,7 +212,7 @@ static void finish(struct hl_hold *hold)
     hl_ending_settle(hold);
 }
 
-/* The one rule: what may be at the store is released, again and again, until its lease has run out. A request on the
+/* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
  * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
  * that. */
 void hl_ending_go_on(struct hl_hold *hold)
@@ -267,7 +265,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
 {
     int is_haunting = haunts(hold), is_done = !is_haunting && !is_half_said;
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
-    hl_recent_add(hold);
+    hl_hold_core(hold)->owner->acknowledged(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
     look_for_unheard(hold, said);
@@ -374,9 +372,10 @@ static void unanswered(struct hl_hold *hold)
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
     enum hl_result verdict = hl_hold_read(hold, reply).result;
+    int is_late = verdict == HL_YES && is_over(hold);
     if (verdict == HL_NO)
         hl_hold_not_ours(hold);
-    else if (verdict == HL_YES && is_over(hold) && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+    else if (is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold);
 }
 

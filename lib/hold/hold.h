@@ -122,6 +122,7 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
     void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
+    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }

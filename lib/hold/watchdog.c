@@ -106,8 +106,8 @@ static void give_up_request(struct hl_hold *hold)
     hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
 }
 
-/* A turn asks at once for a lease of its own that it has not asked for yet, and for extends that were accepted after the
- * latest renewal left. */
+/* A turn asks at once for a lease of its own that it has not asked for yet, and for extends that were accepted after
+ * the latest renewal left. */
 static void go_on(struct hl_hold *hold)
 {
     int must_ask = hold->is_owed || hl_extend_is_pending(hold);

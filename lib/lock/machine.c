@@ -25,7 +25,7 @@
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_report_hold, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
      .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
-     .resume = hl_acquire_resume, .freed = hl_gate_released};
+     .resume = hl_acquire_resume, .freed = hl_gate_released, .acknowledged = hl_recent_add};
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
