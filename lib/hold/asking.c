@@ -2,6 +2,7 @@
 /* asking - see asking.h. */
 #include "hold/asking.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/name.h"
@@ -37,11 +38,11 @@ static void confirm(struct hl_hold *hold)
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t lease_us = (uint64_t)hl_hold_asked_ms(hold) * 1000, from_us = hold->request.sent_us;
+    uint64_t lease_us = (uint64_t)hold->asked_ms * 1000, from_us = hold->request.sent_us;
     if (HL_PLANTED(R1_DEADLINE_FROM_REPLY))
         from_us = hl_now_us(&hl_hold_core(hold)->host);
     hold->kept = KEPT_OURS;
-    hold->queued = QUEUED_NO;
+    hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, lease_us);
     if (hold->terms->replicas && !HL_PLANTED(REPLICAS_TOLD_EARLY))
@@ -79,7 +80,7 @@ static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
     }
     if (hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
-    hold->queued = said.position || hold->queued == QUEUED_MAYBE ? QUEUED_MAYBE : QUEUED_NO;
+    hold->is_queued |= said.position != 0;
     if (said.result == HL_LATE)
         on_late(hold, &said);
     else
@@ -124,9 +125,8 @@ static void on_too_few(struct hl_hold *hold, const struct hl_reply *reply)
 void hl_asking_confirmed(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_reply *reply = answer->reply;
-    if (hold->state != HOLD_ASKING)
-        hl_ending_answered(hold, answer);
-    else if (!reply) {
+    HL_REQUIRE(hold->state == HOLD_ASKING); /* an end withdraws the request */
+    if (!reply) {
         if (!HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN)) /* it is at the store, even if its request never leaves again */
             hl_ending_haunt(hold);
         report(hold, NULL);

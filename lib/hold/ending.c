@@ -15,13 +15,10 @@
 #include "hold/messages.h"
 #include "hold/validity.h"
 
-/* In a queue it is over when no release can grant to it, and its latest grant has lapsed. A heartbeat without an answer
- * may put it there. */
+/* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
 static uint64_t queue_us(const struct hl_hold *hold)
 {
-    int may_be_put = hold->queued == QUEUED_ASKED && hold->ask == ASK_ACQUIRE && hl_request_is_busy(&hold->request);
-    int may_be_in = hold->queued == QUEUED_MAYBE || may_be_put;
-    return may_be_in && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
+    return hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
            ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
 }
 
@@ -33,6 +30,8 @@ static uint64_t over_us(const struct hl_hold *hold)
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
+
+static int is_over(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host) >= over_us(hold); }
 
 static uint64_t unknown_us(const struct hl_hold *hold)
 {
@@ -57,32 +56,12 @@ static void release(struct hl_hold *hold)
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-/* A loss is reported before the store grants the lock to others: its release waits for that. */
-void hl_ending_retry(struct hl_hold *hold)
+/* After the first answer, or without a release, siblings may ask for the name again. */
+static void hear(struct hl_hold *hold)
 {
-    if (hold->notice.pending & REPORT_LOST)
+    if (!hold->is_awaited)
         return;
-    if (!hl_request_is_busy(&hold->request) && hold->kept != KEPT_NOTHING)
-        release(hold);
-}
-
-/* Withdraws an unsent request. An acquire that never left leaves nothing behind. */
-static void withdraw(struct hl_hold *hold)
-{
-    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE && !hold->is_haunted &&
-        hold->queued != QUEUED_MAYBE && hold->kept != KEPT_OURS)
-        hold->kept = KEPT_NOTHING;
-}
-
-/* After the first answer, or without a release, siblings may ask for the name again. A second release keeps the first
- * answer. */
-static void hear(struct hl_hold *hold, enum hl_heard heard)
-{
-    int was_awaited = hold->heard == HEARD_AWAITED;
-    if (heard > hold->heard)
-        hold->heard = (uint8_t)heard;
-    if (!was_awaited)
-        return;
+    hold->is_awaited = 0;
     hold->name->ending--;
     if (!HL_PLANTED(RELEASE_HIDDEN))
         hl_hold_core(hold)->owner->freed(hold->name);
@@ -95,14 +74,8 @@ static void count_in(struct hl_hold *hold)
     int was_holder = name->hold == hold;
     if (was_holder)
         name->hold = NULL;
-    if (!hl_hold_is_blank(hold)) {
-        name->ending = (uint16_t)(name->ending + (hold->heard != HEARD_AWAITED));
-        hold->heard = HEARD_AWAITED;
-        return;
-    }
-    hear(hold, HEARD_NO);
-    if (was_holder)
-        hl_hold_core(hold)->owner->freed(name);
+    hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
+    name->ending = (uint16_t)(name->ending + hold->is_awaited);
 }
 
 void hl_ending_settle(struct hl_hold *hold)
@@ -110,7 +83,6 @@ void hl_ending_settle(struct hl_hold *hold)
     struct hilock_lock *lock = hold->lock;
     if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
         return;
-    hear(hold, HEARD_NO);
     if (lock && !hl_hold_is_told(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
@@ -118,17 +90,15 @@ void hl_ending_settle(struct hl_hold *hold)
 
 void hl_ending_begin(struct hl_hold *hold)
 {
-    struct hl_core *core = hl_hold_core(hold);
     hold->state = HOLD_ENDING;
     hl_validity_end(hold);
-    hold->since_us = hl_now_us(&core->host);
-    withdraw(hold);
+    hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
+    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
+        hl_hold_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     count_in(hold);
-    hl_ending_retry(hold);
-    sleep_until(hold, UINT64_MAX);
-    hl_ending_settle(hold);
+    hl_ending_go_on(hold);
 }
 
 void hl_ending_give_up(struct hl_hold *hold)
@@ -147,7 +117,7 @@ int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t 
     hold->id = id;
     hold->end = (uint8_t)end;
     hold->kept = KEPT_MAYBE;
-    hold->queued = lock->terms->kind->has_queue ? QUEUED_MAYBE : QUEUED_NO;
+    hold->is_queued = lock->terms->kind->has_queue != 0;
     hl_ending_begin(hold);
     return 1;
 }
@@ -188,17 +158,8 @@ static void tell_settled(struct hl_hold *hold, enum hl_end end)
     hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }
 
-/* An id with an unanswered acquire is released once more when that acquire can no longer run (R3): until then a late
- * copy of it may make a hold that no client knows of. */
-void hl_ending_haunt(struct hl_hold *hold)
-{
-    hold->is_haunted = 1;
-    hold->is_in_order = 0;
-    hold->kept = KEPT_MAYBE;
-    hold->queued = hold->queued == QUEUED_NO ? QUEUED_NO : QUEUED_MAYBE;
-    hl_ending_may_run(hold);
-}
-
+/* Until an acquire without an answer can no longer run, a late copy of it may make a hold that no client knows of
+ * (R3). */
 void hl_ending_may_run(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
@@ -206,6 +167,13 @@ void hl_ending_may_run(struct hl_hold *hold)
     if (hold->haunted_until_us < until_us)
         hold->haunted_until_us = until_us;
     hold->is_in_order = 0;
+}
+
+void hl_ending_haunt(struct hl_hold *hold)
+{
+    hold->kept = KEPT_MAYBE;
+    hold->is_queued = hold->terms->kind->has_queue != 0;
+    hl_ending_may_run(hold);
 }
 
 /* It was released over the link that its only acquire went over: that acquire has run. */
@@ -217,28 +185,50 @@ static int was_in_order(const struct hl_hold *hold)
 }
 
 /* 1: released, but it must be released once more. */
-static int haunts(struct hl_hold *hold)
+static int haunts(const struct hl_hold *hold)
 {
-    int was_haunted = hold->is_haunted && !was_in_order(hold);
-    hold->is_haunted = 0;
-    if (HL_PLANTED(HAUNT_FORGOTTEN))
+    if (HL_PLANTED(HAUNT_FORGOTTEN) || was_in_order(hold))
         return 0;
-    return was_haunted && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+    return hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
-/* After an answer: if nothing is left to do, it is over. */
-static void go_on(struct hl_hold *hold)
+static void conclude(struct hl_hold *hold, hilock_status status)
 {
-    if (!hl_hold_is_blank(hold))
-        return;
-    hl_ending_answer(hold, HILOCK_LOST); /* the store had lost it before a release was sent */
+    tell_settled(hold, END_CONFIRMED);
+    hl_ending_answer(hold, status);
+}
+
+/* Nothing of it is at the store: its lease has run out, or the store had lost it before a release was sent. */
+static void finish(struct hl_hold *hold)
+{
+    if (hold->kept != KEPT_NOTHING) {
+        hold->kept = KEPT_NOTHING;
+        (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
+        tell_settled(hold, END_LAPSED);
+    }
+    hear(hold);
+    conclude(hold, HILOCK_LOST); /* nothing, if that is answered */
     hl_ending_settle(hold);
 }
 
-static void conclude(struct hl_hold *hold)
+/* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
+ * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
+ * that. */
+void hl_ending_go_on(struct hl_hold *hold)
 {
-    tell_settled(hold, END_CONFIRMED);
-    hl_ending_answer(hold, hold->heard == HEARD_YES ? HILOCK_OK : HILOCK_LOST);
+    int has_lapsed = is_over(hold);
+    if (has_lapsed) {
+        (void)hl_node_withdraw(&hold->request);
+        hl_hold_wake_at(hold, UINT64_MAX);
+    } else
+        sleep_until(hold, UINT64_MAX);
+    if (hl_request_is_busy(&hold->request) || (hold->notice.pending & REPORT_LOST))
+        return;
+    if (hold->kept == KEPT_NOTHING || has_lapsed)
+        finish(hold);
+    else
+        release(hold);
 }
 
 static uint64_t again_us(const struct hl_hold *hold)
@@ -247,32 +237,42 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
-/* Gone by our own release, or its lease ended. */
-static int is_doubtful(const struct hl_hold *hold)
+/* The store has it no more by our own release: this one, or an earlier one without an answer, or its lease has run out
+ * since. */
+static int was_ours(const struct hl_hold *hold, const struct hl_response *said)
 {
-    return hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us;
+    int is_doubtful = hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us;
+    return said->result == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
+}
+
+static void trace_fault(const struct hl_hold *hold, const char *detail)
+{
+    hl_trace(&hl_hold_core(hold)->host, HL_NODE_FAULT,
+             &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node), .detail = detail});
+}
+
+/* Reported once, until a message is not refused. */
+static void look_for_unheard(const struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (said->was_unheard && !core->is_unheard_told)
+        trace_fault(hold, "released, but the message to those who wait was refused (has the user a right to the "
+                          "channel?)");
+    core->is_unheard_told = said->result == HL_YES ? said->was_unheard : core->is_unheard_told;
 }
 
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
 {
-    static const char unheard[] =
-        "released, but the message to those who wait was refused (has the user a right to the channel?)";
-    struct hl_core *core = hl_hold_core(hold);
-    int was_ours = said->result == HL_YES || (is_doubtful(hold) && hold->since_us < hold->deadline_us);
-    int is_haunting = haunts(hold), is_over = !is_haunting && !is_half_said;
-    hold->kept = is_over ? KEPT_NOTHING : KEPT_MAYBE;
-    core->owner->acknowledged(hold);
+    int is_haunting = haunts(hold), is_done = !is_haunting && !is_half_said;
+    hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
+    hl_hold_core(hold)->owner->acknowledged(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
-    if (said->was_unheard && !core->is_unheard_told)
-        hl_trace(&core->host, HL_NODE_FAULT,
-                 &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
-                                   .detail = unheard});
-    core->is_unheard_told = said->result == HL_YES ? said->was_unheard : core->is_unheard_told;
-    hear(hold, was_ours ? HEARD_YES : HEARD_NO);
-    conclude(hold);
-    if (is_over)
-        go_on(hold);
+    look_for_unheard(hold, said);
+    hear(hold);
+    conclude(hold, was_ours(hold, said) ? HILOCK_OK : HILOCK_LOST);
+    if (is_done)
+        hl_ending_go_on(hold);
     else
         sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
@@ -280,18 +280,15 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
 /* Reported once: it is tried again several times a lease. */
 static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_core *core = hl_hold_core(hold);
     struct hl_text why;
     hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
                 hl_quote(hold->name->bytes, hold->name->length).bytes,
-                hl_message_of_server(core, said->quote, said->quote_length).bytes);
-    if (hold->heard < HEARD_REFUSED)
-        hl_trace(&core->host, HL_NODE_FAULT,
-                 &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node),
-                                   .detail = why.bytes});
+                hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
+    if (hold->is_awaited)
+        trace_fault(hold, why.bytes);
     if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
         hold->kept = KEPT_NOTHING;
-    hear(hold, HEARD_REFUSED);
+    hear(hold);
     sleep_until(hold, again_us(hold));
 }
 
@@ -313,16 +310,14 @@ static void released(struct hl_hold *hold, const struct hl_answer *answer)
         hold->was_repeated = 1;
         if (HL_PLANTED(RELEASE_NOT_REPEATED))
             hold->kept = KEPT_NOTHING;
-        hl_ending_retry(hold); /* nothing, once the lease has run out */
-        go_on(hold);
+        hl_ending_go_on(hold);
         return;
     }
     said = hl_hold_read(hold, answer->reply);
     is_half_said = note_way(hold, &said);
     if (said.result == HL_AGAIN) {
-        hl_ending_retry(hold); /* nothing, if the wait has ended meanwhile */
-        if (!HL_PLANTED(GIVEN_UP_UNSETTLED))
-            go_on(hold);
+        if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
+            hl_ending_go_on(hold);
     } else if (said.result == HL_FAULT)
         on_fault(hold, &said);
     else
@@ -339,18 +334,16 @@ void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
         owner->next_answered(next, answer->reply);
 }
 
-/* Even if it is late, or the wait has ended meanwhile (the process slept, or a script had to be loaded): its lease
- * begins now. */
+/* However late it comes (the process slept, or a script had to be loaded): its lease begins now. */
 static void take_up(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
-    sleep_until(hold, UINT64_MAX);
 }
 
 static void undo(struct hl_hold *hold, uint64_t token)
 {
-    if (HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && hold->kept == KEPT_NOTHING)
+    if (HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold))
         return;
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = token});
     take_up(hold);
@@ -358,62 +351,50 @@ static void undo(struct hl_hold *hold, uint64_t token)
         hold->kept = KEPT_NOTHING;
 }
 
+static void acquired(struct hl_hold *hold, const struct hl_reply *reply)
+{
+    struct hl_response said = hl_hold_read(hold, reply);
+    hold->is_queued |= said.position != 0;
+    if (said.result == HL_YES)
+        undo(hold, said.token);
+    else if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
+        hold->kept = KEPT_NOTHING;
+}
+
+static void unanswered(struct hl_hold *hold)
+{
+    hl_ending_haunt(hold);
+    take_up(hold);
+    if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+        hold->kept = KEPT_NOTHING;
+}
+
 static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
 {
     enum hl_result verdict = hl_hold_read(hold, reply).result;
-    int is_kept_again = verdict == HL_YES && hold->kept == KEPT_NOTHING;
+    int is_late = verdict == HL_YES && is_over(hold);
     if (verdict == HL_NO)
         hl_hold_not_ours(hold);
-    else if (is_kept_again && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+    else if (is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
         take_up(hold);
 }
 
 /* The request that was pending when the end began. A refused acquire left nothing; else its id is released. */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    if (hold->ask == ASK_ACQUIRE && answer->reply && answer->was_sent) {
-        struct hl_response said = hl_hold_read(hold, answer->reply);
-        if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
-            hold->kept = KEPT_NOTHING;
-        if (said.result == HL_YES)
-            undo(hold, said.token);
-    } else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
-        if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
-            hold->kept = KEPT_NOTHING;
+    if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
+        if (answer->reply)
+            acquired(hold, answer->reply);
         else
-            hl_ending_haunt(hold);
+            unanswered(hold);
     } else if (hold->ask == ASK_RENEW && answer->reply)
         renewed(hold, answer->reply);
-    if (hold->kept == KEPT_NOTHING) {
-        hear(hold, HEARD_NO);
-        conclude(hold);
-    }
-    hl_ending_retry(hold);
-    go_on(hold);
-}
-
-/* The lease has run out in any case: nothing is left to release. It still waits for a request on the wire. */
-static void give_up(struct hl_hold *hold)
-{
-    withdraw(hold);
-    /* even if an answer may still come: the next does not wait for it */
-    (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
-    hold->kept = KEPT_NOTHING;
-    hl_ending_answer(hold, HILOCK_UNKNOWN);
-    tell_settled(hold, END_LAPSED);
-    hl_hold_wake_at(hold, UINT64_MAX);
-    hl_ending_settle(hold);
+    hl_ending_go_on(hold);
 }
 
 void hl_ending_tick(struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
-    if (now_us >= over_us(hold)) {
-        give_up(hold);
-        return;
-    }
-    if (now_us >= unknown_us(hold))
+    if (hl_now_us(&hl_hold_core(hold)->host) >= unknown_us(hold))
         hl_ending_answer(hold, HILOCK_UNKNOWN);
-    hl_ending_retry(hold);
-    sleep_until(hold, UINT64_MAX);
+    hl_ending_go_on(hold);
 }

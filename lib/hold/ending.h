@@ -12,10 +12,9 @@
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
 void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt whose grant was never reported */
-void hl_ending_retry(struct hl_hold *hold);        /* after a refused release, or after the report of a loss that came
-                                                      first */
+void hl_ending_go_on(struct hl_hold *hold);        /* after the report of a loss: what waited for that */
 void hl_ending_haunt(struct hl_hold *hold); /* an acquire of it has no answer */
-void hl_ending_may_run(struct hl_hold *hold);  /* its unanswered request, until haunted_until_us */
+void hl_ending_may_run(struct hl_hold *hold);  /* the same of one that is ours: until haunted_until_us */
 void hl_ending_tick(struct hl_hold *hold);
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer); /* of a request from before the end */
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer);

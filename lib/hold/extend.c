@@ -43,9 +43,13 @@ void hl_extends_forget(struct hl_core *core, struct hl_side *side)
 
 /* ---- rounds ---- */
 
-static struct hl_extend *first_of(const struct hl_hold *hold)
+static int is_decided(const struct hl_extend *extend) { return extend->call.notice.pending != 0; }
+
+/* They are decided in the order in which they were accepted: the last one speaks for all. */
+int hl_extend_is_pending(const struct hl_hold *hold)
 {
-    return hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
+    const struct hl_extend *last = hold->side ? TAILQ_LAST(&hold->side->extends, hl_extends) : NULL;
+    return last && !is_decided(last);
 }
 
 /* In milliseconds, one at least. */
@@ -57,66 +61,47 @@ static uint32_t left_ms(const struct hl_hold *hold)
 
 /* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
  * asks for the time that is left, which does not lengthen it. */
-void hl_extend_round(struct hl_hold *hold)
+uint32_t hl_extend_round(struct hl_hold *hold)
 {
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
-    if (!hold->side)
-        return;
-    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
-        extend->is_asked = 1;
-        if (!extend->is_decided && extend->lease_ms > longest_ms)
+    struct hl_side *side = hold->side;
+    struct hl_extend *extend;
+    uint64_t lease_us, reach_us;
+    if (!side)
+        return longest_ms ? longest_ms : left_ms(hold);
+    TAILQ_FOREACH(extend, &side->extends, entry) {
+        extend->attempts += !is_decided(extend);
+        if (!is_decided(extend) && extend->lease_ms > longest_ms)
             longest_ms = extend->lease_ms;
     }
-    if (!longest_ms && hold->side->is_doubted)
-        longest_ms = left_ms(hold);
-    hold->side->asked_ms = longest_ms;
-}
-
-void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms)
-{
-    struct hl_side *side = hold->side;
-    uint64_t lease_us = (uint64_t)lease_ms * 1000, reach_us;
-    if (!side || !side->asked_ms)
-        return;
+    if (!longest_ms)
+        return left_ms(hold);
+    lease_us = (uint64_t)longest_ms * 1000;
     reach_us = hl_now_us(&hl_hold_core(hold)->host) + lease_us + hl_lease_drift_us(lease_us);
     if (reach_us > side->reach_us)
         side->reach_us = reach_us;
-    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry))
-        extend->attempts += extend->is_asked && !extend->is_decided;
-}
-
-int hl_extend_is_pending(const struct hl_hold *hold)
-{
-    const struct hl_extend *extend = first_of(hold);
-    while (extend && extend->is_decided)
-        extend = TAILQ_NEXT(extend, entry);
-    return extend != NULL;
-}
-
-int hl_extend_is_waiting(const struct hl_hold *hold)
-{
-    const struct hl_extend *extend = first_of(hold);
-    while (extend && (extend->is_asked || extend->is_decided))
-        extend = TAILQ_NEXT(extend, entry);
-    return extend != NULL;
+    return longest_ms;
 }
 
 /* ---- answers ---- */
 
 static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
 {
-    extend->is_decided = 1;
     extend->status = status;
     if (why)
         extend->detail = hl_memory_copy(&core->host.memory, why, strlen(why));
     hl_callback_decided(core, &extend->call, is_loss);
 }
 
+/* A refusal, of the login perhaps, answers those as well that wait for the next renewal. */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why)
 {
-    for (struct hl_extend *extend = first_of(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
-        int is_asked = extend->is_asked || HL_PLANTED(EXTEND_UNASKED);
-        if (is_asked && !extend->is_decided)
+    struct hl_extend *extend;
+    if (!hold->side)
+        return;
+    TAILQ_FOREACH(extend, &hold->side->extends, entry) {
+        int is_asked = extend->attempts || HL_PLANTED(EXTEND_UNASKED);
+        if ((is_asked || status != HILOCK_OK) && !is_decided(extend))
             decide(hl_hold_core(hold), extend, status, why, 0);
     }
 }
@@ -152,7 +137,7 @@ void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char
 void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hl_extend *extend;
-    while ((extend = first_of(hold)) != NULL) {
+    while (hold->side && (extend = TAILQ_FIRST(&hold->side->extends)) != NULL) {
         TAILQ_REMOVE(&hold->side->extends, extend, entry);
         extend->side = NULL;
         hl_memory_free(&core->host.memory, extend->detail);

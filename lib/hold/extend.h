@@ -2,12 +2,13 @@
 /* extend - accepted extends of a hold: their leases and answers. The watchdog asks for them: a hold has one request,
  * and an extend is a renewal that asks for more.
  *
- *   accepted  --a round begins-->  asked  --its answer, or its time is over-->  decided  --reported-->  gone
- *       `------------------------ the hold ends -------------------------------> LOST
+ *   accepted  --a renewal leaves-->  asked  --its answer, or its time is over-->  decided  --reported-->  gone
+ *       `------------------------ the hold ends ---------------------------------> LOST
  *
- * A round is one renewal; it asks for the longest lease of all. An extend that is accepted during a round waits for the
- * next, which follows at once. Invariants: an extend is decided only by the answer to a round that began after it was
- * accepted; if its hold ends first it is answered LOST, in place of on_lost if that end is a loss. */
+ * A round is one renewal; it asks for the longest lease of all. An extend that is accepted after a renewal has left
+ * waits for the next, which follows at once. Invariants: an extend is OK only by the answer to a renewal that left
+ * after it was accepted; extends are decided in their order; if its hold ends first it is answered LOST, in place of
+ * on_lost if that end is a loss. */
 #ifndef HL_HOLD_EXTEND_H
 #define HL_HOLD_EXTEND_H
 
@@ -17,9 +18,8 @@ struct hl_extend {
     struct hl_call call;
     TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is reported or the hold has ended */
     struct hl_side *side;        /* NULL: the hold has ended */
-    uint32_t lease_ms, attempts; /* attempts: requests that left for it */
+    uint32_t lease_ms, attempts; /* attempts: rounds that left since it was accepted */
     hilock_status status;        /* decided */
-    uint8_t is_asked, is_decided; /* is_asked: in the round under way, or the latest */
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
@@ -30,10 +30,8 @@ hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, ui
 
 /* ---- the watchdog's ---- */
 
-void hl_extend_round(struct hl_hold *hold);                     /* one begins */
-void hl_extend_sent(struct hl_hold *hold, uint32_t lease_ms); /* a request of it leaves, for that lease */
+uint32_t hl_extend_round(struct hl_hold *hold);                 /* a renewal leaves; the lease that it asks for */
 int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
-int hl_extend_is_waiting(const struct hl_hold *hold);           /* some wait for the next round */
 /* the round; why NULL: the status' own sentence */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
 

@@ -130,11 +130,6 @@ uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *ter
 
 uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }
 
-uint32_t hl_hold_asked_ms(const struct hl_hold *hold)
-{
-    return hold->side && hold->side->asked_ms ? hold->side->asked_ms : hold->terms->lease_ms;
-}
-
 unsigned hl_hold_reserved(const struct hl_hold *hold)
 {
     return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
@@ -168,15 +163,23 @@ struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_repl
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said)
 {
     int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
-    int may_be_queued = hold->queued == QUEUED_MAYBE || said->position;
+    int may_be_queued = hold->is_queued || said->position;
     int is_in_queue = may_be_queued && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
-    return said->result != HL_YES && !may_have_begun && !hold->is_haunted && !is_in_queue && hold->kept != KEPT_OURS;
+    int is_there = hold->haunted_until_us || is_in_queue || hold->kept == KEPT_OURS;
+    return said->result != HL_YES && !may_have_begun && !is_there;
+}
+
+void hl_hold_unsent(struct hl_hold *hold)
+{
+    int may_be_queued = hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
+    if (hold->kept != KEPT_OURS)
+        hold->kept = hold->haunted_until_us || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
 void hl_hold_not_ours(struct hl_hold *hold)
 {
     int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
-        may_be_made = hold->is_haunted && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+        may_be_made = hold->haunted_until_us && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }
 

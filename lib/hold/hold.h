@@ -34,18 +34,6 @@ enum hl_way { /* of the latest request */
     WAY_SECOND,        /* the first was answered HL_AGAIN */
     WAY_SECOND_FOR_NOW /* release: the same, which leaves the id in the queue: then the first way once more */
 };
-enum hl_queued { /* its id, in the queue at the store */
-    QUEUED_NO,
-    QUEUED_ASKED, /* the request under way asks for a place */
-    QUEUED_MAYBE
-};
-enum hl_heard { /* of its release */
-    HEARD_NOTHING,
-    HEARD_AWAITED, /* siblings wait for the first answer: it is counted in name->ending */
-    HEARD_REFUSED, /* and that was reported */
-    HEARD_NO,
-    HEARD_YES
-};
 enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
     END_QUIET,     /* lost, or undone: nobody waits for an answer */
     END_UNHELD,    /* its grant was never reported: it is in core->unheld */
@@ -76,18 +64,21 @@ struct hl_hold {
     uint64_t id;
     uint64_t since_us;           /* HELD: the begin of the present turn; ENDING: its begin */
     uint64_t due_us;             /* when the alarm was due; 0: stopped */
-    uint64_t haunted_until_us;   /* ENDING: a haunted id is released once more then */
+    uint64_t haunted_until_us;   /* an acquire of this id has no answer: its bytes may still run until then, when the id
+                                    is released once more. 0: none */
     hilock_result_fn *on_result; /* ENDING by a release */
     void *user;                  /* of on_result */
     uint64_t granted_us;         /* HELD: the grant at the store */
     struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
     struct hl_alarm alarm;
-    uint8_t state, reason;       /* enum hl_hold_state, hilock_lost_reason */
-    uint8_t kept, ask, way, queued, heard, end; /* enums above */
+    uint32_t asked_ms;           /* the lease that its latest acquire or renewal asked for */
+    uint8_t state : 2, kept : 2, ask : 2; /* enums above */
+    uint8_t way, end, reason;    /* enums above, hilock_lost_reason */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (lock/handoff.c) */
-    uint8_t is_haunted : 1;      /* an acquire of this id has no answer: its bytes may still run, until not_after */
+    uint8_t is_queued : 1;       /* its id may be in the queue at the store */
+    uint8_t is_awaited : 1;      /* ENDING: siblings wait for the first answer to its release (name->ending) */
     uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/next.h), and its
                                     own release goes over the same link: it runs after that acquire */
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
@@ -110,10 +101,8 @@ struct hl_side {
     struct hilock_validity *validity; /* this hold for other threads; NULL: not asked for (validity.c) */
     uint8_t validity_at;              /* the index of this hold's deadline in it */
     struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
-    uint32_t asked_ms;                /* the lease that the latest round of renewals asked for; 0: the lock's own */
     uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
     struct hl_desk desk;
-    uint8_t is_doubted;               /* of a hold without renewals: the store may have lost it and must be asked */
 };
 
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
@@ -154,8 +143,6 @@ uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *ter
 uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
-uint32_t hl_hold_asked_ms(const struct hl_hold *hold); /* the lease that the latest round of renewals asked for, or its
-                                                          own */
 int hl_hold_is_confirming(const struct hl_hold *hold); /* it is granted, and replicas have not confirmed it yet */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
 int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as the route has it */
@@ -167,6 +154,7 @@ int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went ov
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
+void hl_hold_unsent(struct hl_hold *hold); /* an acquire of it never left: that leaves nothing behind */
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_hold_not_ours(struct hl_hold *hold);

@@ -65,7 +65,7 @@ void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct
                                             hold->terms->is_renewed
                                             ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
                                             : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
-                                            hl_name_quoted(name).bytes, hl_hold_asked_ms(hold), hl_node_name(node),
+                                            hl_name_quoted(name).bytes, hold->asked_ms, hl_node_name(node),
                                             node->is_up ? "is connected" : "is unreachable");
         break;
     case HILOCK_REASON_SUSPENDED: hl_text_set(text,

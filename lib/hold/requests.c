@@ -20,11 +20,6 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = hl_name_about(hold_of((struct hl_request *)(uintptr_t)request)->name);
 }
 
-static uint32_t lease_of(const struct hl_hold *hold)
-{
-    return hold->ask == ASK_RENEW ? hl_hold_asked_ms(hold) : hold->terms->lease_ms;
-}
-
 static struct hl_params wants_of(const struct hl_hold *hold)
 {
     const struct hl_core *core = hl_hold_core(hold);
@@ -33,7 +28,7 @@ static struct hl_params wants_of(const struct hl_hold *hold)
     if (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW)
         halves = 1;
     return (struct hl_params){
-        .lease_ms = lease_of(hold) / (halves ? 2 : 1),
+        .lease_ms = hold->asked_ms / (halves ? 2 : 1),
         .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
                             ? 0 : hl_node_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = core->limits.token_ttl_ms,
@@ -55,11 +50,11 @@ static unsigned hears_releases(const struct hl_hold *hold)
 /* Late bytes of its acquire may have taken a second place: then the script searches the whole queue. */
 static uint64_t place_to_leave(const struct hl_hold *hold)
 {
-    if (hold->is_haunted && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
+    if (hold->haunted_until_us && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
         return HL_TICKET_UNKNOWN;
     if (hold->kept == KEPT_OURS)
         return 0;
-    return hold->queued == QUEUED_MAYBE && hold->token ? hold->token : HL_TICKET_UNKNOWN;
+    return hold->is_queued && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
 /* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
@@ -83,12 +78,12 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
-    next->queued = QUEUED_MAYBE;
     next->request.node = hold->request.node;
     next->request.sent_us = hold->request.sent_us;
+    next->asked_ms = next->terms->lease_ms;
     more = wants_of(next);
     core->owner->asks(next, &more);
-    was_haunted = next->is_haunted;
+    was_haunted = next->haunted_until_us != 0;
     hl_ending_haunt(next);
     next->is_in_order = !was_haunted;
     params->next_id = next->id;
@@ -102,22 +97,20 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_hold *hold = hold_of(request);
     const struct hl_kind *kind = hold->terms->kind;
-    struct hl_params params = wants_of(hold);
+    struct hl_params params;
     struct hl_target words =
         {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
          hl_hold_core(hold)->label};
+    hold->asked_ms = hold->ask == ASK_RENEW ? hl_extend_round(hold) : hold->terms->lease_ms;
+    params = wants_of(hold);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
         hl_hold_core(hold)->owner->asks(hold, &params);
-        if (hold->queued != QUEUED_MAYBE)
-            hold->queued = kind->has_queue && !params.is_try ? QUEUED_ASKED : QUEUED_NO;
-        hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->acquire(command, &words, &params);
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
     case ASK_RENEW:
-        hl_extend_sent(hold, lease_of(hold));
         hold->form = (uint8_t)kind->renew(command, &words, &params);
         break;
     case ASK_RELEASE:
@@ -130,9 +123,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
 
 static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    int may_be_queued = hold->queued == QUEUED_MAYBE && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
-    if (!answer->was_sent && hold->kept != KEPT_OURS)
-        hold->kept = hold->is_haunted || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
+    if (!answer->was_sent)
+        hl_hold_unsent(hold);
     if (hold->state == HOLD_ENDING)
         hl_ending_answered(hold, answer);
     else if (hold->state == HOLD_HELD)

@@ -76,15 +76,13 @@ static void on_failed(struct hl_hold *hold, const char *why)
     retry(hold);
 }
 
-/* A heartbeat that a push overtook is still to be answered: a hold has one request. */
-static int is_crossed(const struct hl_hold *hold) { return !is_open(hold) && hl_request_is_busy(&hold->request); }
-
-/* If it is crossed, that answer asks (hl_watchdog_crossed). */
-static void renew(struct hl_hold *hold, uint64_t now_us)
+/* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
+ * (hl_watchdog_crossed). */
+static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host);
     if (!hl_request_is_busy(&hold->request)) {
-        hl_extend_round(hold);
         hold->is_overdue = 0;
         hold->ask = ASK_RENEW;
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
@@ -93,34 +91,31 @@ static void renew(struct hl_hold *hold, uint64_t now_us)
     hl_belief_sleep_until(hold, now_us + patience_us(hold, now_us));
 }
 
-static void on_overdue(struct hl_hold *hold)
-{
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
-    count_failure(hold, "no answer yet");
-    longer_us = patience_us(hold, now_us);
-    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
-}
-
 /* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
  * usual. */
-static void give_up_renewal(struct hl_hold *hold)
+static void give_up_request(struct hl_hold *hold)
 {
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
     if (hl_node_withdraw(&hold->request)) {
         on_failed(hold, "the store is unreachable");
         return;
     }
     hold->is_overdue = 1;
-    on_overdue(hold);
+    count_failure(hold, "no answer yet");
+    longer_us = patience_us(hold, now_us);
+    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
+}
+
+/* Extends that were accepted after the latest renewal left are asked for at once. */
+static void go_on(struct hl_hold *hold)
+{
+    if (hl_extend_is_pending(hold) && !is_open(hold))
+        renew(hold);
+    else
+        sleep_on(hold);
 }
 
 /* ---- answers ---- */
-
-/* Extends that were accepted while a round was under way are asked for now. */
-static void ask_next(struct hl_hold *hold, int must_ask)
-{
-    if (!is_open(hold) && (must_ask || hl_extend_is_waiting(hold)))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
-}
 
 static void on_unanswered(struct hl_hold *hold)
 {
@@ -130,39 +125,35 @@ static void on_unanswered(struct hl_hold *hold)
         on_failed(hold, "no answer");
 }
 
-/* The end may be nearer now: set the alarm. */
-static void look_at_end(struct hl_hold *hold)
+/* The end may be nearer than before, if another program has shortened the lease. */
+static void believe(struct hl_hold *hold, uint64_t deadline_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_ends_us(hold);
+    if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
+        hold->deadline_us = deadline_us;
+    hold->is_windowed = 0;
+    if (hl_hold_ends_us(hold) < core->earliest_us)
+        core->earliest_us = hl_hold_ends_us(hold);
     hl_validity_follow(hold);
-    if (ends_us < core->earliest_us)
-        core->earliest_us = ends_us;
-    if (hold->due_us > ends_us)
-        hl_hold_wake_at(hold, ends_us);
+}
+
+static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)
+{
+    struct hl_text detail;
+    hl_message_of_anomaly(hold->name, found_us, how, &detail);
+    hl_trace(&hl_hold_core(hold)->host, HL_CLOCK_ANOMALY,
+             &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
 /* Reported once while it lasts. The lease of an extend without an answer does not count. */
 static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    int is_overlong = found_us > hl_terms_lease_us(hold->terms) + hl_lease_drift_us(hl_terms_lease_us(hold->terms)) &&
+    uint64_t lease_us = hl_terms_lease_us(hold->terms);
+    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) &&
         hold->request.sent_us + found_us > hl_extend_over_us(hold);
-    struct hl_text detail;
-    if (is_overlong && !hold->is_overlong) {
-        hl_message_of_anomaly(hold->name, found_us, "longer than was asked for", &detail);
-        hl_trace(&core->host, HL_CLOCK_ANOMALY,
-                 &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
-    }
+    if (is_overlong && !hold->is_overlong)
+        trace_anomaly(hold, found_us, "longer than was asked for");
     hold->is_overlong = is_overlong != 0;
-}
-
-static void on_shortened(struct hl_core *core, const struct hl_hold *hold, uint64_t found_us)
-{
-    struct hl_text detail;
-    hl_message_of_anomaly(hold->name, found_us, "less than believed", &detail);
-    hl_trace(&core->host, HL_CLOCK_ANOMALY,
-             &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
 static void on_renewed(struct hl_hold *hold)
@@ -172,33 +163,26 @@ static void on_renewed(struct hl_hold *hold)
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
-    hold->is_windowed = 0;
     hold->failures = 0;
     if (was_told && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hl_extend_answered(hold, HILOCK_OK, NULL);
-    if (hold->side)
-        hold->side->is_doubted = 0;
-    sleep_on(hold);
-    ask_next(hold, 0);
+    go_on(hold);
 }
 
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host), found_us = said->left_ms * 1000,
-             asked_us = (uint64_t)hl_hold_asked_ms(hold) * 1000;
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), found_us = said->left_ms * 1000,
+             asked_us = (uint64_t)hold->asked_ms * 1000;
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
-    uint64_t deadline_us = hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
-        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, asked_us > found_us ? asked_us : found_us);
-        on_shortened(core, hold, found_us);
-    } else if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
-        hold->deadline_us = deadline_us;
+        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, found_us);
+        trace_anomaly(hold, found_us, "less than believed");
+    }
+    believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us));
     look_for_overlong(hold, found_us);
-    look_at_end(hold);
     on_renewed(hold);
 }
 
@@ -221,7 +205,6 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
     else {
         hl_extend_answered(hold, said->fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
-        ask_next(hold, 0);
     }
 }
 
@@ -247,33 +230,16 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_fault(hold, &said);
 }
 
-static void on_ours(struct hl_hold *hold)
-{
-    uint64_t deadline_us = hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
-    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
-        return;
-    if (deadline_us > hold->deadline_us)
-        hold->deadline_us = deadline_us;
-    hold->is_windowed = 0;
-    hl_validity_follow(hold);
-    sleep_on(hold);
-}
-
 void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
 {
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
+        return;
     if (is_ours)
-        on_ours(hold);
-    if (hold->state == HOLD_HELD && !hl_belief_has_ended(hold))
-        ask_next(hold, hl_extend_is_pending(hold)); /* which found it under way */
+        believe(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
+    go_on(hold);
 }
 
 /* ---- turns, alarms, extends ---- */
-
-static void begin(struct hl_hold *hold)
-{
-    hold->failures = 0;
-    sleep_on(hold);
-}
 
 void hl_watchdog_keep(struct hl_hold *hold)
 {
@@ -285,64 +251,46 @@ void hl_watchdog_keep(struct hl_hold *hold)
     hold->name->hold = hold;
     if (deadline_us < core->earliest_us)
         core->earliest_us = deadline_us;
-    begin(hold);
+    hold->failures = 0;
+    go_on(hold);
 }
 
 /* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
 void hl_watchdog_go_on(struct hl_hold *hold)
 {
     uint64_t early_us = hold->due_us;
-    begin(hold);
+    hold->failures = 0;
+    go_on(hold);
     if (HL_PLANTED(HANDOFF_UNVERIFIED))
         return;
     if (early_us && early_us < hold->due_us && !is_open(hold))
         hl_belief_sleep_until(hold, early_us);
 }
 
-static int is_doubted(const struct hl_hold *hold) { return hold->side && hold->side->is_doubted; }
-
-static int wants_renewal(const struct hl_hold *hold)
-{
-    return hold->terms->is_renewed || hl_extend_is_pending(hold) || is_doubted(hold);
-}
-
+/* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
     if (hl_belief_has_ended(hold))
         return;
-    if (is_open(hold))
-        give_up_renewal(hold);
-    else if (!wants_renewal(hold))
-        sleep_on(hold);
-    else if (is_crossed(hold))
-        on_failed(hold, "an earlier request is not answered yet");
+    if (hl_request_is_busy(&hold->request))
+        give_up_request(hold);
     else
-        renew(hold, now_us);
+        renew(hold);
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)
 {
     if (!is_open(hold))
-        renew(hold, hl_now_us(&hl_hold_core(hold)->host));
+        renew(hold);
 }
 
-/* Without memory for that, belief lasts until the deadline. */
-static void doubt(struct hl_hold *hold)
-{
-    struct hl_side *side = hl_hold_side(hl_hold_core(hold), hold);
-    if (side)
-        side->is_doubted = 1;
-}
-
+/* One that is not renewed is asked for if its user has it. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    int is_fixed = !hold->terms->is_renewed && hl_hold_is_told(hold);
-    if (is_fixed && !HL_PLANTED(FIXED_UNVERIFIED))
-        doubt(hold);
-    if (!is_open(hold) && (hold->terms->is_renewed || is_doubted(hold)))
+    int is_fixed = hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
+    if (!is_open(hold) && (hold->terms->is_renewed || is_fixed))
         hl_belief_sleep_until(hold,
                               hl_now_us(host) +
                               hl_random_below(&host->random, within_us < left_us ? within_us : left_us));

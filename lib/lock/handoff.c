@@ -30,18 +30,19 @@ static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 
 /* No script shortens a lease: after a crash others would wait for longer than the next one's user chose. And to ask for
  * another lease would cost a command; so does a release, which asks for the next handle, too. */
-static int has_lease_of(const struct hl_hold *hold, const struct hl_terms *to)
+static int has_lease_of(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
-    int is_same = to->lease_ms == hold->terms->lease_ms && !hl_extend_reach_us(hold);
+    uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
+    int is_same = to->lease_ms == hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us;
     return is_same || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
 /* A fixed lease must be whole. No replica confirms renewals: a hold has the replicas that confirmed its grant. */
-static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to)
+static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
     int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
-    return to->kind == hold->terms->kind && is_confirmed && is_renewed && has_lease_of(hold, to);
+    return to->kind == hold->terms->kind && is_confirmed && is_renewed && has_lease_of(hold, to, now_us);
 }
 
 static int is_enough(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
@@ -68,7 +69,7 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
     uint64_t now_us = next ? hl_now_us(&core->host) : 0;
     if (!next || !may_go_on(hold, now_us) || !is_vouched_for(core, hold))
         return NULL;
-    return is_good_for(hold, next->lock->terms) && is_enough(hold, next->lock->terms, now_us) ? next : NULL;
+    return is_good_for(hold, next->lock->terms, now_us) && is_enough(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
 /* The next one drops its own unused hold. */

@@ -121,8 +121,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
     hl_message_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
-    hl_ending_retry(hold); /* leaves with the flush after this drain */
-    hl_ending_settle(hold);
+    hl_ending_go_on(hold); /* leaves with the flush after this drain */
     lock->refs++;
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);

@@ -74,9 +74,8 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
     ask_of(hold, lock, on_result, user);
     hl_notice_cancel(core, &hold->notice);
     if (was_lost) { /* in the turn in which its loss was due: the release reports the loss, once */
-        hl_ending_retry(hold);
         hl_ending_answer(hold, HILOCK_LOST);
-        hl_ending_settle(hold);
+        hl_ending_go_on(hold);
         return;
     }
     hl_next_take(core, hold);

@@ -42,12 +42,6 @@ struct hl_hold *hl_next_of(const struct hl_hold *hold)
     return acquire ? acquire->hold : NULL;
 }
 
-static void was_answered(struct hl_hold *next)
-{
-    next->is_haunted = 0;
-    next->haunted_until_us = 0;
-}
-
 /* The release continues the line. */
 static void ask_alone(struct hl_acquire *acquire, const struct hl_reply *reply)
 {
@@ -56,9 +50,9 @@ static void ask_alone(struct hl_acquire *acquire, const struct hl_reply *reply)
     if (acquire->state != ACQUIRE_ASKING)
         return;
     if (was_asked || HL_PLANTED(NEXT_FORGOTTEN)) {
-        was_answered(next);
+        next->haunted_until_us = 0;
         next->kept = KEPT_NOTHING;
-        next->queued = QUEUED_NO;
+        next->is_queued = 0;
         next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
     }
     acquire->state = ACQUIRE_IN_LINE;
@@ -71,7 +65,7 @@ struct hl_hold *hl_next_asked(const struct hl_hold *hold, const struct hl_reply 
     if (!acquire)
         return NULL;
     acquire->place->behind = NULL;
-    if (reply && hl_queued_next(reply, &next) && acquire->hold->is_haunted)
+    if (reply && hl_queued_next(reply, &next) && acquire->hold->haunted_until_us)
         return acquire->hold;
     ask_alone(acquire, reply);
     return NULL;
@@ -81,7 +75,7 @@ void hl_next_answered(struct hl_hold *next, const struct hl_reply *reply)
 {
     struct hl_request *request = &next->request;
     struct hl_reply said;
-    was_answered(next);
+    next->haunted_until_us = 0;
     if (hl_queued_next(reply, &said))
         request->ops->done(request, &(struct hl_answer){&said, 1});
 }

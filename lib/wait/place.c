@@ -69,7 +69,7 @@ static int can_pass(const struct hl_acquire *acquire, const struct hl_acquire *n
     const struct hl_hold *hold = acquire->hold;
     if (HL_PLANTED(PLACE_LOST_BY_CANCEL))
         return 0;
-    return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->queued == QUEUED_MAYBE &&
+    return acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING && hold->is_queued &&
            !hl_request_is_busy(&hold->request) && next && !next->hold && next->lock->terms == acquire->lock->terms;
 }
 
@@ -353,10 +353,8 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
     int is_same = said.token == hold->token || HL_PLANTED(FAIR_RETAKEN_BELIEVED);
-    if (!answer->reply && answer->was_sent) {
-        hold->is_haunted = 1;
+    if (!answer->reply && answer->was_sent)
         hl_ending_may_run(hold);
-    }
     if (said.result == HL_YES && !is_same) {
         hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
                                                      released when the loss is reported */

@@ -173,7 +173,7 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
     actor->turn = actor->lock->hold ? actor->lock->hold->turn : 0;
     actor->begun_us = begun_us(actor);
     actor->served = 1;
-    sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->is_haunted;
+    sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->haunted_until_us != 0;
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
     sim_contest_granted(actor);
