@@ -9,6 +9,7 @@
 #include "core/lease.h"
 #include "group/members.h"
 #include "group/verdict.h"
+#include "hold/hold.h"
 #include "lock/inquiry.h"
 #include "lock/plain.h"
 #include "lock/turn.h"
@@ -83,15 +84,29 @@ static int may_have_happened(const struct hl_gather *gather)
     return gather->operation == HILOCK_OP_RELEASE || was_ended || count(gather, HILOCK_UNKNOWN);
 }
 
+/* A member that has said yes to an extend may have been lost since, and one that came since was not asked. */
+static int is_reached(const struct hl_gather *gather)
+{
+    unsigned reached = 0;
+    for (unsigned i = 0; i < gather->group->count; i++) {
+        const struct hl_hold *hold = gather->group->members[i].lock->hold;
+        reached += hold && hl_hold_deadline_us(hold) >= gather->until_us;
+    }
+    return gather->operation != HILOCK_OP_EXTEND || reached >= gather->group->needed;
+}
+
 /* One member that lost it is not the loss of a quorum: what is known to be left counts. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
-    if (count(gather, HILOCK_OK) >= group->needed)
+    int is_enough = count(gather, HILOCK_OK) >= group->needed;
+    if (is_enough && is_reached(gather))
         return HILOCK_OK;
     if (count(gather, HILOCK_LOST) > group->count - group->needed)
         return HILOCK_LOST;
-    if (may_have_happened(gather) || (gather->operation == HILOCK_OP_EXTEND && count(gather, HILOCK_LOST)))
+    if (may_have_happened(gather))
+        return HILOCK_UNKNOWN;
+    if (gather->operation == HILOCK_OP_EXTEND && (is_enough || count(gather, HILOCK_LOST)))
         return HILOCK_UNKNOWN;
     for (unsigned i = 0; gather->operation == HILOCK_OP_EXTEND && i < gather->voted; i++)
         if (gather->votes[i].status != HILOCK_OK)
@@ -162,7 +177,7 @@ static void decide(struct hl_gather *gather, const struct hilock_result *latest)
         result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
     if (result.status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
-    else if (is_extend && result.status == HILOCK_UNKNOWN && latest->status == HILOCK_LOST)
+    else if (is_extend && result.status == HILOCK_UNKNOWN && (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
         result.detail = "too few masters extended it; what is known to be left counts";
     hl_gather_answer(gather, result);
 }
@@ -277,6 +292,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     if (!gather)
         return HILOCK_NO_MEMORY;
     begin(gather, group, HILOCK_OP_EXTEND, on_result, user);
+    gather->until_us = hl_lease_deadline_us(gather->begun_us, (uint64_t)lease_ms * 1000);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold &&
             hl_plain_ops.extend(core, group->members[i].lock, lease_ms, on_answered, gather) == HILOCK_OK)

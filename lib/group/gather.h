@@ -14,6 +14,7 @@ struct hl_gather {
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us, tenure;
+    uint64_t until_us;        /* EXTEND: enough members must be held until then for an OK */
     uint32_t epoch, attempts;
     unsigned open, unsettled; /* members: without an answer; RELEASE: UNKNOWN and not settled */
     int is_answered, was_unknown;
