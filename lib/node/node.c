@@ -18,8 +18,12 @@ static void encode_probe(struct hl_request *request, struct hl_command *command)
 
 static void on_probed(struct hl_request *request, const struct hl_answer *answer)
 {
-    if (answer->reply && !request->node->options.is_sentinel)
-        hl_node_sample(request->node, answer->reply, request->sent_us);
+    struct hl_node *node = request->node;
+    if (!answer->reply || node->options.is_sentinel)
+        return;
+    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", answer->reply,
+                         ": requests carry no time after which they must not run"))
+        hl_node_sample(node, answer->reply, request->sent_us);
 }
 
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
@@ -49,7 +53,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 static uint64_t silence_us(const struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
-    if (!oldest || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
+    if (!oldest || !node->is_up || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
         return UINT64_MAX;
     return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
 }
@@ -96,17 +100,17 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     return hl_session_send(&node->session, &command);
 }
 
-/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
-static int send_request(struct hl_node *node, struct hl_request *request)
+/* The handshake is not counted. */
+int hl_node_send(struct hl_node *node, struct hl_request *request)
 {
     int sent = write_request(node, request);
-    if (sent == 0)
+    if (sent == 0 && node->is_up)
         hl_node_report(node, HL_COMMAND_SENT, NULL);
     enqueue_sent(node, request);
     return sent;
 }
 
-/* ---- scripts that the server has forgotten ---- */
+/* ---- scripts ---- */
 
 static void encode_load(struct hl_request *request, struct hl_command *command)
 {
@@ -118,6 +122,8 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     struct hl_node *node = request->node;
     const struct hl_reply *reply = answer->reply;
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
+    if (is_refused)
+        (void)hl_missing_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
@@ -131,7 +137,7 @@ static int load(struct hl_node *node, const struct hl_script *script)
         request++;
     if (hl_request_is_busy(request))
         return 0;
-    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
+    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : hl_node_send(node, request);
 }
 
 static int is_missing_script(const struct hl_reply *reply)
@@ -226,7 +232,7 @@ static void pump(struct hl_node *node)
             bar(node, request);
             continue;
         }
-        send_request(node, request);
+        hl_node_send(node, request);
     }
 }
 
@@ -264,11 +270,12 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     }
     hl_node_dequeue(request);
     if (must_reload(request, reply)) {
-        send_request(node, request);
+        hl_node_send(node, request);
         return;
     }
-    hl_trace(node->host, HL_COMMAND_ANSWERED,
-             &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
+    if (node->is_up)
+        hl_trace(node->host, HL_COMMAND_ANSWERED,
+                 &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
     told = told_of(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
@@ -278,8 +285,11 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     request->ops->done(request, &(struct hl_answer){&told, 1});
 }
 
-static void up(struct hl_node *node)
+/* When its handshake is answered, and has not ended the link. */
+static void look_for_up(struct hl_node *node)
 {
+    if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
+        return;
     node->is_up = 1;
     node->has_no_queue = 0;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
@@ -294,10 +304,8 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     struct hl_node *node = arg;
     node->active_us = node->host->entered_us;
     node->is_silent = 0;
-    if (hl_handshake_is_over(&node->handshake))
-        on_answer(node, reply);
-    else if (hl_handshake_is_answered(node, reply))
-        up(node);
+    on_answer(node, reply);
+    look_for_up(node);
     if (node->parent)
         node->options.wait_link->go_on(node);
     pump(node);
@@ -309,10 +317,9 @@ static void on_open(void *arg)
     node->server_us = node->round_trip_us = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
-    watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
-    hl_handshake_begin(node);
-    if (hl_handshake_is_over(&node->handshake))
-        up(node);
+    if (!node->options.is_sentinel)
+        hl_handshake_begin(node);
+    look_for_up(node);
 }
 
 /* Reports the first failure ever, the first after it was up, and the first refusal of its login. For a sentinel and a
@@ -335,7 +342,6 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     node->is_up = 0;
-    node->handshake = (struct hl_handshake){0, 0};
     node->is_silent = node->graces = 0;
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
@@ -357,8 +363,6 @@ static uint64_t earliest_timeout(const struct hl_node *node)
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
     }
-    if (!hl_handshake_is_over(&node->handshake))
-        earliest = node->active_us + (uint64_t)node->options.command_timeout_ms * 1000;
     return earliest;
 }
 
@@ -408,6 +412,12 @@ static void on_due(void *arg, uint64_t due_us)
         hl_session_break(&node->session, "a command was not answered in its time");
 }
 
+static void prepare(struct hl_node *node, struct hl_request *requests, unsigned count, const struct hl_request_ops *ops)
+{
+    for (unsigned i = 0; i < count; i++)
+        requests[i] = (struct hl_request){.ops = ops, .node = node, .timeout_ms = node->options.command_timeout_ms};
+}
+
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
@@ -420,9 +430,9 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     node->options = *options;
     node->events = events;
     node->arg = arg;
-    node->probe.ops = &probe_ops;
-    for (unsigned i = 0; i < HL_SCRIPTS_MAX; i++)
-        node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = options->command_timeout_ms};
+    prepare(node, &node->probe, 1, &probe_ops);
+    prepare(node, node->loads, HL_SCRIPTS_MAX, &load_ops);
+    prepare(node, node->steps, HL_HANDSHAKE_STEPS, &hl_handshake_ops);
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)

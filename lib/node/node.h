@@ -18,7 +18,7 @@
 #include "node/session.h"
 #include "node/subscription.h"
 
-enum { HL_SCRIPTS_MAX = 16 };
+enum { HL_SCRIPTS_MAX = 16, HL_HANDSHAKE_STEPS = 5 };
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
@@ -42,10 +42,6 @@ struct hl_node_options {
                                   it comes and goes */
 };
 
-struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
-    unsigned scripts, steps;
-};
-
 struct hl_node_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds, let waiters try */
     void (*on_down)(void *arg, struct hl_node *node);
@@ -65,7 +61,6 @@ struct hl_node {
     struct hl_subscription subscription;
     struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
-    struct hl_handshake handshake;     /* the handshake is not answered yet */
     uint64_t active_us;            /* latest answer: when the call from the loop that brought it began */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
@@ -75,7 +70,9 @@ struct hl_node {
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_request loads[HL_SCRIPTS_MAX]; /* of forgotten scripts, by their place in the options */
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their place in the options: at first, and when one was
+                                                forgotten */
+    struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
     uint64_t earlier_us;           /* latest answer over an earlier link */
@@ -99,12 +96,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
-/* 1: this was the last answer, and the session goes on */
-int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply);
-static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
-{
-    return !handshake->scripts && !handshake->steps;
-}
+extern const struct hl_request_ops hl_handshake_ops; /* of its steps */
 
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
@@ -144,6 +136,9 @@ void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 void hl_node_fault(struct hl_node *node, const char *detail); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
+/* Sends it now, before all that waits. 0; -1: the session breaks, and the request counts as sent, because a part of it
+ * may have left. */
+int hl_node_send(struct hl_node *node, struct hl_request *request);
 /* Puts a request into a queue, and takes it out. */
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
 void hl_node_dequeue(struct hl_request *request);

@@ -44,11 +44,11 @@ void hl_node_break(struct hl_node *node, const char *why)
         hl_session_break(&node->third->session, why);
 }
 
-/* The keep-alive belongs to no request. */
+/* The keep-alive and the handshake belong to nobody. */
 int hl_node_is_idle(const struct hl_node *node)
 {
     const struct hl_request *sent = hl_node_oldest(node);
-    if (sent && (sent != &node->probe || TAILQ_NEXT(sent, entry)))
+    if (sent && node->is_up && (sent != &node->probe || TAILQ_NEXT(sent, entry)))
         return 0;
     for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
         if (!TAILQ_EMPTY(&node->queues[place]))
@@ -65,8 +65,7 @@ void hl_node_rest(struct hl_node *node)
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)
         hl_node_report(node, HL_NODE_RESTS, "nothing here needs it: its links are closed");
-    if (hl_request_is_busy(&node->probe))
-        hl_node_dequeue(&node->probe);
-    node->handshake = (struct hl_handshake){0, 0};
+    while (!TAILQ_EMPTY(&node->queues[REQUEST_SENT]))
+        hl_node_dequeue(TAILQ_FIRST(&node->queues[REQUEST_SENT]));
     node->is_up = 0;
 }
