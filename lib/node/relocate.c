@@ -3,19 +3,12 @@
 #include "base/contract.h"
 #include "node/node.h"
 
-void hl_node_park(struct hl_node *node, struct hl_request *request)
-{
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* it was taken out of a queue, or answered */
-    request->node = node;
-    hl_node_enqueue(node, request, REQUEST_PARKED);
-}
-
-struct hl_request *hl_node_take(struct hl_node *node, enum hl_request_place from)
+struct hl_request *hl_node_take(struct hl_node *node)
 {
     struct hl_request *request = NULL;
-    for (unsigned place = from; place <= REQUEST_PARKED && !request; place++)
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL && !request; place++)
         request = TAILQ_FIRST(&node->queues[place]);
-    if (!request && from != REQUEST_PARKED && node->third)
+    if (!request && node->third)
         request = TAILQ_FIRST(&node->third->queues[REQUEST_NORMAL]);
     if (request)
         hl_node_dequeue(request);
