@@ -89,7 +89,7 @@ static const struct step {
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
 };
 
-static unsigned steps_of(const struct hl_node *node)
+unsigned hl_handshake_steps(const struct hl_node *node)
 {
     unsigned wanted = 1u << STEP_SERVER;
     if (node->options.asks_role)
@@ -117,16 +117,21 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
 
 const struct hl_request_ops hl_handshake_ops = {NULL, encode, on_answer};
 
-void hl_handshake_begin(struct hl_node *node)
+/* ---- the probe, at its end and later ---- */
+
+static void encode_probe(struct hl_request *request, struct hl_command *command)
 {
-    unsigned wanted = steps_of(node);
-    int sent = 0;
-    (void)hl_node_withdraw(&node->probe); /* it was to go over the link before */
-    for (unsigned i = 0; node->options.scripts[i] && sent == 0; i++)
-        sent = hl_node_send(node, &node->loads[i]);
-    for (unsigned step = 0; step < STEPS && sent == 0; step++)
-        if (wanted & 1u << step)
-            sent = hl_node_send(node, &node->steps[step]);
-    if (sent == 0)
-        hl_node_send(node, &node->probe);
+    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
 }
+
+static void on_probed(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_node *node = request->node;
+    if (!answer->reply || node->options.is_sentinel)
+        return;
+    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", answer->reply,
+                         ": requests carry no time after which they must not run"))
+        hl_node_sample(node, answer->reply, request->sent_us);
+}
+
+const struct hl_request_ops hl_handshake_probe_ops = {NULL, encode_probe, on_probed};

@@ -11,21 +11,6 @@ enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 
 /* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
 static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
 
-static void encode_probe(struct hl_request *request, struct hl_command *command)
-{
-    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
-}
-
-static void on_probed(struct hl_request *request, const struct hl_answer *answer)
-{
-    struct hl_node *node = request->node;
-    if (!answer->reply || node->options.is_sentinel)
-        return;
-    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", answer->reply,
-                         ": requests carry no time after which they must not run"))
-        hl_node_sample(node, answer->reply, request->sent_us);
-}
-
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
 {
     request->node = node;
@@ -100,8 +85,9 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     return hl_session_send(&node->session, &command);
 }
 
-/* The handshake is not counted. */
-int hl_node_send(struct hl_node *node, struct hl_request *request)
+/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. The handshake
+ * is not counted. */
+static int send_request(struct hl_node *node, struct hl_request *request)
 {
     int sent = write_request(node, request);
     if (sent == 0 && node->is_up)
@@ -137,7 +123,7 @@ static int load(struct hl_node *node, const struct hl_script *script)
         request++;
     if (hl_request_is_busy(request))
         return 0;
-    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : hl_node_send(node, request);
+    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
 }
 
 static int is_missing_script(const struct hl_reply *reply)
@@ -232,7 +218,7 @@ static void pump(struct hl_node *node)
             bar(node, request);
             continue;
         }
-        hl_node_send(node, request);
+        send_request(node, request);
     }
 }
 
@@ -270,7 +256,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     }
     hl_node_dequeue(request);
     if (must_reload(request, reply)) {
-        hl_node_send(node, request);
+        send_request(node, request);
         return;
     }
     if (node->is_up)
@@ -311,6 +297,20 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     pump(node);
 }
 
+static void begin_handshake(struct hl_node *node)
+{
+    unsigned steps = hl_handshake_steps(node);
+    int sent = 0;
+    (void)hl_node_withdraw(&node->probe); /* it was to go over the link before */
+    for (unsigned i = 0; node->options.scripts[i] && sent == 0; i++)
+        sent = send_request(node, &node->loads[i]);
+    for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && sent == 0; step++)
+        if (steps & 1u << step)
+            sent = send_request(node, &node->steps[step]);
+    if (sent == 0)
+        send_request(node, &node->probe);
+}
+
 static void on_open(void *arg)
 {
     struct hl_node *node = arg;
@@ -318,7 +318,7 @@ static void on_open(void *arg)
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     if (!node->options.is_sentinel)
-        hl_handshake_begin(node);
+        begin_handshake(node);
     look_for_up(node);
 }
 
@@ -423,14 +423,13 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
                                                             hl_node_left_us};
-    static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed},
-                                       load_ops = {NULL, encode_load, on_loaded};
+    static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
     memset(node, 0, sizeof *node);
     node->host = host;
     node->options = *options;
     node->events = events;
     node->arg = arg;
-    prepare(node, &node->probe, 1, &probe_ops);
+    prepare(node, &node->probe, 1, &hl_handshake_probe_ops);
     prepare(node, node->loads, HL_SCRIPTS_MAX, &load_ops);
     prepare(node, node->steps, HL_HANDSHAKE_STEPS, &hl_handshake_ops);
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)

@@ -95,8 +95,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 /* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
-void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
-extern const struct hl_request_ops hl_handshake_ops; /* of its steps */
+unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
+extern const struct hl_request_ops hl_handshake_ops, hl_handshake_probe_ops; /* of its steps; of the keep-alive */
 
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
@@ -134,9 +134,6 @@ void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 void hl_node_fault(struct hl_node *node, const char *detail); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
-/* Sends it now, before all that waits. 0; -1: the session breaks, and the request counts as sent, because a part of it
- * may have left. */
-int hl_node_send(struct hl_node *node, struct hl_request *request);
 /* Puts a request into a queue, and takes it out. */
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
 void hl_node_dequeue(struct hl_request *request);
