@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
-#include "lock/core.h"
 #include "play.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
@@ -40,29 +39,6 @@ A_PLAY(handed_over_by_one_script_and_one_push)
     SAME(s, asked(s, NULL), 1);
     HOLDS(s, b->result.fencing_token > token);
     HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
-}
-
-/* Two waiters of one client, for two names; their ids are found in the same bucket, the other's first. */
-WITH_CLIENT(a_push_finds_its_own_waiter)
-{
-    struct client *q = fixture_connect(s, NULL);
-    struct handle *a = holds(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
-    struct handle *c = handle_new(q, "c", "other", FAIR(.lease_ms = 30000)), *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
-    acquire(c, HILOCK_FOREVER);
-    waits(p, "b");
-    for (int i = 1; i < HL_PLACES; i++) {
-        acquire(t, HILOCK_TRY);
-        run_ms(s, 1);
-        release(t);
-        run_ms(s, 1);
-    }
-    acquire(d, HILOCK_FOREVER);
-    run_ms(s, 2);
-    HOLDS(s, hilock_lock_state(c->lock) == HILOCK_STATE_HELD);
-    fixture_hush(s);
-    release(a);
-    TELLS_IN(s, 1, "b:OK a:released");
-    HOLDS(s, hilock_lock_state(d->lock) == HILOCK_STATE_WAITING);
 }
 
 /* ---- who waits ---- */
