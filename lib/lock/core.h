@@ -10,6 +10,7 @@
 #define HL_LOCK_CORE_H
 
 #include "base/alarm.h"
+#include "base/id_table.h"
 #include "base/table.h"
 #include "lock/cell.h"
 #include "lock/notice.h"
@@ -202,7 +203,6 @@ enum hl_acquire_state {
     ACQUIRE_DECIDED
 };
 enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* its reports */
-enum { HL_PLACES = 1024 }; /* buckets: with thousands of waiters a few have the same */
 
 struct hl_acquire {
     struct hl_notice notice;        /* the bits above */
@@ -274,7 +274,7 @@ struct hl_core {
     const struct hl_owner_ops *owner;
     const struct hl_request_ops *hold_requests; /* requests.c */
     const struct hl_notice_ops *acquire_notice; /* report.c */
-    LIST_HEAD(hl_queue_places, hl_queue_place) places[HL_PLACES]; /* by the ids of their holds (grants.c) */
+    struct hl_id_table places;               /* by id (place.c) */
     struct hl_table slot_grants;         /* grants.c: by slot */
     TAILQ_HEAD(, hl_grants) grants;      /* the same; the last used is last */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release

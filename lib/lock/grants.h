@@ -22,7 +22,7 @@ void hl_grants_init(struct hl_core *core);
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place);  /* pushes find it by its id. Without memory
                                                                              they do not */
-void hl_grants_leave(struct hl_queue_place *place); /* pushes no longer find it */
+void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place); /* pushes no longer find it */
 const char *hl_grants_channel(const struct hl_queue_place *place); /* the channel that heartbeats name; "": there is
                                                                       none, poll */
 int hl_grants_listen(const struct hl_queue_place *place); /* it was refused the name and has a place: listens. 0: no

@@ -57,7 +57,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (!acquire->place)
         return;
-    hl_grants_leave(acquire->place);
+    hl_grants_leave(core, acquire->place);
     if (!acquire->lock->terms->kind->place_each)
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
@@ -89,7 +89,7 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
-    hl_grants_leave(place);
+    hl_grants_leave(core, place);
     place->acquire->hold->id = hl_asking_id(place->acquire->lock);
     place->ticket = 0;
     place->behind = NULL;
@@ -148,7 +148,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     params->number = place->number;
     params->ticket = ticket_of(place);
     params->is_try = place->acquire->is_try;
-    if (hl_place_is_found(place))
+    if (hl_id_table_is_in(&place->entry))
         params->channel = hl_grants_channel(place);
     place->is_polling = !*params->channel;
 }
@@ -188,7 +188,7 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
     keep_age(place);
     if (is_new && place->acquire->stands == STANDS_QUEUED)
         hl_gate_place(place->acquire);
-    if (hl_place_is_found(place) && !hl_grants_listen(place))
+    if (hl_id_table_is_in(&place->entry) && !hl_grants_listen(place))
         place->is_polling = 1;
     if (place->position != said->position)
         trace_place(place->acquire->lock, said);

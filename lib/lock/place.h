@@ -27,8 +27,7 @@ enum { HL_FAIR_SENDS = 2 };
 
 struct hl_queue_place {
     struct hl_acquire *acquire;
-    LIST_ENTRY(hl_queue_place) by_id; /* in core->places, */
-    uint64_t id;                     /* by the id of its hold, while a push is to find it; 0: it is not there */
+    struct hl_id_table_entry entry;      /* in core->places, by id, while a push is to find it */
     uint64_t ticket;                 /* 0: none yet */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
     uint64_t news_us;                /* an older heartbeat proves nothing */
@@ -42,7 +41,6 @@ struct hl_queue_place {
     uint8_t confirms;                /* grants in a row with too little left */
 };
 
-static inline int hl_place_is_found(const struct hl_queue_place *place) { return place->id != 0; }
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
 /* 1: the user has no rights to the queue: from now on it polls */
