@@ -177,7 +177,8 @@ static void decide(struct hl_gather *gather, const struct hilock_result *latest)
         result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
     if (result.status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
-    else if (is_extend && result.status == HILOCK_UNKNOWN && (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
+    else if (is_extend && result.status == HILOCK_UNKNOWN &&
+             (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
         result.detail = "too few masters extended it; what is known to be left counts";
     hl_gather_answer(gather, result);
 }

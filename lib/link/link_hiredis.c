@@ -40,7 +40,6 @@ struct hl_link {
     unsigned depth; /* of turns */
     int is_up, is_stream, is_down, is_closed;
     int is_failing; /* ends when the timer fires, at the latest */
-    int is_deaf;    /* no memory for a reply: the next reply would be taken for it */
     struct hl_reader reader;
     struct hl_text why;
 };
@@ -101,7 +100,6 @@ static void destroy(struct hl_link *link)
     if (link->tls)
         hl_tls_unref(link->tls);
     hl_memory_free(&host->memory, link->tls_host);
-    hl_reader_done(&link->reader);
     hl_timer_free(host, link->timer);
     hl_memory_free(&host->memory, link);
 }
@@ -127,28 +125,16 @@ static void turn_end(struct hl_link *link)
 
 /* ---- replies ---- */
 
-static void deliver(struct hl_link *link, const redisReply *reply)
-{
-    struct hl_reply flat;
-    const struct hl_reply *view = hl_reader_view(&link->reader, reply, &flat);
-    if (view) {
-        link->events->on_reply(link->arg, view);
-        return;
-    }
-    link->is_deaf = 1;
-    fail_later(link, "out of memory for the server's answer");
-}
-
 /* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
  * outside. The reader lets no other reply to nothing in. Returns whether to go on. */
-static int take(struct hl_link *link, const redisReply *reply)
+static int take(struct hl_link *link, const struct hl_reply *reply)
 {
     if (!link->reader.is_stream && !link->reader.asked) {
-        hl_text_set(&link->why, "%s", hl_host_quote(link->host, reply->str, reply->len).bytes);
+        hl_text_set(&link->why, "%s", hl_host_quote(link->host, reply->bytes, reply->length).bytes);
         return 0;
     }
     link->reader.asked -= !link->reader.is_stream;
-    deliver(link, reply);
+    link->events->on_reply(link->arg, reply);
     return 1;
 }
 
@@ -157,7 +143,7 @@ static void read_replies(struct hl_link *link)
     redisContext *context = &link->context->c;
     void *reply = NULL;
     int is_good = redisBufferRead(context) == REDIS_OK;
-    while (is_good && !link->is_closed && !link->is_deaf) {
+    while (is_good && !link->is_closed) {
         is_good = redisGetReplyFromReader(context, &reply) == REDIS_OK;
         if (!is_good || !reply)
             break;
@@ -182,7 +168,7 @@ static void read_once(struct hl_link *link)
 
 static int has_more(const struct hl_link *link)
 {
-    return link->context && link->ssl && !link->is_closed && !link->is_deaf && link->tls->ops->has_more(link->ssl);
+    return link->context && link->ssl && !link->is_closed && link->tls->ops->has_more(link->ssl);
 }
 
 /* A server that never stops talking gets its share of a turn, and the rest in the next. */
@@ -200,7 +186,7 @@ static void read_some(struct hl_link *link)
 static void give_up(struct hl_link *link)
 {
     struct hl_text why = link->why;
-    if (link->context && link->is_up && !link->is_deaf) {
+    if (link->context && link->is_up) {
         link->why.bytes[0] = '\0';
         read_some(link);
     }

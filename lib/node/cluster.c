@@ -7,8 +7,8 @@
  * after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that was stopped and goes on has old
  * knowledge: topology.h decides which answers may move a slot from one server to another. Nothing more is read from a
  * server that lost all its slots.
- * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links.
- * */
+ * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links,
+ * and so do those that are sent again in a moment. */
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
@@ -80,11 +80,11 @@ static void place(struct cluster *cluster, struct hl_request *request)
     hl_node_submit(node, request, request->timeout_ms, request->how);
 }
 
-static void place_all(struct cluster *cluster, struct hl_node *at, enum hl_request_place from)
+static void place_all(struct cluster *cluster, struct hl_node *at)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
     struct hl_request *request;
-    while ((request = hl_node_take(at, from)) != NULL)
+    while ((request = hl_node_take(at)) != NULL)
         TAILQ_INSERT_TAIL(&taken, request, entry);
     while ((request = TAILQ_FIRST(&taken)) != NULL) {
         TAILQ_REMOVE(&taken, request, entry);
@@ -108,13 +108,13 @@ static void on_given(struct hl_flush *flush)
             continue;
         member->is_losing = 0;
         is_moved = 1;
-        place_all(cluster, &member->node, REQUEST_FIRST);
+        place_all(cluster, &member->node);
         if (member->slots)
             continue;
         is_failover = 1;
         hl_node_break(&member->node, "another server has its slots now");
     }
-    place_all(cluster, &cluster->nobody, REQUEST_FIRST);
+    place_all(cluster, &cluster->nobody);
     if (is_failover)
         hl_trace(cluster->route.host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
@@ -289,11 +289,12 @@ static void on_rest_timer(void *arg)
 
 /* ---- requests that reach the wrong server ---- */
 
-static int park(struct cluster *cluster, struct hl_node *node, struct hl_request *request)
+/* It is sent again in a moment. */
+static int park(struct cluster *cluster, struct hl_request *request)
 {
     request->hops = 0;
     request->detours++;
-    hl_node_park(node, request);
+    hl_node_submit(&cluster->nobody, request, request->timeout_ms, request->how);
     if (!cluster->is_parking)
         hl_timer_start(cluster->route.host, cluster->park_timer,
                        PARK_MIN_US + hl_random_below(&cluster->route.host->random, PARK_MAX_US - PARK_MIN_US));
@@ -306,9 +307,7 @@ static void on_park_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->route.host);
     cluster->is_parking = 0;
-    place_all(cluster, &cluster->nobody, REQUEST_PARKED);
-    for (unsigned i = 0; i < cluster->members.count; i++)
-        place_all(cluster, &cluster->members.list[i]->node, REQUEST_PARKED);
+    place_all(cluster, &cluster->nobody);
     hl_host_leave(cluster->route.host);
 }
 
@@ -326,7 +325,7 @@ static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_req
     struct hl_member *to = hl_members_find(&cluster->members, address, at);
     refresh_later(cluster);
     if (!to || to == at || request->hops == HOPS_MAX)
-        return park(cluster, &cluster->nobody, request);
+        return park(cluster, request);
     send_to(to, request, 0);
     if (owner_of(cluster, slot) != to) {
         give(cluster, slot, to);
@@ -349,16 +348,16 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
         to = hl_members_find(&cluster->members, &address, at);
         return to && to != at && request->hops < HOPS_MAX
                ? send_to(to, request, HL_PLANTED(ASK_WITHOUT_ASKING) ? 0 : HL_REQUEST_ASKING)
-               : park(cluster, node, request);
+               : park(cluster, request);
     }
     if (request->detours >= AGAIN_MAX)
         return 0;
     if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
-        return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, node, request);
+        return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, request);
     if (!hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
         return 0;
     refresh_later(cluster);
-    return park(cluster, node, request);
+    return park(cluster, request);
 }
 
 /* ---- the servers ---- */

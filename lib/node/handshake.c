@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handshake - the questions to a node right after the login, before any request: SCRIPT LOAD of every script (the
+/* handshake - the first requests to a node, right after the login, before it is up: SCRIPT LOAD of every script (the
  * server may evict scripts made by EVAL, not loaded ones); where it matters, its ROLE and whether it has sharded
- * channels, or may count listeners; INFO of the server and of its memory; and TIME at the end, because a sample of its
- * clock is best when fresh. A third link asks only what matters there, and reports no news of the server. All questions
- * leave together.
+ * channels, or may count listeners; INFO of the server and of its memory; and at the end the node's probe, which is
+ * TIME, because a sample of its clock is best when fresh. A third link asks only what matters there, and reports no
+ * news of the server. All leave together, and the node is up when all are answered.
  * Invariant: the server may refuse any of them, which is reported; only a ROLE other than master ends the link. */
 #include "base/plant.h"
 #include "base/quote.h"
@@ -74,16 +74,9 @@ static void on_counts(struct hl_node *node, const struct hl_reply *reply)
     hl_missing_counts(node);
 }
 
-static void on_time(struct hl_node *node, const struct hl_reply *reply)
-{
-    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
-                         ": requests carry no time after which they must not run"))
-        hl_node_sample(node, reply, node->time_sent_us);
-}
-
 /* ---- the steps, in their order ---- */
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_TIME, STEPS };
+enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEPS = HL_HANDSHAKE_STEPS };
 
 static const struct step {
     const char *words[4]; /* ended by NULL */
@@ -94,12 +87,11 @@ static const struct step {
     [STEP_COUNTS] = {{"PUBSUB", "NUMSUB"}, on_counts},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
-    [STEP_TIME] = {{"TIME"}, on_time},
 };
 
-static unsigned steps_of(const struct hl_node *node)
+unsigned hl_handshake_steps(const struct hl_node *node)
 {
-    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_TIME;
+    unsigned wanted = 1u << STEP_SERVER;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
     if (!node->parent)
@@ -107,48 +99,39 @@ static unsigned steps_of(const struct hl_node *node)
     return wanted;
 }
 
-static int send_step(struct hl_node *node, const char *const *words)
+static unsigned place_of(const struct hl_request *request) { return (unsigned)(request - request->node->steps); }
+
+static void encode(struct hl_request *request, struct hl_command *command)
 {
-    struct hl_command command;
-    hl_command_begin(&command, *words++);
-    while (*words)
-        hl_command_add_word(&command, *words++);
-    return hl_session_send(&node->session, &command);
+    const char *const *words = steps[place_of(request)].words;
+    hl_command_begin(command, *words);
+    while (*++words)
+        hl_command_add_word(command, *words);
 }
 
-void hl_handshake_begin(struct hl_node *node)
+static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
-    struct hl_handshake *handshake = &node->handshake;
-    struct hl_command command;
-    int sent = 0;
-    *handshake = (struct hl_handshake){0, 0};
-    if (node->options.is_sentinel)
+    if (answer->reply)
+        steps[place_of(request)].on_answer(request->node, answer->reply);
+}
+
+const struct hl_request_ops hl_handshake_ops = {NULL, encode, on_answer};
+
+/* ---- the probe, at its end and later ---- */
+
+static void encode_probe(struct hl_request *request, struct hl_command *command)
+{
+    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
+}
+
+static void on_probed(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_node *node = request->node;
+    if (!answer->reply || node->options.is_sentinel)
         return;
-    node->time_sent_us = hl_now_us(node->host);
-    handshake->steps = steps_of(node);
-    for (const struct hl_script *const *script = node->options.scripts; *script && sent == 0; script++) {
-        hl_command_load(&command, *script);
-        sent = hl_session_send(&node->session, &command);
-        handshake->scripts++;
-    }
-    for (unsigned step = 0; step < STEPS && sent == 0; step++)
-        if (handshake->steps & 1u << step)
-            sent = send_step(node, steps[step].words);
+    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", answer->reply,
+                         ": requests carry no time after which they must not run"))
+        hl_node_sample(node, answer->reply, request->sent_us);
 }
 
-int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply)
-{
-    struct hl_handshake *handshake = &node->handshake;
-    unsigned step = 0;
-    if (handshake->scripts) {
-        handshake->scripts--;
-        if (reply->type == HL_REPLY_ERROR)
-            (void)hl_missing_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
-    } else {
-        while (!(handshake->steps & 1u << step))
-            step++;
-        handshake->steps &= ~(1u << step);
-        steps[step].on_answer(node, reply);
-    }
-    return hl_handshake_is_over(handshake) && hl_session_is_open(&node->session);
-}
+const struct hl_request_ops hl_handshake_probe_ops = {NULL, encode_probe, on_probed};

@@ -11,17 +11,6 @@ enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 
 /* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
 static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
 
-static void encode_probe(struct hl_request *request, struct hl_command *command)
-{
-    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
-}
-
-static void on_probed(struct hl_request *request, const struct hl_answer *answer)
-{
-    if (answer->reply && !request->node->options.is_sentinel)
-        hl_node_sample(request->node, answer->reply, request->sent_us);
-}
-
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
 {
     request->node = node;
@@ -49,7 +38,7 @@ static void enqueue_sent(struct hl_node *node, struct hl_request *request)
 static uint64_t silence_us(const struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
-    if (!oldest || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
+    if (!oldest || !node->is_up || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
         return UINT64_MAX;
     return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
 }
@@ -96,17 +85,18 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     return hl_session_send(&node->session, &command);
 }
 
-/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. */
+/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. The handshake
+ * is not counted. */
 static int send_request(struct hl_node *node, struct hl_request *request)
 {
     int sent = write_request(node, request);
-    if (sent == 0)
+    if (sent == 0 && node->is_up)
         hl_node_report(node, HL_COMMAND_SENT, NULL);
     enqueue_sent(node, request);
     return sent;
 }
 
-/* ---- scripts that the server has forgotten ---- */
+/* ---- scripts ---- */
 
 static void encode_load(struct hl_request *request, struct hl_command *command)
 {
@@ -118,6 +108,8 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     struct hl_node *node = request->node;
     const struct hl_reply *reply = answer->reply;
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
+    if (is_refused)
+        (void)hl_missing_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
@@ -267,8 +259,9 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         send_request(node, request);
         return;
     }
-    hl_trace(node->host, HL_COMMAND_ANSWERED,
-             &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
+    if (node->is_up)
+        hl_trace(node->host, HL_COMMAND_ANSWERED,
+                 &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
     told = told_of(node, request, reply);
     if (is_sent_on(node, request, &told))
         return;
@@ -278,8 +271,11 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     request->ops->done(request, &(struct hl_answer){&told, 1});
 }
 
-static void up(struct hl_node *node)
+/* When its handshake is answered, and has not ended the link. */
+static void look_for_up(struct hl_node *node)
 {
+    if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
+        return;
     node->is_up = 1;
     node->has_no_queue = 0;
     watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
@@ -294,13 +290,25 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     struct hl_node *node = arg;
     node->active_us = node->host->entered_us;
     node->is_silent = 0;
-    if (hl_handshake_is_over(&node->handshake))
-        on_answer(node, reply);
-    else if (hl_handshake_is_answered(node, reply))
-        up(node);
+    on_answer(node, reply);
+    look_for_up(node);
     if (node->parent)
         node->options.wait_link->go_on(node);
     pump(node);
+}
+
+static void begin_handshake(struct hl_node *node)
+{
+    unsigned steps = hl_handshake_steps(node);
+    int sent = 0;
+    (void)hl_node_withdraw(&node->probe); /* it was to go over the link before */
+    for (unsigned i = 0; node->options.scripts[i] && sent == 0; i++)
+        sent = send_request(node, &node->loads[i]);
+    for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && sent == 0; step++)
+        if (steps & 1u << step)
+            sent = send_request(node, &node->steps[step]);
+    if (sent == 0)
+        send_request(node, &node->probe);
 }
 
 static void on_open(void *arg)
@@ -309,10 +317,9 @@ static void on_open(void *arg)
     node->server_us = node->round_trip_us = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
-    watch(node, node->active_us + (uint64_t)node->options.command_timeout_ms * 1000);
-    hl_handshake_begin(node);
-    if (hl_handshake_is_over(&node->handshake))
-        up(node);
+    if (!node->options.is_sentinel)
+        begin_handshake(node);
+    look_for_up(node);
 }
 
 /* Reports the first failure ever, the first after it was up, and the first refusal of its login. For a sentinel and a
@@ -335,7 +342,6 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     node->is_up = 0;
-    node->handshake = (struct hl_handshake){0, 0};
     node->is_silent = node->graces = 0;
     tell_down(node, why, retry_us, was_up, refusal != NULL);
     node->events->on_down(node->arg, node);
@@ -357,8 +363,6 @@ static uint64_t earliest_timeout(const struct hl_node *node)
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
         earliest = ends_us < earliest ? ends_us : earliest;
     }
-    if (!hl_handshake_is_over(&node->handshake))
-        earliest = node->active_us + (uint64_t)node->options.command_timeout_ms * 1000;
     return earliest;
 }
 
@@ -408,21 +412,26 @@ static void on_due(void *arg, uint64_t due_us)
         hl_session_break(&node->session, "a command was not answered in its time");
 }
 
+static void prepare(struct hl_node *node, struct hl_request *requests, unsigned count, const struct hl_request_ops *ops)
+{
+    for (unsigned i = 0; i < count; i++)
+        requests[i] = (struct hl_request){.ops = ops, .node = node, .timeout_ms = node->options.command_timeout_ms};
+}
+
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
                                                             hl_node_left_us};
-    static const struct hl_request_ops probe_ops = {NULL, encode_probe, on_probed},
-                                       load_ops = {NULL, encode_load, on_loaded};
+    static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
     memset(node, 0, sizeof *node);
     node->host = host;
     node->options = *options;
     node->events = events;
     node->arg = arg;
-    node->probe.ops = &probe_ops;
-    for (unsigned i = 0; i < HL_SCRIPTS_MAX; i++)
-        node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = options->command_timeout_ms};
+    prepare(node, &node->probe, 1, &hl_handshake_probe_ops);
+    prepare(node, node->loads, HL_SCRIPTS_MAX, &load_ops);
+    prepare(node, node->steps, HL_HANDSHAKE_STEPS, &hl_handshake_ops);
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)

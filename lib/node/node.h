@@ -18,7 +18,7 @@
 #include "node/session.h"
 #include "node/subscription.h"
 
-enum { HL_SCRIPTS_MAX = 16 };
+enum { HL_SCRIPTS_MAX = 16, HL_HANDSHAKE_STEPS = 5 };
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
@@ -42,10 +42,6 @@ struct hl_node_options {
                                   it comes and goes */
 };
 
-struct hl_handshake { /* answers to come, in order: scripts, then each step whose bit is set, the lowest first */
-    unsigned scripts, steps;
-};
-
 struct hl_node_events {
     void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds, let waiters try */
     void (*on_down)(void *arg, struct hl_node *node);
@@ -65,7 +61,6 @@ struct hl_node {
     struct hl_subscription subscription;
     struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
-    struct hl_handshake handshake;     /* the handshake is not answered yet */
     uint64_t active_us;            /* latest answer: when the call from the loop that brought it began */
     struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
@@ -75,7 +70,9 @@ struct hl_node {
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_request loads[HL_SCRIPTS_MAX]; /* of forgotten scripts, by their place in the options */
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their place in the options: at first, and when one was
+                                                forgotten */
+    struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
     uint64_t earlier_us;           /* latest answer over an earlier link */
@@ -98,21 +95,14 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 /* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
-void hl_handshake_begin(struct hl_node *node); /* the session is open. A failed send breaks it */
-/* 1: this was the last answer, and the session goes on */
-int hl_handshake_is_answered(struct hl_node *node, const struct hl_reply *reply);
-static inline int hl_handshake_is_over(const struct hl_handshake *handshake)
-{
-    return !handshake->scripts && !handshake->steps;
-}
+unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
+extern const struct hl_request_ops hl_handshake_ops, hl_handshake_probe_ops; /* of its steps; of the keep-alive */
 
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
-void hl_node_park(struct hl_node *node, struct hl_request *request); /* waits until the route takes it */
-/* Takes out one that has not left, from that queue on: FIRST, or PARKED for parked ones alone. NULL: there is none. */
-struct hl_request *hl_node_take(struct hl_node *node, enum hl_request_place from);
+struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left. NULL: there is none */
 /* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read from

@@ -3,19 +3,12 @@
 #include "base/contract.h"
 #include "node/node.h"
 
-void hl_node_park(struct hl_node *node, struct hl_request *request)
-{
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* it was taken out of a queue, or answered */
-    request->node = node;
-    hl_node_enqueue(node, request, REQUEST_PARKED);
-}
-
-struct hl_request *hl_node_take(struct hl_node *node, enum hl_request_place from)
+struct hl_request *hl_node_take(struct hl_node *node)
 {
     struct hl_request *request = NULL;
-    for (unsigned place = from; place <= REQUEST_PARKED && !request; place++)
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL && !request; place++)
         request = TAILQ_FIRST(&node->queues[place]);
-    if (!request && from != REQUEST_PARKED && node->third)
+    if (!request && node->third)
         request = TAILQ_FIRST(&node->third->queues[REQUEST_NORMAL]);
     if (request)
         hl_node_dequeue(request);
@@ -44,11 +37,11 @@ void hl_node_break(struct hl_node *node, const char *why)
         hl_session_break(&node->third->session, why);
 }
 
-/* The keep-alive belongs to no request. */
+/* The keep-alive and the handshake belong to nobody. */
 int hl_node_is_idle(const struct hl_node *node)
 {
     const struct hl_request *sent = hl_node_oldest(node);
-    if (sent && (sent != &node->probe || TAILQ_NEXT(sent, entry)))
+    if (sent && node->is_up && (sent != &node->probe || TAILQ_NEXT(sent, entry)))
         return 0;
     for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
         if (!TAILQ_EMPTY(&node->queues[place]))
@@ -65,8 +58,7 @@ void hl_node_rest(struct hl_node *node)
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)
         hl_node_report(node, HL_NODE_RESTS, "nothing here needs it: its links are closed");
-    if (hl_request_is_busy(&node->probe))
-        hl_node_dequeue(&node->probe);
-    node->handshake = (struct hl_handshake){0, 0};
+    while (!TAILQ_EMPTY(&node->queues[REQUEST_SENT]))
+        hl_node_dequeue(TAILQ_FIRST(&node->queues[REQUEST_SENT]));
     node->is_up = 0;
 }

@@ -38,7 +38,6 @@ enum hl_request_place { /* all but IDLE: in that queue of its node */
     REQUEST_FIRST,
     REQUEST_URGENT,
     REQUEST_NORMAL,
-    REQUEST_PARKED, /* its route sends it again in a moment */
     REQUEST_BARRED, /* the node must not send it now, and says so on the next turn */
     REQUEST_CONFIRMING, /* answered; replicas must confirm what it wrote (wait_link.h) */
     REQUEST_SENT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subscription - see subscription.h.
  *
- *   OFF -> TO_SEND -> SENT (SUBSCRIBE) -> ON -> (linger) -> TO_SEND -> SENT (UNSUBSCRIBE) -> freed
+ *   OFF -> SENT (SUBSCRIBE) -> ON -> (linger) -> SENT (UNSUBSCRIBE) -> freed
  *
  * Each answer compares the channel's state with what is wanted, so a channel that is wanted again while it leaves
  * simply turns round. */
@@ -11,13 +11,13 @@
 #include "base/plant.h"
 #include "base/quote.h"
 
-enum { AGAIN_US = 200000, LINGER_US = 1000000, WINDOW = 256 }; /* commands without an answer, at most */
+enum { AGAIN_US = 200000, LINGER_US = 1000000 };
 
-enum channel_state { CHANNEL_OFF, CHANNEL_TO_SEND, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
+enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
 struct hl_channel {
     struct hl_table_entry entry;
-    TAILQ_ENTRY(hl_channel) place;  /* in to_send or sent */
+    TAILQ_ENTRY(hl_channel) place;  /* in sent */
     TAILQ_ENTRY(hl_channel) linger; /* in lingering */
     struct hl_subscription *subscription;
     TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
@@ -89,28 +89,20 @@ static int send_word(const struct hl_channel *channel, const char *word)
     return hl_session_send(&channel->subscription->session, &command);
 }
 
-static void pump(struct hl_subscription *subscription)
+/* What is wanted now; nothing while there is no link: with the next one all wanted channels are subscribed. */
+static void send(struct hl_channel *channel)
 {
-    struct hl_channel *channel;
-    while (hl_session_is_open(&subscription->session) && subscription->sent_count < WINDOW &&
-           (channel = TAILQ_FIRST(&subscription->to_send)) != NULL) {
-        TAILQ_REMOVE(&subscription->to_send, channel, place);
-        TAILQ_INSERT_TAIL(&subscription->sent, channel, place);
-        subscription->sent_count++;
-        channel->state = CHANNEL_SENT;
-        channel->sent_unsubscribe = !is_wanted(channel);
-        channel->sent_us = hl_now_us(subscription->host);
-        channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
-        watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
-        if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
-            send_word(subscription->beat, "UNSUBSCRIBE");
-    }
-}
-
-static void send_later(struct hl_channel *channel)
-{
-    channel->state = CHANNEL_TO_SEND;
-    TAILQ_INSERT_TAIL(&channel->subscription->to_send, channel, place);
+    struct hl_subscription *subscription = channel->subscription;
+    if (!hl_session_is_open(&subscription->session))
+        return;
+    TAILQ_INSERT_TAIL(&subscription->sent, channel, place);
+    channel->state = CHANNEL_SENT;
+    channel->sent_unsubscribe = !is_wanted(channel);
+    channel->sent_us = hl_now_us(subscription->host);
+    channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
+    watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
+    if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
+        send_word(subscription->beat, "UNSUBSCRIBE");
 }
 
 /* Moves a channel without a pending command towards its wanted state. */
@@ -119,7 +111,7 @@ static void settle(struct hl_channel *channel)
     int stays = is_wanted(channel) || (channel->is_lingering && channel->is_subscribed);
     channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_OFF;
     if (stays != channel->is_subscribed)
-        send_later(channel);
+        send(channel);
 }
 
 static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
@@ -191,7 +183,7 @@ static void ask_for_all(struct hl_subscription *subscription)
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
         struct hl_channel *channel = (struct hl_channel *)(void *)entry;
         if (is_wanted(channel) && channel->state == CHANNEL_OFF)
-            send_later(channel);
+            send(channel);
     }
 }
 
@@ -237,7 +229,6 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, place);
-    subscription->sent_count--;
     if (is_error && is_sharded(channel) && is_about_place(reply))
         on_misplaced(channel);
     else if (is_error)
@@ -264,7 +255,6 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         on_message(subscription, reply);
     else
         on_booked(subscription, reply);
-    pump(subscription);
 }
 
 static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
@@ -290,7 +280,6 @@ static void on_open(void *arg)
         ask_for_all(subscription);
     end_lingers(subscription, subscription->active_us);
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
-    pump(subscription);
 }
 
 /* One channel of the lost link: unwanted ones are freed. */
@@ -298,9 +287,7 @@ static void lose(struct hl_channel *channel)
 {
     int was_on = channel->is_subscribed;
     channel->is_subscribed = 0;
-    if (channel->state == CHANNEL_TO_SEND)
-        TAILQ_REMOVE(&channel->subscription->to_send, channel, place);
-    else if (channel->state == CHANNEL_SENT)
+    if (channel->state == CHANNEL_SENT)
         TAILQ_REMOVE(&channel->subscription->sent, channel, place);
     channel->state = CHANNEL_OFF;
     if (!is_wanted(channel) && !is_beat(channel))
@@ -316,7 +303,6 @@ static void lose_all(struct hl_subscription *subscription)
         next = hl_table_next(&subscription->channels, entry);
         lose((struct hl_channel *)(void *)entry);
     }
-    subscription->sent_count = 0;
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
@@ -347,8 +333,8 @@ static void check_link(struct hl_subscription *subscription, uint64_t now_us)
         watch(subscription, now_us + timeout_us / 4);
     else if (quiet_us < idle_us)
         watch(subscription, subscription->active_us + idle_us);
-    else if (subscription->beat->state != CHANNEL_TO_SEND)
-        send_later(subscription->beat); /* pump watches for its answer */
+    else
+        send(subscription->beat);
 }
 
 static void on_due(void *arg, uint64_t due_us)
@@ -362,7 +348,6 @@ static void on_due(void *arg, uint64_t due_us)
     else if (subscription->again_us)
         watch(subscription, subscription->again_us);
     check_link(subscription, now_us);
-    pump(subscription);
 }
 
 static struct hl_channel *channel_new(struct hl_subscription *subscription, const char *name, size_t length)
@@ -389,7 +374,6 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     subscription->host = host;
     subscription->timeout_ms = timeout_ms;
     subscription->keepalive_ms = keepalive_ms;
-    TAILQ_INIT(&subscription->to_send);
     TAILQ_INIT(&subscription->sent);
     TAILQ_INIT(&subscription->lingering);
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
@@ -457,10 +441,8 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
     TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
     hl_subscription_start(subscription);
     stop_linger(channel);
-    if ((channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED) &&
-        hl_session_is_open(&subscription->session))
-        send_later(channel);
-    pump(subscription);
+    if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
+        send(channel);
     return listener;
 }
 

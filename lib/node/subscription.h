@@ -42,8 +42,7 @@ struct hl_subscription {
     struct hl_host *host;
     struct hl_session session;
     struct hl_table channels;
-    TAILQ_HEAD(hl_channels, hl_channel) to_send, sent, lingering; /* lingering channels: the first leaves first */
-    unsigned sent_count;
+    TAILQ_HEAD(hl_channels, hl_channel) sent, lingering; /* lingering channels: the first leaves first */
     uint64_t active_us;
     uint32_t timeout_ms, keepalive_ms;
     void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
