@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing,
  * a close that leaves the loop empty. libevent is one of them here; all other live tests are played on it alone. */
-#include "loops.h"
-
 #include <stdio.h>
 
 #include "support/fixture.h"
 #include "support/secret.h"
 
-static const struct client_loop *const loops[] = {
+static const struct loop_runner *const loops[] = {
     NULL, /* libevent */
 #ifdef LIVE_LIBUV
     &loop_libuv,
@@ -21,7 +19,7 @@ static const struct client_loop *const loops[] = {
 #endif
 };
 
-static const struct client_loop *loop; /* the one that is played on */
+static const struct loop_runner *loop; /* the one that is played on */
 
 static void begin(struct client *client, const struct hilock_client_options *options)
 {
