@@ -195,7 +195,7 @@ static void pass(const char *item, int count)
         link_trial_say(&trial, bytes, length);
         while (trial.replies < i && !trial.is_down)
             link_trial_turns(&trial, 1);
-        assert_true(trial.bytes < 8 << 20); /* of ours; hiredis has about as much */
+        assert_true(trial.memory.bytes < 8 << 20); /* of ours; hiredis has about as much */
     }
     say(&trial, ":2\r\n", 4, 4);
     assert_string_equal(trial.told, ":2");
