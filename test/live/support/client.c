@@ -178,6 +178,8 @@ static void on_closed(void *user)
     client->hilock = NULL;
 }
 
+int client_has_renewed(void *client) { return client_stats(client).renewals > 0; }
+
 static int is_closed(void *arg) { return ((struct client *)arg)->is_closed; }
 
 void client_close(struct client *client)

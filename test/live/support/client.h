@@ -73,6 +73,7 @@ void client_for_ms(struct client *client, uint32_t span_ms); /* turns for so lon
 void client_close(struct client *client);
 void client_end(struct client *client); /* frees its handles, which gives back what they hold, and closes it */
 struct hilock_stats client_stats(const struct client *client);
+int client_has_renewed(void *client); /* for client_until */
 
 /* Options: on_lost, on_event and user are the handle's; NULL: a lease that no stall of the machine ends. The handle must stay where it is. */
 void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);
