@@ -29,20 +29,6 @@ static void begin(struct client *client, const struct hilock_client_options *opt
         client_open_with(client, options);
 }
 
-static void acquire_and_release(struct fixture *fixture)
-{
-    struct client client;
-    struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    handle_open(&stock, &client, "stock:42", NULL);
-    for (int i = 0; i < 100; i++) {
-        assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-        assert_true(stock.acquired.token > 0);
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-    }
-    client_end(&client);
-}
-
 static void by_host_name(struct fixture *fixture)
 {
     struct client client;
@@ -157,7 +143,6 @@ static void abandon(struct fixture *fixture)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(acquire_and_release),
         FIXTURE_TEST_WITH_PORT(by_host_name),
         FIXTURE_TEST(wait_and_be_woken),
         FIXTURE_TEST(links_that_carry_nothing),
