@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_store - what befalls a store does to it what its header says: refusals, restarts, sweeps, copies. What real servers can
  * be asked is compared with them in ../sim/lockstep instead. */
+#include "base/slot.h"
+#include "memory/slot.h"
 #include "script_trial.h"
+
+enum { SLOTS_TRIED = 20000 };
 
 /* A script runs up to its first write: a release that finds nothing to release is answered even by a read-only server. */
 TRIAL(test_writes_are_refused)
@@ -74,4 +78,20 @@ TRIAL(test_copies)
     assert_true(sim_store_hash_field(trial->store, "N", 1, 0, &field));
     assert_memory_equal(field.name, "u:1", field.name_length);
     assert_int_equal(end_of_a_mutex(trial)->integer, 1);
+}
+
+/* ---- what it has of its own, to owe nothing to the library that is tested by it, agrees with the library's ---- */
+
+static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
+
+TEST(test_slots)
+{
+    char key[16];
+    unsigned seed = 1;
+    for (int i = 0; i < SLOTS_TRIED; i++) {
+        size_t length = next(&seed) % sizeof key;
+        for (size_t j = 0; j < length; j++)
+            key[j] = "{}abc\xff"[next(&seed) % 6];
+        assert_int_equal(sim_slot_of(key, length), hl_slot_of(key, length));
+    }
 }
