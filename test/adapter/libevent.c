@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conformance runner of the libevent adapter. With HILOCK_LIBEVENT_DEBUG in the environment libevent checks that every event is set up
+/* The runner of libevent. With HILOCK_LIBEVENT_DEBUG in the environment libevent checks that every event is set up
  * and torn down in order. */
-#include "conformance.h"
+#include "runner.h"
 
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
@@ -28,5 +28,5 @@ static int is_empty(void *native)
 
 static void end(void *native) { event_base_free(native); }
 
-LOOP_UNDER_TEST(hilock_libevent_loop(ret_loop, native),
-                hilock_client_open_libevent(ret_client, native, options, ret_error));
+LOOP_RUNNER(libevent, hilock_libevent_loop(ret_loop, native),
+            hilock_client_open_libevent(ret_client, native, options, ret_error));

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conformance runner of the sd-event adapter. */
-#include "conformance.h"
+/* The runner of sd-event. */
+#include "runner.h"
 
 #include <hilock/adapters/sd-event.h>
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-event.h>
-
-enum { TURN_US = 1000000 };
 
 static void *begin(void)
 {
@@ -15,7 +13,7 @@ static void *begin(void)
     return sd_event_new(&native) >= 0 ? native : NULL;
 }
 
-static void turn_loop(void *native) { sd_event_run(native, TURN_US); }
+static void turn_loop(void *native) { sd_event_run(native, TURN_MS * 1000); }
 
 /* sd-event does not count its sources; the kernel knows which descriptors its epoll set watches. */
 static int is_empty(void *native)
@@ -34,5 +32,5 @@ static int is_empty(void *native)
 
 static void end(void *native) { sd_event_unref(native); }
 
-LOOP_UNDER_TEST(hilock_sd_event_loop(ret_loop, native),
-                hilock_client_open_sd_event(ret_client, native, options, ret_error));
+LOOP_RUNNER(sd_event, hilock_sd_event_loop(ret_loop, native),
+            hilock_client_open_sd_event(ret_client, native, options, ret_error));

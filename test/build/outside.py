@@ -162,6 +162,20 @@ class Server:
 
 
 @contextlib.contextmanager
+def masters(program, folder, is_mixed=False):
+    """A cluster of three, each with a third of the slots; mixed, neighbours are far apart, and there are many ranges."""
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(program, folder, '--cluster-enabled', 'yes')) for _ in range(3)]
+        for i, server in enumerate(servers):
+            slots = range(i, 16384, 3) if is_mixed else range(16384 * i // 3, 16384 * (i + 1) // 3)
+            server.ask('CLUSTER', 'ADDSLOTS', *slots)
+            servers[0].ask('CLUSTER', 'MEET', '127.0.0.1', server.port)
+        until(lambda: all({'cluster_state:ok', 'cluster_known_nodes:3'} <= set(server.ask('CLUSTER', 'INFO').split())
+                          for server in servers), 'the cluster is whole')
+        yield servers
+
+
+@contextlib.contextmanager
 def redis(program, folder):
     """The URL of a server that is at a socket alone."""
     with Server(program, folder, port=0) as server:

@@ -9,7 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
 import outside  # noqa: E402
-from outside import LOGIN, SECRET, WAITS_S, Server, answer, ask, free_port, locks, redis, until  # noqa: E402, F401
+from outside import LOGIN, SECRET, WAITS_S, Server, answer, ask, free_port, locks, masters, redis, until  # noqa: E402, F401
 
 
 def expect(claim, text):

@@ -4,7 +4,6 @@
 cluster, and wants a machine that does nothing else. With sections named (SECTIONS, below)
 these are played at the same time, each by servers of its own, and the others stay as they are, as does one that fails."""
 import concurrent.futures
-import contextlib
 import json
 import os
 import re
@@ -38,20 +37,9 @@ SECTIONS = {  # name: title, program, which of its tests (none: all)
 }
 
 
-@contextlib.contextmanager
-def masters():
-    """The port of the first of three masters."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(store.Server('redis-server', folder, '--cluster-enabled', 'yes')) for _ in range(3)]
-        ports = [f'127.0.0.1:{server.port}' for server in servers]
-        subprocess.run(['redis-cli', '--cluster', 'create', *ports, '--cluster-yes'], stdout=subprocess.DEVNULL, check=True)
-        store.until(lambda: all('cluster_state:ok' in server.ask('CLUSTER', 'INFO') for server in servers), 'the cluster is whole')
-        yield servers[0].port
-
-
 def pairs(build):
-    with masters() as port:
-        command = [os.path.join(build, 'bench/hilock-bench'), 'pairs', '--inflight', '256', '--rounds', '31', '--json', '--url', f'redis+cluster://127.0.0.1:{port}']
+    with tempfile.TemporaryDirectory() as folder, store.masters('redis-server', folder) as servers:
+        command = [os.path.join(build, 'bench/hilock-bench'), 'pairs', '--inflight', '256', '--rounds', '31', '--json', '--url', f'redis+cluster://127.0.0.1:{servers[0].port}']
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, flush=True)
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]

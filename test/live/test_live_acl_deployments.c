@@ -137,8 +137,6 @@ TEST(behind_Sentinel)
 
 /* ---- a Cluster ---- */
 
-static int is_renewed(void *arg) { return client_stats(arg).renewals > 0; }
-
 /* A renewal is sent to where the slot is going. */
 static void renew_while_the_slot_moves(struct shards *set, const struct hilock_client_options *options)
 {
@@ -151,7 +149,7 @@ static void renew_while_the_slot_moves(struct shards *set, const struct hilock_c
     shards_begin_move(set, slot, to);
     shards_move_key(set, "stock:9", from, to);
     shards_move_key(set, "hilock:token:{stock:9}", from, to);
-    client_until(&client, is_renewed, &client, "a renewal");
+    client_until(&client, client_has_renewed, &client, "a renewal");
     shards_end_move(set, slot, from, to);
     client_end(&client);
 }

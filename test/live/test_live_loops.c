@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing,
  * a close that leaves the loop empty. libevent is one of them here; all other live tests are played on it alone. */
-#include "loops.h"
-
 #include <stdio.h>
 
 #include "support/fixture.h"
 #include "support/secret.h"
 
-static const struct client_loop *const loops[] = {
+static const struct loop_runner *const loops[] = {
     NULL, /* libevent */
 #ifdef LIVE_LIBUV
     &loop_libuv,
@@ -21,7 +19,7 @@ static const struct client_loop *const loops[] = {
 #endif
 };
 
-static const struct client_loop *loop; /* the one that is played on */
+static const struct loop_runner *loop; /* the one that is played on */
 
 static void begin(struct client *client, const struct hilock_client_options *options)
 {
@@ -29,20 +27,6 @@ static void begin(struct client *client, const struct hilock_client_options *opt
         client_open_in(client, loop, options);
     else
         client_open_with(client, options);
-}
-
-static void acquire_and_release(struct fixture *fixture)
-{
-    struct client client;
-    struct handle stock;
-    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
-    handle_open(&stock, &client, "stock:42", NULL);
-    for (int i = 0; i < 100; i++) {
-        assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
-        assert_true(stock.acquired.token > 0);
-        assert_int_equal(handle_give(&stock), HILOCK_OK);
-    }
-    client_end(&client);
 }
 
 static void by_host_name(struct fixture *fixture)
@@ -159,7 +143,6 @@ static void abandon(struct fixture *fixture)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(acquire_and_release),
         FIXTURE_TEST_WITH_PORT(by_host_name),
         FIXTURE_TEST(wait_and_be_woken),
         FIXTURE_TEST(links_that_carry_nothing),

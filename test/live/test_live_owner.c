@@ -24,12 +24,10 @@ static void begin(struct trial *trial, struct fixture *fixture)
         client_turn(&trial->client);
 }
 
-static int has_renewed(void *client) { return client_stats(client).renewals >= 1; }
-
 /* Renewals are timers, wakes are messages: both still come. */
 static void end(struct trial *trial)
 {
-    client_until(&trial->client, has_renewed, &trial->client, "a renewal");
+    client_until(&trial->client, client_has_renewed, &trial->client, "a renewal");
     redis_do(trial->fixture->redis, "DEL foreign");
     redis_do(trial->fixture->redis, "PUBLISH redisson_lock__channel:{foreign} 0");
     handle_until(&trial->waiting, &trial->waiting.acquired, 1, "the wake");

@@ -21,8 +21,6 @@ static void come_back(struct fixture *fixture)
     fixture->redis = redis_open(fixture->server);
 }
 
-static int has_renewed(void *client) { return client_stats(client).renewals > 0; }
-
 /* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the
  * token protects against that. */
 static void is_restarted(struct fixture *fixture, int is_kept)
@@ -42,7 +40,7 @@ static void is_restarted(struct fixture *fixture, int is_kept)
     die(fixture);
     come_back(fixture);
     if (is_kept) {
-        client_until(&holding, has_renewed, &holding, "the renewal that verifies the hold");
+        client_until(&holding, client_has_renewed, &holding, "the renewal that verifies the hold");
         assert_int_equal(first.lost.count + first.renewal_failed.count + second.acquired.count, 0);
         assert_true(hilock_lock_token(first.lock) == first.acquired.token);
         assert_int_equal(handle_give(&first), HILOCK_OK);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """deployments.py REDIS_SERVER HILOCK - in a cluster and behind Sentinel: run takes locks, status finds who holds
 names wherever these are, doctor says what servers and sentinels think of themselves, also when one is gone."""
-import contextlib
 import signal
 import sys
 import tempfile
@@ -9,18 +8,8 @@ import tempfile
 from command import hold, said, store
 
 
-def is_whole(server):
-    info = server.ask('CLUSTER', 'INFO')
-    return 'cluster_state:ok' in info and 'cluster_known_nodes:3' in info
-
-
 def cluster(hilock, program, work):
-    with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(store.Server(program, work, '--cluster-enabled', 'yes')) for _ in range(3)]
-        for i, server in enumerate(servers):
-            server.ask('CLUSTER', 'ADDSLOTS', *range(i, 16384, 3))  # neighbours are far apart: many ranges
-            servers[0].ask('CLUSTER', 'MEET', '127.0.0.1', server.port)
-        store.until(lambda: all(is_whole(server) for server in servers), 'the cluster is whole')
+    with store.masters(program, work, is_mixed=True) as servers:
         url = f'redis+cluster://{store.LOGIN}127.0.0.1:{servers[0].port}'
         names = [f'shop:{i}' for i in range(6)]
         holders = [hold(hilock, url, name) for name in names]

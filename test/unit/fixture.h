@@ -102,7 +102,7 @@ hilock_status acquire(struct handle *handle, uint32_t wait_ms);
 struct handle *acquiring(struct handle *handle, uint32_t wait_ms); /* it is accepted */
 int is_held(const struct handle *handle);
 hilock_status release(struct handle *handle);       /* with a callback */
-hilock_status release_quietly(struct handle *handle);
+void release_quietly(struct handle *handle); /* without one, whether it is held or not */
 hilock_status cancel(struct handle *handle);
 hilock_status peek(struct handle *handle);
 hilock_status force(struct handle *handle, const char *holder); /* force_release */

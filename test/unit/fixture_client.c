@@ -291,7 +291,7 @@ struct handle *held(struct client *client, const char *tag, const char *name, co
 int is_held(const struct handle *handle) { return hilock_lock_state(handle->lock) == HILOCK_STATE_HELD; }
 hilock_status acquire(struct handle *handle, uint32_t wait_ms) { return hilock_acquire(handle->lock, wait_ms, on_result, handle); }
 hilock_status release(struct handle *handle) { return hilock_release(handle->lock, on_result, handle); }
-hilock_status release_quietly(struct handle *handle) { return hilock_release(handle->lock, NULL, NULL); }
+void release_quietly(struct handle *handle) { (void)hilock_release(handle->lock, NULL, NULL); }
 hilock_status extend(struct handle *handle, uint32_t lease_ms) { return hilock_extend(handle->lock, lease_ms, on_result, handle); }
 hilock_status cancel(struct handle *handle) { return hilock_cancel(handle->lock); }
 hilock_status peek(struct handle *handle) { return hilock_peek(handle->lock, on_result, handle); }

@@ -4,6 +4,9 @@
 #ifndef TEST_UNIT_LINK_SUITE_H
 #define TEST_UNIT_LINK_SUITE_H
 
+#include <sys/socket.h>
+
+#include "base/memory.h"
 #include "link_trial.h"
 #include "suite.h"
 
@@ -28,6 +31,15 @@ static inline void link_suite_run(struct link_trial *trial, link_trial_fn *test)
 {
     link_trial_connect(trial);
     test(trial);
+}
+
+/* Reads, and keeps nothing. */
+static inline size_t drain(struct link_trial *trial)
+{
+    char heap[1 << 14];
+    ssize_t got = recv(trial->peer, heap, sizeof heap, MSG_DONTWAIT);
+    hl_memory_wipe(heap, sizeof heap);
+    return got > 0 ? (size_t)got : 0;
 }
 
 /* Turns until exactly this has been reported since the begin. */

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -29,32 +28,6 @@ static int open_fds(void)
         count++;
     closedir(dir);
     return count;
-}
-
-/* ---- memory that counts, and fails on order ---- */
-
-static void *allocate(size_t bytes, void *ctx)
-{
-    struct link_trial *trial = ctx;
-    void *block = trial->blocks_fail == 0 ? NULL : malloc(bytes);
-    trial->blocks_fail -= trial->blocks_fail > 0;
-    trial->blocks += block != NULL;
-    trial->bytes += malloc_usable_size(block);
-    return block;
-}
-
-static void *reallocate(void *block, size_t bytes, void *ctx)
-{
-    (void)block, (void)bytes, (void)ctx;
-    fail_msg("a link grows nothing");
-    return NULL;
-}
-
-static void release(void *block, void *ctx)
-{
-    ((struct link_trial *)ctx)->blocks--;
-    ((struct link_trial *)ctx)->bytes -= malloc_usable_size(block);
-    free(block);
 }
 
 /* ---- reports ---- */
@@ -190,14 +163,13 @@ static void listen_tcp(struct link_trial *trial)
 
 void link_trial_begin(struct link_trial *trial, const char *family)
 {
-    const struct hilock_allocator allocator = {allocate, reallocate, release, trial};
-    struct hilock_loop table;
+    const struct hilock_allocator allocator = world_memory_allocator(&trial->memory);
     struct hl_memory memory;
     memset(trial, 0, sizeof *trial);
     trial->fds = open_fds();
     trial->peer = -1;
-    trial->blocks_fail = -1;
-    trial->loop = poll_loop_new(&table);
+    trial->loop = poll_loop_new();
+    struct hilock_loop table = poll_loop_table(trial->loop);
     hl_memory_init(&memory, &allocator);
     assert_int_equal(hl_host_init(&trial->host, &table, &memory, 1), 0);
     trial->host.on_leave = on_leave;
@@ -215,10 +187,9 @@ void link_trial_end(struct link_trial *trial)
     if (trial->link)
         link_trial_close(trial, 0);
     link_trial_turns(trial, 2);
-    assert_int_equal(poll_loop_watches(trial->loop), 0);
-    assert_int_equal(poll_loop_timers(trial->loop), 1); /* the host's own */
-    assert_int_equal(trial->blocks, 0);
+    assert_int_equal(trial->memory.blocks, 0);
     hl_host_done(&trial->host);
+    assert_int_equal(poll_loop_end(trial->loop), 0);
     link_trial_hang_up(trial);
     close(trial->listener);
     if (trial->path[0])

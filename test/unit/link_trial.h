@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "link/link.h"
 #include "poll_loop.h"
+#include "world/memory.h"
 
 struct link_trial;
 typedef void link_trial_fn(struct link_trial *trial);
@@ -26,8 +27,7 @@ struct link_trial {
     size_t told_length;
     int is_up, is_down, is_calling, replies;
     link_trial_fn *at_up, *at_reply, *at_down, *at_leave; /* what to do inside */
-    long blocks, blocks_fail; /* of the allocator: alive; how many more may be made, or -1 */
-    size_t bytes;             /* in these blocks */
+    struct world_memory memory;
     int fds;                  /* open when it began */
 };
 

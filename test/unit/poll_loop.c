@@ -30,18 +30,15 @@ struct poll_loop {
     int tables, fails_in; /* the calls until one fails; 0: none does */
 };
 
-/* clock: a loop whose clock jumps, or NULL. */
 static uint64_t now_us(const void *clock)
 {
     const struct poll_loop *loop = clock;
     struct timespec now;
-    if (loop)
+    if (loop->jumped_us)
         return loop->jumped_us;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
-
-static uint64_t time_of(const struct poll_loop *loop) { return now_us(loop->jumped_us ? loop : NULL); }
 
 static int fails(struct poll_loop *loop) { return loop->fails_in > 0 && --loop->fails_in == 0; }
 
@@ -96,7 +93,7 @@ static void *timer_new(void *loop, hilock_fire_fn *fire, void *arg)
 static void timer_start(void *handle, uint64_t delay_us)
 {
     struct item *timer = handle;
-    timer->due_us = time_of(timer->loop) + delay_us;
+    timer->due_us = now_us(timer->loop) + delay_us;
     timer->started_in = timer->loop->turn;
     timer->is_started = 1;
 }
@@ -109,19 +106,17 @@ static void *resolve(void *ctx, const char *host, hilock_resolved_fn *done, void
     return NULL;
 }
 
-struct poll_loop *poll_loop_new(struct hilock_loop *ret_table)
+struct poll_loop *poll_loop_new(void)
 {
     struct poll_loop *loop = calloc(1, sizeof *loop);
-    *ret_table = (struct hilock_loop){sizeof *ret_table, now_us,      NULL,       loop,      watch_new,
-                                      watch_set,         free_item,   timer_new,  timer_start, timer_stop,
-                                      free_item,         resolve,     free,       free,      NULL};
+    if (!loop)
+        abort();
     return loop;
 }
 
 struct poll_loop *poll_loop_new_jumping(void)
 {
-    struct hilock_loop unused;
-    struct poll_loop *loop = poll_loop_new(&unused);
+    struct poll_loop *loop = poll_loop_new();
     loop->jumped_us = JUMPS_FROM_US;
     return loop;
 }
@@ -139,7 +134,7 @@ struct hilock_loop poll_loop_table(struct poll_loop *loop)
 static int wait_for(const struct poll_loop *loop, int wait_ms)
 {
     const struct item *timer;
-    uint64_t now = time_of(loop);
+    uint64_t now = now_us(loop);
     LIST_FOREACH(timer, &loop->items, entry) {
         uint64_t left_ms = timer->due_us > now ? (timer->due_us - now + 999) / 1000 : 0;
         if (timer->is_started && left_ms < (uint64_t)wait_ms)
@@ -186,7 +181,7 @@ static void begin_turn(struct poll_loop *loop)
 
 static void end_turn(struct poll_loop *loop)
 {
-    const uint64_t now = time_of(loop);
+    const uint64_t now = now_us(loop);
     struct item *timer;
     LIST_FOREACH(timer, &loop->items, entry) {
         if (timer->is_started && timer->due_us <= now && timer->started_in != loop->turn) {
@@ -219,27 +214,18 @@ void poll_loop_jump(struct poll_loop *loop, uint64_t until_us)
     end_turn(loop);
 }
 
-static int count_of(const struct poll_loop *loop, int is_timer)
-{
-    const struct item *item;
-    int count = 0;
-    LIST_FOREACH(item, &loop->items, entry)
-        count += (item->ready == NULL) == is_timer;
-    return count;
-}
-
-int poll_loop_watches(const struct poll_loop *loop) { return count_of(loop, 0); }
-int poll_loop_timers(const struct poll_loop *loop) { return count_of(loop, 1); }
-
 void poll_loop_refuse_watching(struct poll_loop *loop, int is_refusing) { loop->is_refusing = is_refusing; }
 
 void poll_loop_fail(struct poll_loop *loop, int nth) { loop->fails_in = nth; }
 
-uint64_t poll_loop_us(const struct poll_loop *loop) { return time_of(loop); }
+uint64_t poll_loop_us(const struct poll_loop *loop) { return now_us(loop); }
 
 int poll_loop_end(struct poll_loop *loop)
 {
-    int left = poll_loop_watches(loop) + poll_loop_timers(loop) + loop->tables;
+    const struct item *item;
+    int left = loop->tables;
+    LIST_FOREACH(item, &loop->items, entry)
+        left++;
     free(loop);
     return left;
 }

@@ -10,17 +10,15 @@
 
 struct poll_loop;
 
-struct poll_loop *poll_loop_new(struct hilock_loop *ret_table); /* free_ctx of the table ends it */
+struct poll_loop *poll_loop_new(void);
+struct poll_loop *poll_loop_new_jumping(void);
+struct hilock_loop poll_loop_table(struct poll_loop *loop); /* as many as are wanted */
+int poll_loop_end(struct poll_loop *loop); /* frees it; how many watches, timers and tables were left: must be 0 */
 void poll_loop_turn(struct poll_loop *loop, int wait_ms);       /* waits at most so long for something to happen */
-int poll_loop_watches(const struct poll_loop *loop);            /* that live */
-int poll_loop_timers(const struct poll_loop *loop);
 void poll_loop_refuse_watching(struct poll_loop *loop, int is_refusing); /* from now on watch_set cannot */
 
-struct poll_loop *poll_loop_new_jumping(void);
-struct hilock_loop poll_loop_table(struct poll_loop *loop); /* of one whose clock jumps; as many as are wanted */
 void poll_loop_jump(struct poll_loop *loop, uint64_t until_us); /* a turn; the time does not go on beyond that one */
 uint64_t poll_loop_us(const struct poll_loop *loop);
 void poll_loop_fail(struct poll_loop *loop, int nth); /* the nth from now on of all calls that may fail does; 0: none */
-int poll_loop_end(struct poll_loop *loop); /* frees it; how many watches, timers and tables were left: must be 0 */
 
 #endif

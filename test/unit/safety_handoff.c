@@ -6,8 +6,6 @@
 static const struct hilock_lock_options three_seconds = {.size = sizeof three_seconds, .lease_ms = 3000};
 static const struct hilock_lock_options fixed = {.size = sizeof fixed, .lease_ms = 3000, .renew = HILOCK_RENEW_NEVER};
 
-static void release_it(struct handle *handle) { release_quietly(handle); }
-
 static void block(struct handle *handle) { world_jump_us(&handle->fixture->world, 2000000); }
 
 ALSO(HANDOFF_BLIND, what_aged_between_the_turns_is_not_told, "b->result.remaining_ms >= 2900")
@@ -97,7 +95,7 @@ SAFETY(HANDOFF_UNBOUNDED, others_are_let_in_after_sixteen_turns,
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     struct handle *a = held(p, "a", "stock", NULL);
     for (int i = 0; i < 20; i++)
-        when(asking(p, "b", "stock", NULL), "OK", release_it);
+        when(asking(p, "b", "stock", NULL), "OK", release_quietly);
     asking(q, "c", "stock", NULL);
     unheard_ms(s, 10);
     release_quietly(a);

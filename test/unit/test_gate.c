@@ -54,14 +54,12 @@ WITH_CLIENT(who_may_not_subscribe_polls)
     HOLDS(s, strstr(p->log, "SUBSCRIBE refused: NOPERM"));
 }
 
-static void release_it(struct handle *handle) { release_quietly(handle); }
-
 GIVEN(the_line_is_first_come_first_served, fixture_connect(s, &alone))
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
     TELLS_IN(s, 10, "b:WAITING c:WAITING");
-    when(b, "OK", release_it);
-    when(c, "OK", release_it);
+    when(b, "OK", release_quietly);
+    when(c, "OK", release_quietly);
     release_quietly(a);
     TELLS_IN(s, 10, "b:OK c:OK");
     SAME(s, asked(s, "mutex_acquire"), 1); /* each release asks for the next one, too */

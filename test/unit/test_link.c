@@ -32,7 +32,7 @@ UNOPENED_TRIAL(long_arrays_are_seen_whole)
         link_trial_ask(trial), link_trial_ask(trial);
         link_trial_answer(trial, bytes), link_trial_answer(trial, "*1\r\n:2\r\n");
         link_trial_until(trial, "[:2]");
-        assert_true(trial->bytes < 2000);
+        assert_true(trial->memory.bytes < 2000);
         assert_int_equal(strlen(trial->told), strlen("up [") + 100 * 3 - 1 + strlen("] [:2]"));
         trial->told_length = (size_t)sprintf(trial->told, "up");
     }
@@ -118,9 +118,10 @@ UNOPENED_TRIAL(watching_refused_at_once)
 UNOPENED_TRIAL(every_allocation_fails_once)
 {
     int failures = 0;
+    trial->memory.fails = 1;
     for (int is_failing = 1; is_failing; failures++) {
         trial->told_length = 0, trial->told[0] = '\0', trial->is_up = trial->is_down = 0;
-        trial->blocks_fail = failures;
+        trial->memory.fail_at = trial->memory.asked + 1 + (uint64_t)failures;
         if (link_trial_open(trial) != 0)
             continue;
         link_trial_until(trial, "up");
@@ -133,7 +134,7 @@ UNOPENED_TRIAL(every_allocation_fails_once)
         link_trial_close(trial, 0);
         link_trial_hang_up(trial);
     }
-    trial->blocks_fail = -1;
+    trial->memory.fail_at = 0;
     assert_int_equal(failures, 3); /* the link, the items; and none */
 }
 

@@ -19,15 +19,6 @@ TEST(what_is_there_is_found)
     free(block);
 }
 
-/* Reads, and keeps nothing. */
-static size_t drain(struct link_trial *trial)
-{
-    char heap[1 << 14];
-    ssize_t got = recv(trial->peer, heap, sizeof heap, MSG_DONTWAIT);
-    hl_memory_wipe(heap, sizeof heap);
-    return got > 0 ? (size_t)got : 0;
-}
-
 static void drain_all(struct link_trial *trial)
 {
     while (trial->factory.backlog(trial->link) || drain(trial))

@@ -47,13 +47,6 @@ static void ask_many(struct link_trial *trial)
         link_trial_ask(trial);
 }
 
-static size_t drain(struct link_trial *trial)
-{
-    static char heap[1 << 16];
-    ssize_t got = recv(trial->peer, heap, sizeof heap, MSG_DONTWAIT);
-    return got > 0 ? (size_t)got : 0;
-}
-
 /* Until the peer, which does not read, has no room left. */
 static size_t fill(struct link_trial *trial)
 {

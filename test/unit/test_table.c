@@ -2,10 +2,10 @@
 /* Objects are found by all their bytes and nothing else, the order of arrival is kept, the hash is the published one, and memory may run
  * out at any addition. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/table.h"
 #include "suite.h"
+#include "world/memory.h"
 
 enum { MANY = 2000 };
 
@@ -16,26 +16,14 @@ struct thing {
 };
 
 static struct thing things[MANY];
-static long blocks, blocks_left = -1;
+static struct world_memory counted = {.fails = 1};
+static struct hl_memory memory;
 
-static void *allocate(size_t bytes, void *ctx)
+__attribute__((constructor)) static void begin(void)
 {
-    (void)ctx;
-    if (blocks_left == 0)
-        return NULL;
-    blocks_left -= blocks_left > 0;
-    blocks++;
-    return malloc(bytes);
+    const struct hilock_allocator allocator = world_memory_allocator(&counted);
+    hl_memory_init(&memory, &allocator);
 }
-
-static void release(void *block, void *ctx)
-{
-    (void)ctx;
-    blocks--;
-    free(block);
-}
-
-static const struct hl_memory memory = {{allocate, NULL, release, NULL}};
 
 static void make_things(void)
 {
@@ -65,7 +53,7 @@ TEST(test_add_find_remove)
     for (size_t i = 1; i < MANY; i += 2)
         hl_table_remove(&table, &things[i].entry);
     assert_null(table.first);
-    assert_int_equal(blocks, 0); /* an empty table holds nothing */
+    assert_int_equal(counted.blocks, 0); /* an empty table holds nothing */
 }
 
 TEST(test_order_of_arrival)
@@ -86,7 +74,7 @@ TEST(test_order_of_arrival)
     assert_null(hl_table_next(&table, entry));
     while ((entry = hl_table_next(&table, NULL)) != NULL) /* the way to empty one */
         hl_table_remove(&table, entry);
-    assert_int_equal(blocks, 0);
+    assert_int_equal(counted.blocks, 0);
 }
 
 TEST(test_keys_are_bytes)
@@ -123,17 +111,16 @@ TEST(test_published_hash)
 /* A refused addition leaves the table as it was: all others are still found, and the same object can be added later. */
 TEST(test_out_of_memory)
 {
-    int refusals = 0;
+    unsigned refusals = 0;
     struct hl_table table;
     struct hl_table_entry *entry;
     make_things();
     hl_table_init(&table, &memory, 1, 2);
     for (size_t i = 0; i < MANY; i++) {
-        for (blocks_left = 0; add(&table, &things[i]) != 0; blocks_left = refusals % 3) {
+        counted.fail_at = counted.asked + 1;
+        for (; add(&table, &things[i]) != 0; counted.fail_at = counted.asked + 1 + refusals++ % 3)
             assert_null(find(&table, &things[i]));
-            refusals++;
-        }
-        blocks_left = -1;
+        counted.fail_at = 0;
         assert_ptr_equal(find(&table, &things[i / 2]), &things[i / 2]);
     }
     assert_true(refusals > 3); /* the first one, and the growths */
@@ -141,5 +128,5 @@ TEST(test_out_of_memory)
         assert_ptr_equal(find(&table, &things[i]), &things[i]);
     while ((entry = hl_table_next(&table, NULL)) != NULL)
         hl_table_remove(&table, entry);
-    assert_int_equal(blocks, 0);
+    assert_int_equal(counted.blocks, 0);
 }

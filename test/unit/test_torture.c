@@ -7,7 +7,13 @@
 #include "stage.h"
 #include "wanted.h"
 
-typedef struct client *day_fn(struct fixture *s);
+/* It is played if its client could be opened. */
+struct day {
+    void (*set)(struct fixture *s); /* NULL: there is one server */
+    const char *url, *name_prefix;
+    unsigned masters; /* of a quorum; 0: there is none */
+    void (*play)(struct fixture *s, struct client *p);
+};
 
 enum { COMPETED_MS = 3000 };
 
@@ -69,17 +75,17 @@ static struct handle *asks(struct client *p, hilock_kind kind, const char *name,
 
 /* A host name, so that it is resolved, and all that is said at login. One hold, two turns, and a wait that is cancelled
  * amid them; then all kinds of ends that a wait and a hold have, and a lost link. */
-static struct client *plain_day(struct fixture *s)
+static void plain_set(struct fixture *s)
 {
-    struct handle *turns[4];
     s->is_tampered = 1;
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     net_listen(&s->net, "127.0.0.1:6380", &s->store);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://:" FIXTURE_SECRET "@localhost:6380/1",
-                                                             .name_prefix = "shop:", .command_timeout_ms = 1000));
+}
+
+static void plain_day(struct fixture *s, struct client *p)
+{
+    struct handle *turns[4];
     p->loop.name.addresses[0] = "127.0.0.1";
-    if (p->status != HILOCK_OK)
-        return p;
     for (int i = 0; i < 4; i++)
         turns[i] = asks(p, HILOCK_MUTEX, "fourth", 3000);
     run_ms(s, 500);
@@ -108,7 +114,6 @@ static struct client *plain_day(struct fixture *s)
     let_go(c);
     handle_free(d);
     run_ms(s, 2000);
-    return p;
 }
 
 static void hold_and_wait(struct client *p, const char *one, const char *other)
@@ -121,31 +126,22 @@ static void hold_and_wait(struct client *p, const char *one, const char *other)
     run_ms(p->fixture, 200);
 }
 
-static struct client *sentinel_day(struct fixture *s)
+static void sentinel_day(struct fixture *s, struct client *p)
 {
-    sentinels_set(s);
     store_take(&s->store, "other", "another", 60000);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .command_timeout_ms = 1000));
-    if (p->status != HILOCK_OK)
-        return p;
     run_ms(s, 3000);
     hold_and_wait(p, "stock", "other");
     store_copy(replica_of(s), &s->store);
     sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 5000);
     hold_and_wait(p, "stock", "third");
-    return p;
 }
 
-static struct client *cluster_day(struct fixture *s)
+static void cluster_day(struct fixture *s, struct client *p)
 {
-    cluster_set(s);
     const char *one = cluster_name(0, 0);
     const char *other = cluster_name(1, 0);
     store_take(store_at(s, 1), other, "another", 60000);
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL, .command_timeout_ms = 1000));
-    if (p->status != HILOCK_OK)
-        return p;
     run_ms(s, 3000);
     hold_and_wait(p, one, other);
     cluster_begin_move(s, cluster_slot(one), 0, 2);
@@ -155,21 +151,17 @@ static struct client *cluster_day(struct fixture *s)
     cluster_take_over(s, 1, 0, 1);
     run_ms(s, 5000);
     hold_and_wait(p, one, other);
-    return p;
 }
 
 /* A replica that comes and goes, a link that dies, and the three kinds of grant: at a free name, by push, of several names. */
-static struct client *replicas_day(struct fixture *s)
+static void replicas_day(struct fixture *s, struct client *p)
 {
     static const char *const names[] = {"one", "two", NULL};
     const struct hilock_lock_options mutex = {.size = sizeof mutex, .lease_ms = 3000, .replicas = 1, .replica_timeout_ms = 300},
                                      fair = {.size = sizeof fair, .lease_ms = 3000, .kind = HILOCK_FAIR, .replicas = 2, .replica_timeout_ms = 200};
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *handles[4];
     s->store.replicas = 2;
     s->store.replica_us = 2000;
-    if (p->status != HILOCK_OK)
-        return p;
     run_ms(s, 3000);
     handles[0] = handle_new(p, "a", "stock", &mutex);
     handles[1] = handle_new(p, "b", "queue", &fair);
@@ -187,7 +179,6 @@ static struct client *replicas_day(struct fixture *s)
             let_go(handles[i]);
         }
     }
-    return p;
 }
 
 static struct handle *queues(struct client *p, const char *name, uint32_t wait_ms)
@@ -199,11 +190,11 @@ static struct handle *queues(struct client *p, const char *name, uint32_t wait_m
 
 /* Enqueued, heard of again, granted by push and by a heartbeat, handed over within a client and to another, cancelled in the queue and as the
  * grant comes, timed out; behind a kind that hands over to nobody; and a push that is lost. */
-static struct client *queue_day(struct fixture *s)
+static void queue_day(struct fixture *s, struct client *p)
 {
-    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)), *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
-        return p;
+    struct client *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
+    if (q->status != HILOCK_OK)
+        return;
     run_ms(s, 2000);
     struct handle *a = queues(p, "queue", HILOCK_FOREVER);
     struct handle *b = queues(p, "queue", HILOCK_FOREVER);
@@ -230,7 +221,6 @@ static struct client *queue_day(struct fixture *s)
     run_ms(s, 2000);
     client_close(q, 100);
     run_ms(s, 5000);
-    return p;
 }
 
 static struct handle *competes(struct client *p, const char *tag, unsigned masters)
@@ -250,15 +240,13 @@ static unsigned is_accepted(struct handle *handle)
 
 /* Two want the same, which another has at first. Every accepted acquire is answered, and nothing stays at any store for
  * longer than a lease. */
-static struct client *compete(struct fixture *s, unsigned masters)
+static void compete(struct fixture *s, struct client *p)
 {
-    struct hilock_client_options options = hilock_client_options_default();
-    options.quorum_urls = masters > 1 ? urls_of(masters) : NULL;
-    fixture_masters(s, masters);
+    const unsigned masters = s->masters_count;
     s->is_tampered = 1;
-    struct client *p = fixture_open(s, &options), *q = fixture_open(s, &options);
-    if (p->status != HILOCK_OK || q->status != HILOCK_OK)
-        return p;
+    struct client *q = fixture_open(s, HILOCK_CLIENT_OPTIONS(.quorum_urls = masters > 1 ? urls_of(masters) : NULL));
+    if (q->status != HILOCK_OK)
+        return;
     struct handle *a = competes(p, "a", masters), *b = competes(q, "b", masters);
     store_take(&s->store, "stock", "another", 700);
     unsigned owed = is_accepted(a);
@@ -275,14 +263,18 @@ static struct client *compete(struct fixture *s, unsigned masters)
     s->memory.fail_at = 0;
     run_ms(s, 3 * COMPETED_MS + 8000);
     SAME(s, kept(s, "stock") + kept(s, "b") + kept(s, "c"), 0);
-    return p;
 }
 
-static struct client *multi_day(struct fixture *s) { return compete(s, 1); }
-static struct client *quorum_day(struct fixture *s) { return compete(s, 3); }
+static const struct day plain = {plain_set, "redis://:" FIXTURE_SECRET "@localhost:6380/1", "shop:", 0, plain_day},
+                        sentinel = {sentinels_set, SENTINEL_URL, NULL, 0, sentinel_day},
+                        cluster = {cluster_set, CLUSTER_URL, NULL, 0, cluster_day},
+                        replicas = {NULL, NULL, NULL, 0, replicas_day},
+                        queue = {NULL, NULL, NULL, 0, queue_day},
+                        multi = {NULL, NULL, NULL, 0, compete},
+                        several_masters = {NULL, NULL, NULL, 3, compete};
 
 /* How often memory was asked for; 0: a claim failed. */
-static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
+static uint64_t play_day(const struct day *day, uint64_t fail_at, uint64_t fails)
 {
     struct fixture s;
     struct handle *last, *tail;
@@ -290,7 +282,14 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
     s.is_untold = 1;
     s.memory.fail_at = fail_at;
     s.memory.fails = fails;
-    struct client *p = day(&s);
+    if (day->set)
+        day->set(&s);
+    fixture_masters(&s, day->masters);
+    const char *const *urls = day->masters ? urls_of(day->masters) : NULL;
+    struct client *p = fixture_open(&s, HILOCK_CLIENT_OPTIONS(.url = day->url, .name_prefix = day->name_prefix,
+                                                              .quorum_urls = urls, .command_timeout_ms = 1000));
+    if (p->status == HILOCK_OK)
+        day->play(&s, p);
     uint64_t asked_for = s.memory.asked;
     s.memory.fail_at = 0;
     HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
@@ -313,7 +312,7 @@ static uint64_t play_day(day_fn *day, uint64_t fail_at, uint64_t fails)
 }
 
 /* Every so many allocations, so many in a row fail; where it begins, the seed decides. */
-static void play_days(day_fn *day, uint64_t fails, uint64_t step)
+static void play_days(const struct day *day, uint64_t fails, uint64_t step)
 {
     const uint64_t most = play_day(day, 0, 0), stride = step * wanted_stride();
     assert_true(most > 50);
@@ -322,18 +321,18 @@ static void play_days(day_fn *day, uint64_t fails, uint64_t step)
             fail_msg("when allocation %llu of %llu fails", (unsigned long long)at, (unsigned long long)most);
 }
 
-TEST(at_one_server_each_may_fail) { play_days(plain_day, 1, 1); }
-TEST(at_one_server_ten_may_fail) { play_days(plain_day, 10, 5); }
-TEST(behind_sentinel_each_may_fail) { play_days(sentinel_day, 1, 1); }
-TEST(behind_sentinel_ten_may_fail) { play_days(sentinel_day, 10, 5); }
-TEST(in_a_cluster_each_may_fail) { play_days(cluster_day, 1, 1); }
-TEST(in_a_cluster_ten_may_fail) { play_days(cluster_day, 10, 5); }
-TEST(with_replicas_each_may_fail) { play_days(replicas_day, 1, 1); }
-TEST(with_replicas_ten_may_fail) { play_days(replicas_day, 10, 5); }
-TEST(in_a_queue_each_may_fail) { play_days(queue_day, 1, 1); }
-TEST(in_a_queue_ten_may_fail) { play_days(queue_day, 10, 5); }
-TEST(of_a_multi_five_may_fail) { play_days(multi_day, 5, 5); }
-TEST(of_a_quorum_five_may_fail) { play_days(quorum_day, 5, 5); }
+TEST(at_one_server_each_may_fail) { play_days(&plain, 1, 1); }
+TEST(at_one_server_ten_may_fail) { play_days(&plain, 10, 5); }
+TEST(behind_sentinel_each_may_fail) { play_days(&sentinel, 1, 1); }
+TEST(behind_sentinel_ten_may_fail) { play_days(&sentinel, 10, 5); }
+TEST(in_a_cluster_each_may_fail) { play_days(&cluster, 1, 1); }
+TEST(in_a_cluster_ten_may_fail) { play_days(&cluster, 10, 5); }
+TEST(with_replicas_each_may_fail) { play_days(&replicas, 1, 1); }
+TEST(with_replicas_ten_may_fail) { play_days(&replicas, 10, 5); }
+TEST(in_a_queue_each_may_fail) { play_days(&queue, 1, 1); }
+TEST(in_a_queue_ten_may_fail) { play_days(&queue, 10, 5); }
+TEST(of_a_multi_five_may_fail) { play_days(&multi, 5, 5); }
+TEST(of_a_quorum_five_may_fail) { play_days(&several_masters, 5, 5); }
 
 /* Release, close and free need no memory. A command that cannot be sent is another matter. */
 WITH_CLIENT(the_end_needs_no_memory)

@@ -46,7 +46,6 @@ static hilock_validity *watched;
 
 static void it_is_0(struct handle *handle) { SAME(handle->fixture, left(watched), 0); }
 
-static void end_by_release(struct handle *a) { release_quietly(a); }
 static void end_by_abandon(struct handle *a) { client_abandon(a->client); }
 static void end_by_deadline(struct handle *a)
 {
@@ -64,7 +63,7 @@ static void end_by_extend(struct handle *a)
 
 A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
 {
-    static void (*const ends[])(struct handle *a) = {end_by_release, handle_free, handle_drop, end_by_abandon,
+    static void (*const ends[])(struct handle *a) = {release_quietly, handle_free, handle_drop, end_by_abandon,
                                                   end_by_deadline, end_by_extend};
     s->is_tampered = 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {

@@ -96,11 +96,12 @@ void client_open_with(struct client *client, const struct hilock_client_options 
     must_open(client, options);
 }
 
-void client_open_in(struct client *client, const struct client_loop *loop, const struct hilock_client_options *options)
+void client_open_in(struct client *client, const struct loop_runner *loop, const struct hilock_client_options *options)
 {
     memset(client, 0, sizeof *client);
     client->loop = loop;
     client->native = loop->begin();
+    CHECK(client->native != NULL);
     must_open(client, options);
 }
 
@@ -177,6 +178,8 @@ static void on_closed(void *user)
     client->hilock = NULL;
 }
 
+int client_has_renewed(void *client) { return client_stats(client).renewals > 0; }
+
 static int is_closed(void *arg) { return ((struct client *)arg)->is_closed; }
 
 void client_close(struct client *client)
@@ -194,7 +197,9 @@ void client_close(struct client *client)
         event_base_free(client->base);
     }
     client->base = NULL;
-    if (client->native)
-        CHECK(client->loop->end(client->native));
+    if (client->native) {
+        CHECK(client->loop->is_empty(client->native));
+        client->loop->end(client->native);
+    }
     client->native = NULL;
 }

@@ -10,19 +10,12 @@
 #include <hilock/adapters/libevent.h>
 #include <hilock/hilock.h>
 
-/* A loop other than libevent. */
-struct client_loop {
-    const char *name;
-    void *(*begin)(void);
-    hilock_status (*open)(hilock_client **ret_client, void *native, const struct hilock_client_options *options, struct hilock_error *ret_error);
-    void (*turn)(void *native); /* waits for some ms at most, so that a waiting test can look about for what no event tells */
-    int (*end)(void *native);   /* whether nothing was left on it */
-};
+#include "../../adapter/runner.h"
 
 struct client {
     struct event_base *base; /* NULL: it is on another loop, or closed */
     struct event *tick;      /* lets a waiting loop look about for what no event tells */
-    const struct client_loop *loop; /* NULL: libevent */
+    const struct loop_runner *loop; /* NULL: libevent */
     void *native;
     hilock_client *hilock;   /* NULL: closed, or abandoned */
     int has_own_base, is_closed;
@@ -64,7 +57,7 @@ void client_open(struct client *client, const char *url);
 void client_open_with(struct client *client, const struct hilock_client_options *options);
 void client_open_on(struct client *client, struct event_base *base, const struct hilock_client_options *options); /* the base is the caller's */
 
-void client_open_in(struct client *client, const struct client_loop *loop, const struct hilock_client_options *options);
+void client_open_in(struct client *client, const struct loop_runner *loop, const struct hilock_client_options *options);
 
 /* The two steps of it, where an open may be refused: a base of its own without a client; and the client. */
 void client_prepare(struct client *client);
@@ -80,6 +73,7 @@ void client_for_ms(struct client *client, uint32_t span_ms); /* turns for so lon
 void client_close(struct client *client);
 void client_end(struct client *client); /* frees its handles, which gives back what they hold, and closes it */
 struct hilock_stats client_stats(const struct client *client);
+int client_has_renewed(void *client); /* for client_until */
 
 /* Options: on_lost, on_event and user are the handle's; NULL: a lease that no stall of the machine ends. The handle must stay where it is. */
 void handle_open(struct handle *handle, struct client *client, const char *name, const struct hilock_lock_options *options);

@@ -75,11 +75,9 @@ static void wake(struct play *play)
     CHECK(play->second.acquired.status == HILOCK_OK);
 }
 
-static int is_renewed(void *arg) { return client_stats(arg).renewals > 0; }
-
 static void renew_and_extend(struct handle *handle)
 {
-    client_until(handle->client, is_renewed, handle->client, "a renewal");
+    client_until(handle->client, client_has_renewed, handle->client, "a renewal");
     CHECK(handle_acquire(handle, HILOCK_TRY) == HILOCK_OK && handle->acquired.hold_count == 2);
     CHECK(handle_extend(handle, 60000) == HILOCK_OK);
     CHECK(handle_give(handle) == HILOCK_OK && handle_give(handle) == HILOCK_OK);
