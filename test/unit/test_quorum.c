@@ -277,6 +277,23 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     world_thaw(&s->world, &store_at(s, 0)->lane);
 }
 
+/* The first master says yes and is lost before the second one answers; the third, whose vote is late, was not asked. */
+HAVING(an_extend_counts_only_masters_that_still_have_it,
+       handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
+{
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_ANSWER, .us = 300000);
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 1400000);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 1, "a:OK");
+    extend(a, 30000);
+    run_ms(s, 500);
+    store_restart(store_at(s, 0), 0);
+    net_reset_at(&s->net, s->net.places[0].store, NET_ALL);
+    run_ms(s, 800);
+    TELLS_IN(s, 1000, "a:extend UNKNOWN");
+    HOLDS(s, is_held(a));
+}
+
 HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 3), "a", "stock", NULL))
 {
     world_freeze(&store_at(s, 0)->lane);
