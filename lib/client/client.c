@@ -119,7 +119,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, node);
     hl_channels_retry_at(&client->core, node);
     hl_recent_repeat(&client->core);
-    hl_groups_node_up(&client->core);
+    hl_groups_node(&client->core, 1);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
@@ -134,7 +134,11 @@ static void on_moved(void *arg, int is_failover)
 }
 
 /* Each pending request gets its own answer. */
-static void on_node_down(void *client, struct hl_node *node) { (void)client, (void)node; }
+static void on_node_down(void *client, struct hl_node *node)
+{
+    (void)node;
+    hl_groups_node(&((struct hilock_client *)client)->core, 0);
+}
 
 static void lose(struct hl_hold *hold, void *core)
 {

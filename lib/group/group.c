@@ -346,12 +346,10 @@ void hl_groups_close(struct hl_core *core)
             hl_group_decide(lock->group, HILOCK_CLOSED);
 }
 
-void hl_groups_node_up(struct hl_core *core)
+void hl_groups_node(struct hl_core *core, int is_up)
 {
     struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->group && lock->group->state == GROUP_HELD)
-            hl_news_heal(lock->group);
-        else if (lock->group && lock->group->state == GROUP_WAITING && lock->group->step == HL_GROUP_PAUSED)
-            hl_news_wake_in(lock->group, 0, 0);
+        if (lock->group)
+            hl_news_node(lock->group, is_up);
 }

@@ -43,6 +43,7 @@ struct hl_group_ways { /* how it is acquired: called only while it is WAITING */
     void (*check)(struct hl_group *group); /* a member was extended, or found held by others, and waits in line */
     void (*lost)(struct hl_group *group);  /* a member that was held is lost, or cannot be extended */
     void (*tick)(struct hl_group *group);  /* the alarm */
+    void (*node)(struct hl_group *group, int is_up); /* a server is back, or away; NULL: that changes nothing */
     int is_voted;                          /* members are votes for one name */
 };
 
@@ -88,7 +89,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
-void hl_groups_node_up(struct hl_core *core); /* a server is back: who paused or lacks a member may go on */
+void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
 
 /* ---- for a way ---- */
 

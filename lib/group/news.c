@@ -66,7 +66,7 @@ static void heal(struct hl_group *group)
 }
 
 /* A moment later, so that the other masters' answers to renewals of the same time come first. */
-void hl_news_heal(struct hl_group *group) { heal_within(group, 12); }
+static void heal_soon(struct hl_group *group) { heal_within(group, 12); }
 
 /* ---- losses ---- */
 
@@ -81,7 +81,7 @@ static void on_lost(struct hl_member *member, const struct hilock_event *lost)
     member->is_failing = 0;
     if (hl_members_held(group) >= group->needed) {
         if (lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
-            hl_news_heal(group);
+            heal_soon(group);
         hl_notice_post(core, &group->notice, REPORT_WAITING);
         return;
     }
@@ -185,4 +185,12 @@ void hl_news_alarm(struct hl_alarm *alarm)
         heal(group);
     else
         group->ways->tick(group);
+}
+
+void hl_news_node(struct hl_group *group, int is_up)
+{
+    if (group->state == GROUP_HELD && is_up)
+        heal_soon(group);
+    else if (group->state == GROUP_WAITING && group->ways->node)
+        group->ways->node(group, is_up);
 }

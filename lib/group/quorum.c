@@ -290,5 +290,14 @@ static void tick(struct hl_group *group)
     }
 }
 
+/* If the arbiter is away, another master decides; the pending request to it is answered first. */
+static void node(struct hl_group *group, int is_up)
+{
+    if (is_up && group->step == PAUSED)
+        start(group, 0);
+    else if (!is_up && (group->step == ROUND || group->step == STANDING) && !node_at(group, group->at)->is_up)
+        hl_news_wake_in(group, 0, 0);
+}
+
 const struct hl_group_ways hl_quorum_ways =
-    {.begin = begin, .answered = answered, .check = check, .lost = go_on, .tick = tick, .is_voted = 1};
+    {.begin = begin, .answered = answered, .check = check, .lost = go_on, .tick = tick, .node = node, .is_voted = 1};
