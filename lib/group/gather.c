@@ -95,14 +95,16 @@ static int is_reached(const struct hl_gather *gather)
     return gather->operation != HILOCK_OP_EXTEND || reached >= gather->group->needed;
 }
 
-/* One member that lost it is not the loss of a quorum: what is known to be left counts. */
+/* Members of a quorum that lost it while it was extended are not its loss, which is reported by itself: others may
+ * have come since. What is known to be left counts. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
+    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted;
     if (is_enough && is_reached(gather))
         return HILOCK_OK;
-    if (count(gather, HILOCK_LOST) > group->count - group->needed)
+    if (count(gather, HILOCK_LOST) > group->count - group->needed && !is_vote)
         return HILOCK_LOST;
     if (may_have_happened(gather))
         return HILOCK_UNKNOWN;
