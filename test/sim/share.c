@@ -67,7 +67,7 @@ void sim_share_passed(struct sim *sim)
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (is_struck(&sim->processes[i]))
             sim->processes[i].struck_us = now_us;
-    for (unsigned i = 0; i < sim->names_count && sim->is_hot; i++) {
+    for (unsigned i = 0; i < sim->names_count && sim->choice.is_struck; i++) {
         struct sim_name *name = &sim->names[i];
         if (now_us < name->shared_since_us + SPAN_US)
             continue;
