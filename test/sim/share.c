@@ -57,17 +57,19 @@ static int is_struck(const struct sim_process *process)
 void sim_share_granted(const struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
-    for (unsigned i = 0; i < actor->names_count && !sim_inside_is_handed_on(actor); i++)
-        sim->names[actor->names[i]].shares[actor->process->index]++;
+    if (sim->choice.is_struck && !sim_inside_is_handed_on(actor))
+        sim->names[actor->name].shares[actor->process->index]++;
 }
 
 void sim_share_passed(struct sim *sim)
 {
     uint64_t now_us = sim->world.time.now_us;
+    if (!sim->choice.is_struck)
+        return;
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (is_struck(&sim->processes[i]))
             sim->processes[i].struck_us = now_us;
-    for (unsigned i = 0; i < sim->names_count && sim->choice.is_struck; i++) {
+    for (unsigned i = 0; i < sim->names_count; i++) {
         struct sim_name *name = &sim->names[i];
         if (now_us < name->shared_since_us + SPAN_US)
             continue;

@@ -33,7 +33,7 @@ struct store {
     unsigned peers_ever;
     unsigned replicas, replicas_away;  /* it has; of these, that acknowledge nothing */
     uint64_t replica_us;               /* how long the others take to */
-    void *arg;                         /* of its owner, who may fill these: */
+    void *arg;                         /* the calls below get it; the owner may set them, or leave them NULL: */
     void (*said)(void *arg, const struct sim_reply *push); /* to each peer that it tells a message of a channel */
     void (*published)(void *arg, int is_sharded, const struct sim_said *said); /* others hear it, too */
     /* How many replicas have what the peer wrote, instead of the three numbers above; and when to ask again. */
