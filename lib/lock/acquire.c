@@ -160,17 +160,10 @@ static void part(struct hl_acquire *acquire)
     hl_ending_begin(hold);
 }
 
-/* The first of the line may have its place while a sibling of kind FAIR, which stands for itself, has the name. The
- * store counts it as dead if it does not ask. */
-static int keeps_place(const struct hl_acquire *acquire)
-{
-    return acquire->state == ACQUIRE_SLEEPING && acquire->place && acquire->place->ticket && acquire->lock->name->hold;
-}
-
 /* Acquires outside of the line ask for themselves; of those in it, the first. */
 static void try_again(struct hl_acquire *acquire)
 {
-    if (acquire->lock->terms->kind->place_each || keeps_place(acquire))
+    if (acquire->lock->terms->kind->place_each)
         hl_acquire_ask(acquire);
     else
         hl_gate_wake_for(acquire);

@@ -77,10 +77,20 @@ static void take_out(struct hl_gate *gate, struct hl_acquire *acquire)
     gate->waiting -= !acquire->is_try;
 }
 
-static int may_ask(const struct hl_gate *gate)
+static int is_in_order(const struct hl_gate *gate)
 {
-    int is_in_order = !gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED);
-    return is_in_order && !gate->name->hold;
+    return !gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED);
+}
+
+static int may_try(const struct hl_gate *gate) { return is_in_order(gate) && !gate->name->hold; }
+
+/* A sibling's hold goes on to the first of the line, or its release asks for it. One of a kind whose handles stand for
+ * themselves does neither: behind it the first of the line has a place at the store, and keeps that by its
+ * heartbeats. */
+static int may_ask(const struct hl_gate *gate, const struct hl_acquire *first)
+{
+    const struct hl_hold *hold = gate->name->hold;
+    return is_in_order(gate) && (!hold || (hold->terms->kind->place_each && first->lock->terms->kind->has_queue));
 }
 
 /* One with an IDLE hold pauses (lock/acquire.c). */
@@ -104,10 +114,10 @@ static struct hl_acquire *first_try(const struct hl_gate *gate)
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
     struct hl_acquire *acquire;
-    for (acquire = first_try(gate); acquire && may_ask(gate); acquire = TAILQ_NEXT(acquire, line))
+    for (acquire = first_try(gate); acquire && may_try(gate); acquire = TAILQ_NEXT(acquire, line))
         gate->core->waiters->ask(acquire);
     acquire = TAILQ_FIRST(&gate->line);
-    if (acquire && may_ask(gate) && is_ready(acquire, wakes))
+    if (acquire && may_ask(gate, acquire) && is_ready(acquire, wakes))
         gate->core->waiters->ask(acquire);
 }
 

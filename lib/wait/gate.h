@@ -3,11 +3,11 @@
  * arrival.
  *
  * It lives while there are waiters. It listens to the unlock channel, keeps the store's latest answer about the name,
- * and stops its head from asking while a sibling holds the name or a release of this client has no answer. Handles of
- * several kinds may stand in one line; each asks with the scripts of its kind. A waiter that polls needs no channel. A
- * try (wait 0) asks beside the line, or gets its answer from what the gate knows. Invariant: no code here walks the
- * line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a new link
- * is up.) */
+ * and stops its head from asking while a release of this client has no answer, or while a sibling holds the name whose
+ * release serves the line. Handles of several kinds may stand in one line; each asks with the scripts of its kind. A
+ * waiter that polls needs no channel. A try (wait 0) asks beside the line, or gets its answer from what the gate knows.
+ * Invariant: no code here walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's
+ * queue are visited when a new link is up.) */
 #ifndef HL_WAIT_GATE_H
 #define HL_WAIT_GATE_H
 

@@ -94,6 +94,20 @@ GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOC
     release_quietly(d);
 }
 
+/* A FAIR hold hands nothing on. So a MUTEX behind it in the same client must be in the queue before those who come later. */
+WITH_CLIENT(a_sibling_of_another_kind_is_not_overtaken)
+{
+    struct handle *a = holds(p, "a"), *b = asking(p, "b", "stock", NULL), *c = waits(fixture_connect(s, NULL), "c");
+    TELLS(s, "b:WAITING c:WAITING");
+    release_quietly(a);
+    acquire(a, HILOCK_FOREVER);
+    TELLS_IN(s, 2, "b:OK a:WAITING");
+    release_quietly(b);
+    TELLS_IN(s, 2, "c:OK");
+    release_quietly(c);
+    TELLS_IN(s, 2, "a:OK");
+}
+
 /* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
 A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
 {
