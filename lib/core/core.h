@@ -11,7 +11,6 @@
 #define HL_CORE_CORE_H
 
 #include "base/alarm.h"
-#include "base/id_table.h"
 #include "base/table.h"
 #include "core/cell.h"
 #include "core/notice.h"
@@ -22,6 +21,8 @@
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
 
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
+LIST_HEAD(hl_queue_places, hl_queue_place);
+enum { HL_PLACES = 509 }; /* buckets; a prime, because a group takes ids in blocks of a power of two */
 
 struct hl_core {
     struct hl_host host;
@@ -40,7 +41,7 @@ struct hl_core {
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
     const struct hl_request_ops *hold_requests; /* hold/requests.c */
     const struct hl_notice_ops *acquire_notice; /* lock/report.c */
-    struct hl_id_table places;               /* by id (wait/place.c) */
+    struct hl_queue_places places[HL_PLACES]; /* wait/grants.c: by the ids of their holds */
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release
                                             unknown grants. NULL: there was none */

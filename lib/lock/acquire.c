@@ -86,7 +86,7 @@ static void let_go(struct hl_acquire *acquire)
     if (!hl_waiter_is_alone(acquire))
         (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
-        hl_grants_leave(core, acquire->place);
+        hl_grants_leave(acquire->place);
     if (acquire->hold)
         let_hold_go(core, acquire, acquire->hold);
     acquire->state = ACQUIRE_DECIDED;
@@ -154,7 +154,7 @@ static void part(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
     if (acquire->place)
-        hl_grants_leave(core_of(acquire), acquire->place);
+        hl_grants_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
     hl_ending_begin(hold);

@@ -85,7 +85,7 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
     hold->terms->refs++;
     hl_terms_unref(from);
     if (next->place)
-        hl_grants_leave(core, next->place);
+        hl_grants_leave(next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;

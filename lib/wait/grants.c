@@ -29,7 +29,6 @@ struct hl_grants {
 
 void hl_grants_init(struct hl_core *core)
 {
-    hl_id_table_init(&core->places, &core->host.memory);
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
 }
 
@@ -102,6 +101,18 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     hl_name_unref(core, &core->host.memory, name);
 }
 
+/* Ids are our own, and given one after the other: the remainder spreads them evenly, and nobody else chooses them. */
+static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id) { return &core->places[id % HL_PLACES]; }
+
+static struct hl_queue_place *place_of(struct hl_core *core, uint64_t id)
+{
+    struct hl_queue_place *place;
+    LIST_FOREACH(place, places_of(core, id), by_id)
+        if (place->acquire->hold->id == id)
+            return place;
+    return NULL;
+}
+
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
     const struct hl_name *name = place->acquire->lock->name;
@@ -112,9 +123,7 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
-    struct hl_id_table_entry *entry = hl_id_table_find(&grants->core->places, push.id);
-    struct hl_queue_place *place = entry
-        ? (struct hl_queue_place *)(void *)((char *)entry - offsetof(struct hl_queue_place, entry)) : NULL;
+    struct hl_queue_place *place = place_of(grants->core, push.id);
     switch (push.what) {
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:
@@ -250,21 +259,24 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
     }
-    if (gate->grants) /* without memory for it no push finds it */
-        (void)hl_id_table_add(&core->places, &place->entry, place->acquire->hold->id);
+    if (!gate->grants) /* without memory for it no push finds it */
+        return;
+    LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
+    place->is_found = 1;
 }
 
-void hl_grants_leave(struct hl_core *core, struct hl_queue_place *place)
+void hl_grants_leave(struct hl_queue_place *place)
 {
-    if (hl_id_table_is_in(&place->entry))
-        hl_id_table_remove(&core->places, &place->entry);
+    if (place->is_found)
+        LIST_REMOVE(place, by_id);
+    place->is_found = 0;
 }
 
 /* Without a place yet it only names the channel: a free name needs no grant. */
 const char *hl_grants_channel(const struct hl_queue_place *place)
 {
     struct hl_grants *grants = place->acquire->lock->name->gate->grants;
-    if (!hl_id_table_is_in(&place->entry))
+    if (!place->is_found)
         return "";
     locate(grants);
     if (place->ticket)

@@ -57,7 +57,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (!acquire->place)
         return;
-    hl_grants_leave(core, acquire->place);
+    hl_grants_leave(acquire->place);
     if (!acquire->lock->terms->kind->place_each)
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
@@ -89,7 +89,7 @@ int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
-    hl_grants_leave(core, place);
+    hl_grants_leave(place);
     place->acquire->hold->id = hl_asking_id(place->acquire->lock);
     place->ticket = 0;
     place->behind = NULL;

@@ -27,13 +27,14 @@ enum { HL_FAIR_SENDS = 2 };
 
 struct hl_queue_place {
     struct hl_acquire *acquire;
-    struct hl_id_table_entry entry;      /* in core->places, by id, while a push is to find it */
+    LIST_ENTRY(hl_queue_place) by_id; /* in core->places, while a push is to find it */
     uint64_t ticket;                 /* 0: none yet */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
     struct hl_node *node;            /* of the latest heartbeat */
     const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none (next.h) */
     uint32_t position, waiters;
     uint32_t number;                 /* of the latest heartbeat */
+    uint8_t is_found;                /* by pushes: it is in core->places */
     uint8_t is_polling;              /* no push finds it */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */

@@ -25,7 +25,7 @@ LOOK = 'import os, sys, time; open(sys.argv[1] + "/" + str(os.getpid()), "w"); t
 
 NEAR = {
     'lib/wait/gate.c': {'unit/gate', 'unit/twins'},     # of that name, and a bug is planted in it
-    'lib/base/id_table.h': {'unit/id_table'},
+    'lib/base/slot.h': {'unit/slots'},
     'lib/wire/mutex_acquire.lua': {'unit/acquire'},     # mentions it
     'test/unit/test_gate.c': {'unit/gate'},             # is made of it
     'test/unit/stage.h': {'unit/cluster'},              # includes it

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
+#include "core/core.h"
 #include "play.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
@@ -39,6 +40,30 @@ A_PLAY(handed_over_by_one_script_and_one_push)
     SAME(s, asked(s, NULL), 1);
     HOLDS(s, b->result.fencing_token > token);
     HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
+}
+
+/* Two waiters of one client, for two names; their ids are found in the same bucket, the other's first. */
+WITH_CLIENT(a_push_finds_its_own_waiter)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *a = holds(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
+    struct handle *c = handle_new(q, "c", "other", FAIR(.lease_ms = 30000));
+    struct handle *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
+    acquire(c, HILOCK_FOREVER);
+    waits(p, "b");
+    for (int i = 1; i < HL_PLACES; i++) {
+        acquire(t, HILOCK_TRY);
+        run_ms(s, 1);
+        release(t);
+        run_ms(s, 1);
+    }
+    acquire(d, HILOCK_FOREVER);
+    run_ms(s, 2);
+    HOLDS(s, hilock_lock_state(c->lock) == HILOCK_STATE_HELD);
+    fixture_hush(s);
+    release(a);
+    TELLS_IN(s, 1, "b:OK a:released");
+    HOLDS(s, hilock_lock_state(d->lock) == HILOCK_STATE_WAITING);
 }
 
 /* ---- who waits ---- */
@@ -94,7 +119,7 @@ GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOC
     release_quietly(d);
 }
 
-/* A FAIR hold hands nothing on. So a MUTEX behind it in the same client must be in the queue before those who come later. */
+/* A FAIR hold hands nothing on. So a MUTEX behind it in the same client must stand in the queue before later ones. */
 WITH_CLIENT(a_sibling_of_another_kind_is_not_overtaken)
 {
     struct handle *a = holds(p, "a"), *b = asking(p, "b", "stock", NULL), *c = waits(fixture_connect(s, NULL), "c");
