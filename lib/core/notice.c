@@ -75,10 +75,12 @@ static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
     return notice == &core->notices.marker ? NULL : notice;
 }
 
+static uint64_t look(struct hl_core *core) { return core->notices.looked_us = core->notices.look(core); }
+
 static void drain(struct hl_core *core, int is_for_losses)
 {
     struct hl_notices *notices = &core->notices;
-    uint64_t ends_us = notices->look(core) + BATCH_US;
+    uint64_t ends_us = look(core) + BATCH_US;
     struct hl_notice *notice;
     if (!hl_notices_are_due(core))
         return;
@@ -87,7 +89,7 @@ static void drain(struct hl_core *core, int is_for_losses)
          (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
         notice->ops->report(core, notice);
         /* too slow, but expired holds are reported now: the loop may do other work before our next turn */
-        if (!core->is_gone && notices->look(core) > ends_us && TAILQ_EMPTY(&notices->losses))
+        if (!core->is_gone && look(core) > ends_us && TAILQ_EMPTY(&notices->losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);

@@ -39,6 +39,7 @@ struct hl_notices {
     struct hl_notice_list losses, news;
     struct hl_notice marker;
     uint64_t (*look)(struct hl_core *core); /* before each report: finds holds that have expired. Returns the time */
+    uint64_t looked_us;                 /* the time of the latest look, right before the present report */
     int is_delivering;
     int is_behind;                      /* a batch was reported, and the rest waits for the next turn */
 };

@@ -189,7 +189,7 @@ static int haunts(const struct hl_hold *hold)
 {
     if (HL_PLANTED(HAUNT_FORGOTTEN) || was_in_order(hold))
         return 0;
-    return hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+    return hold->haunted_until_us && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
 static void conclude(struct hl_hold *hold, hilock_status status)
@@ -241,8 +241,9 @@ static uint64_t again_us(const struct hl_hold *hold)
  * since. */
 static int was_ours(const struct hl_hold *hold, const struct hl_response *said)
 {
-    int is_doubtful = hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us;
-    return said->result == HL_YES || (is_doubtful && hold->since_us < hold->deadline_us);
+    return said->result == HL_YES ||
+        (hold->since_us < hold->deadline_us &&
+         (hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us));
 }
 
 static void trace_fault(const struct hl_hold *hold, const char *detail)
@@ -272,7 +273,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     hear(hold);
     conclude(hold, was_ours(hold, said) ? HILOCK_OK : HILOCK_LOST);
     if (is_done)
-        hl_ending_go_on(hold);
+        finish(hold);
     else
         sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }

@@ -24,7 +24,7 @@
 static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     struct hilock_lock *lock = acquire->lock;
-    uint64_t now_us = hl_now_us(&core->host);
+    uint64_t now_us = core->notices.looked_us;
     const struct hl_known known = hl_known_of(core, acquire, HILOCK_TIMED_OUT);
     struct hilock_event event =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - acquire->begun_us),
@@ -60,7 +60,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     struct hilock_lock *lock = acquire->lock;
     hilock_result_fn *on_result = acquire->on_result;
     void *user = acquire->user;
-    uint64_t waited_us = hl_now_us(&core->host) - acquire->begun_us;
+    uint64_t waited_us = core->notices.looked_us - acquire->begun_us;
     int is_decided = acquire->state == ACQUIRE_DECIDED;
     struct hl_last_words *words = acquire->words;
     struct hilock_result result = {.operation = HILOCK_OP_ACQUIRE};
@@ -158,7 +158,7 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
     struct hilock_result result =
         {.status = status, .operation = HILOCK_OP_RELEASE, .attempts = 1,
          .detail = status == HILOCK_OK ? hilock_status_text(status) : detail.bytes,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
+         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
     if (status != HILOCK_OK)
         hl_message_of_release(hold, status, &detail);
     lock->refs++;
@@ -175,7 +175,7 @@ static void report_settled(struct hl_core *core, struct hl_hold *hold)
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-         .waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - hold->since_us)};
+         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
     hl_message_of_settling(hold, event.waited_ms, &detail);
     lock->refs++;
     hl_ending_settle(hold);
