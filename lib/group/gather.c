@@ -290,7 +290,7 @@ void hl_gather_settled(struct hl_group *group)
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user)
 {
-    struct hl_group *group = lock->group;
+    struct hl_group *group = hl_group_of(lock);
     struct hl_gather *gather = gather_new(group);
     if (!gather)
         return HILOCK_NO_MEMORY;
@@ -345,11 +345,11 @@ static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_op
 
 hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    return ask(core, lock->group, HILOCK_OP_PEEK, NULL, on_result, user);
+    return ask(core, hl_group_of(lock), HILOCK_OP_PEEK, NULL, on_result, user);
 }
 
 hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                               hilock_result_fn *on_result, void *user)
 {
-    return ask(core, lock->group, HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
+    return ask(core, hl_group_of(lock), HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
 }
