@@ -96,12 +96,13 @@ static int is_reached(const struct hl_gather *gather)
 }
 
 /* Members of a quorum that lost it while it was extended are not its loss, which is reported by itself: others may
- * have come since. What is known to be left counts. */
+ * have come since. What is known to be left counts. Nothing is left once the hold has ended. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
-    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted;
+    int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
+    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted && !has_ended;
     if (is_enough && is_reached(gather))
         return HILOCK_OK;
     if (count(gather, HILOCK_LOST) > group->count - group->needed && !is_vote)
