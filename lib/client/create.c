@@ -110,13 +110,9 @@ static struct hilock_lock *made_of(struct hilock_client *client, struct hl_name 
     const struct hl_route *route = client->core.route;
     struct hilock_lock *lock = lock_new(client, names[0], options);
     struct hl_terms *terms = lock ? member_terms(client, lock->terms) : NULL;
-    if (terms)
-        lock->group = hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                                   route->masters ? route->needed : count, terms);
-    if (lock && lock->group) {
-        lock->ops = &hl_group_ops;
+    if (terms && hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
+                              route->masters ? route->needed : count, terms) == 0)
         return lock;
-    }
     if (lock)
         hl_lock_unref(lock);
     return NULL;

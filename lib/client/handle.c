@@ -8,6 +8,7 @@
 #include "core/lock.h"
 #include "hold/validity.h"
 #include "lock/inquiry.h"
+#include "lock/reentry.h"
 #include "wait/gate.h"
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
@@ -128,7 +129,9 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     client = client_of(lock);
     status = check_acquire(client, lock, wait_ms, on_result);
     if (status == HILOCK_OK)
-        status = accepted(lock, lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
+        status = accepted(lock, state_of(lock) == HILOCK_STATE_HELD
+                                    ? hl_reentry_begin(&client->core, lock, on_result, user)
+                                    : lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
     if (status == HILOCK_OK)
         return status;
     client->stats.refused++;
@@ -146,7 +149,7 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
     hilock_status status = admit(lock);
     if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
         status = refuse_unheld(lock);
-    if (status == HILOCK_OK)
+    if (status == HILOCK_OK && !hl_reentry_leave(core_of(lock), lock, on_result, user))
         lock->ops->release(core_of(lock), lock, on_result, user);
     return status;
 }
@@ -182,7 +185,7 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
 hilock_status hilock_cancel(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
-    return status != HILOCK_OK || lock->ops->cancel(core_of(lock), lock)
+    return status != HILOCK_OK || lock->ops->cancel(core_of(lock), lock) || hl_reentry_cancel(core_of(lock), lock)
                ? status
                : refuse(lock, HILOCK_NOT_PENDING, "does not wait: hilock_lock_drop is for any state");
 }
@@ -319,8 +322,10 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
     if (!ret_validity)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID,
                                 "ret_validity is NULL: give a place for the validity");
-    status = lock->ops->validity(core_of(lock), lock, ret_validity);
-    return status == HILOCK_NOT_HELD ? refuse_unheld(lock) : accepted(lock, status, "a validity");
+    if (!look(lock).ends_us)
+        return refuse_unheld(lock);
+    *ret_validity = hl_validity_of(lock);
+    return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");
 }
 
 uint32_t hilock_validity_remaining_ms(const hilock_validity *validity)

@@ -17,8 +17,21 @@ void hl_lock_unref(struct hilock_lock *lock)
         TAILQ_REMOVE(&core->handles, lock, entry);
     hl_name_unref(core, &memory, lock->name);
     hl_terms_unref(lock->terms);
+    hl_memory_free(&memory, lock->side);
     hl_memory_free(&memory, lock);
 }
+
+struct hl_side *hl_lock_side(struct hilock_lock *lock)
+{
+    if (lock->side || !(lock->side = hl_memory_new(&lock->terms->cell->memory, sizeof *lock->side)))
+        return lock->side;
+    TAILQ_INIT(&lock->side->extends);
+    TAILQ_INIT(&lock->side->entering);
+    TAILQ_INIT(&lock->side->leaves);
+    return lock->side;
+}
+
+uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->side ? lock->side->count : 0); }
 
 void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
 {

@@ -9,10 +9,10 @@
 #include "core/terms.h"
 
 struct hl_acquire;
-struct hl_group;
 struct hl_handle_ops;
 
-struct hl_attempt { /* what the handles of a group share while they acquire */
+struct hl_attempt { /* what the handles of a group share, and what they know of it */
+    struct hilock_lock *lock;   /* the user's handle */
     uint64_t id_last;           /* of a block of ids; 0: they take the client's */
     uint64_t ticket;            /* their age: of the first place of a multi, and where its next ones stand; 0: none */
     const struct hl_node *node; /* whose clock that is */
@@ -22,13 +22,24 @@ struct hilock_lock {
     TAILQ_ENTRY(hilock_lock) entry; /* in core->handles; not of handles that the library made */
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
-    struct hl_group *group;     /* of the user's handles; NULL: a plain one */
-    struct hl_attempt *attempt; /* of a plain handle that a group made: the group's; NULL: none */
+    struct hl_attempt *attempt; /* the group's, of its handle and of its members; NULL: a plain one */
+    struct hl_side *side;       /* what few handles need; NULL: nothing of it */
     struct hl_terms *terms;
     void *user;
     struct hl_name *name;
     struct hl_acquire *acquire; /* WAITING */
     struct hl_hold *hold;       /* HELD */
+};
+
+TAILQ_HEAD(hl_extends, hl_extend);
+TAILQ_HEAD(hl_entries, hl_entry);
+
+struct hl_side { /* calls on what a handle holds, and a view of it: empty, but for memory, once that has ended */
+    struct hilock_validity *validity; /* for other threads; NULL: not asked for (hold/validity.c) */
+    struct hl_extends extends;  /* accepted and not reported yet, in order (hold/extend.c) */
+    struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
+    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
+    uint32_t count;             /* of re-entries */
 };
 
 struct hl_look { /* the state of a handle now */
@@ -50,8 +61,6 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                             hilock_result_fn *on_result, void *user);
     void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
-    /* OK, NOT_HELD, NO_MEMORY */
-    hilock_status (*validity)(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
     struct hl_look (*look)(const struct hilock_lock *lock);
     /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
     hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
@@ -64,6 +73,8 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 };
 
 void hl_lock_unref(struct hilock_lock *lock);
+struct hl_side *hl_lock_side(struct hilock_lock *lock); /* made if there is none; NULL: no memory */
+uint32_t hl_lock_count(const struct hilock_lock *lock); /* HELD: how many releases it needs */
 /* those that wait or hold */
 void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 /* What is left of that look now; its client is there. */

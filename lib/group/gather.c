@@ -96,12 +96,13 @@ static int is_reached(const struct hl_gather *gather)
 }
 
 /* Members of a quorum that lost it while it was extended are not its loss, which is reported by itself: others may
- * have come since. What is known to be left counts. */
+ * have come since. What is known to be left counts. Nothing is left once the hold has ended. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
-    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted;
+    int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
+    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted && !has_ended;
     if (is_enough && is_reached(gather))
         return HILOCK_OK;
     if (count(gather, HILOCK_LOST) > group->count - group->needed && !is_vote)
@@ -290,7 +291,7 @@ void hl_gather_settled(struct hl_group *group)
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user)
 {
-    struct hl_group *group = lock->group;
+    struct hl_group *group = hl_group_of(lock);
     struct hl_gather *gather = gather_new(group);
     if (!gather)
         return HILOCK_NO_MEMORY;
@@ -345,11 +346,11 @@ static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_op
 
 hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    return ask(core, lock->group, HILOCK_OP_PEEK, NULL, on_result, user);
+    return ask(core, hl_group_of(lock), HILOCK_OP_PEEK, NULL, on_result, user);
 }
 
 hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                               hilock_result_fn *on_result, void *user)
 {
-    return ask(core, lock->group, HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
+    return ask(core, hl_group_of(lock), HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
 }

@@ -10,10 +10,11 @@
 #include "group/members.h"
 #include "group/news.h"
 #include "group/verdict.h"
-#include "hold/reentry.h"
+#include "hold/validity.h"
 #include "lock/acquire.h"
 #include "lock/machine.h"
 #include "lock/plain.h"
+#include "lock/reentry.h"
 #include "lock/turn.h"
 
 /* ---- for a way ---- */
@@ -129,10 +130,10 @@ static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (voi
 
 /* ---- the handle's calls ---- */
 
-static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
-                           hilock_result_fn *on_result, void *user)
+static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user)
 {
-    struct hl_group *group = lock->group;
+    struct hl_group *group = hl_group_of(lock);
     uint64_t limit_us = wait_ms == HILOCK_TRY ? hl_group_command_us(group) : (uint64_t)wait_ms * 1000;
     if (hl_gather_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
@@ -157,50 +158,28 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, uint3
     return HILOCK_OK;
 }
 
-static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
-                             hilock_result_fn *on_result, void *user)
-{
-    struct hl_group *group = lock->group;
-    if (group->state == GROUP_HELD)
-        return hl_reentry_begin(core, lock, &group->desk, on_result, user);
-    return begin(core, lock, wait_ms, on_result, user);
-}
-
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
 {
-    struct hl_group *group = lock->group;
-    if (group->state == GROUP_HELD)
-        return hl_reentry_cancel(core, &group->desk);
+    struct hl_group *group = hl_group_of(lock);
+    (void)core;
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED)
         hl_group_decide(group, HILOCK_CANCELLED);
     return group->state == GROUP_DECIDED;
 }
 
-static void end(struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    struct hl_group *group = lock->group;
+    struct hl_group *group = hl_group_of(lock);
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
-                                     .waited_us = hl_group_now_us(group) - group->since_us});
+                                     .waited_us = hl_now_us(&core->host) - group->since_us});
     hl_members_over(group);
     hl_gather_release(group, on_result, user);
 }
 
-static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
-{
-    struct hl_group *group = lock->group;
-    if (group->desk.count && hl_members_end_us(group) > hl_group_now_us(group)) {
-        hl_reentry_leave(core, &group->desk, on_result, user);
-        return;
-    }
-    if (group->desk.count) /* lost, even if that is not reported yet: over for all counts */
-        hl_members_expire(group);
-    end(lock, on_result, user);
-}
-
 static void silence(struct hl_core *core, struct hilock_lock *lock)
 {
-    struct hl_group *group = lock->group;
+    struct hl_group *group = hl_group_of(lock);
     lock->epoch++;
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED) {
         (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
@@ -208,12 +187,12 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         give_up(group, GROUP_IDLE);
         forget_refusal(group);
     } else if (group->state == GROUP_HELD)
-        end(lock, NULL, NULL);
+        release(core, lock, NULL, NULL);
 }
 
 static uint64_t token(const struct hilock_lock *lock, size_t index)
 {
-    const struct hl_group *group = lock->group;
+    const struct hl_group *group = hl_group_of(lock);
     for (unsigned i = 0; group->state == GROUP_HELD && !group->ways->is_voted && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
             return hl_plain_ops.look(group->members[i].lock).token;
@@ -226,9 +205,9 @@ static void forget(struct hl_core *core, struct hl_group *group)
     group->lock->refs++;
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_members_end_validity(group);
+    hl_validity_end(group->lock);
     hl_gather_forget(group);
-    hl_reentry_forget(core, &group->desk);
+    hl_reentry_forget(core, group->lock);
     hl_verdict_forget(group);
     forget_refusal(group);
     for (unsigned i = 0; i < group->count; i++) {
@@ -241,9 +220,10 @@ static void forget(struct hl_core *core, struct hl_group *group)
 
 static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
-    for (unsigned i = 0; i < lock->group->count; i++)
-        hl_machine_forget_lock(core, lock->group->members[i].lock);
-    forget(core, lock->group);
+    struct hl_group *group = hl_group_of(lock);
+    for (unsigned i = 0; i < group->count; i++)
+        hl_machine_forget_lock(core, group->members[i].lock);
+    forget(core, group);
 }
 
 static void group_free(struct hl_group *group)
@@ -258,15 +238,11 @@ static void group_free(struct hl_group *group)
     hl_memory_free(&memory, group);
 }
 
-static void done(struct hilock_lock *lock)
-{
-    if (lock->group)
-        group_free(lock->group);
-}
+static void done(struct hilock_lock *lock) { group_free(hl_group_of(lock)); }
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .validity = hl_members_validity, .look = hl_members_look, .peek = hl_gather_peek, .force = hl_gather_force,
+     .look = hl_members_look, .peek = hl_gather_peek, .force = hl_gather_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
@@ -283,7 +259,8 @@ static struct hilock_lock *handle_of(struct hl_core *core, struct hl_member *mem
     struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
     if (!lock)
         return NULL;
-    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = name, .user = member};
+    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = name, .user = member,
+                                  .attempt = &member->group->attempt};
     terms->refs++;
     name->refs++;
     return lock;
@@ -299,8 +276,8 @@ static void sort(struct hl_member *members, struct hl_name *const *names, unsign
     }
 }
 
-struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
+int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
+                 struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
     struct hl_group *group = hl_memory_new(
@@ -308,7 +285,7 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     int is_whole = 1;
     if (!group) {
         hl_terms_unref(terms);
-        return NULL;
+        return -1;
     }
     group->notice.ops = &ops;
     group->lock = lock;
@@ -318,17 +295,20 @@ struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, co
     group->needed = needed;
     group->votes = (struct hl_vote *)(void *)(group->members + count);
     TAILQ_INIT(&group->gathers);
-    hl_reentry_init(&group->desk);
+    group->attempt.lock = lock;
     sort(group->members, names, count);
     for (unsigned i = 0; i < count; i++) {
         group->members[i].group = group;
         group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], terms);
         is_whole = is_whole && group->members[i].lock;
     }
-    if (is_whole)
-        return group;
-    group_free(group);
-    return NULL;
+    if (!is_whole) {
+        group_free(group);
+        return -1;
+    }
+    lock->ops = &hl_group_ops;
+    lock->attempt = &group->attempt;
+    return 0;
 }
 
 /* ---- all of them ---- */
@@ -342,14 +322,14 @@ void hl_groups_close(struct hl_core *core)
 {
     struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->group && lock->group->state == GROUP_WAITING)
-            hl_group_decide(lock->group, HILOCK_CLOSED);
+        if (lock->attempt && hl_group_of(lock)->state == GROUP_WAITING)
+            hl_group_decide(hl_group_of(lock), HILOCK_CLOSED);
 }
 
 void hl_groups_node(struct hl_core *core, int is_up)
 {
     struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->group)
-            hl_news_node(lock->group, is_up);
+        if (lock->attempt)
+            hl_news_node(hl_group_of(lock), is_up);
 }

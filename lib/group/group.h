@@ -58,15 +58,13 @@ struct hl_group {
     struct hl_alarm alarm;
     struct hl_gather *end;           /* for the next release; NULL: none made yet */
     TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
-    struct hl_desk desk;             /* HELD: re-entries */
-    struct hilock_validity *validity; /* HELD; NULL: not asked for */
     hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */
     void *user;
     uint64_t begun_us, ends_us;      /* the same */
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */
-    struct hl_attempt attempt;       /* its ids: of a quorum, also for later holds of the same grant */
+    struct hl_attempt attempt;       /* ids: of a quorum, also for later holds of the same grant */
     struct hl_vote refusal;          /* the last one */
     struct hl_vote *votes;           /* WAITING: of each member the last refusal */
     uint32_t attempts;
@@ -83,9 +81,15 @@ struct hl_group {
 
 extern const struct hl_handle_ops hl_group_ops;
 
-/* Takes references to the names, and takes over that to the members' terms. NULL: no memory. */
-struct hl_group *hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                              struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
+static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* the user's handle; NULL: it is plain */
+{
+    return lock->attempt ? (struct hl_group *)(void *)((char *)lock->attempt - offsetof(struct hl_group, attempt))
+                         : NULL;
+}
+
+/* Makes a handle of it. Takes references to the names, and takes over that to the members' terms. -1: no memory. */
+int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
+                 struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
 
 int hl_groups_init(struct hl_core *core); /* -1: no memory */
 void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */

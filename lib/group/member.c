@@ -39,9 +39,7 @@ void hl_member_join(struct hl_member *member)
     struct hl_hold *hold = member->lock->hold;
     member->is_failing = 0;
     hl_turn_retune(hold, group->terms, group->since_us);
-    if (group->validity &&
-        hl_validity_join(hl_group_core(group), hold, group->validity, (unsigned)(member - group->members)) != 0)
-        hl_member_return(member); /* a hold that other threads cannot see must not count */
+    hl_validity_follow(member->lock);
 }
 
 /* From here on all are renewed at the same time again: else the validity would depend on which master forgets next. */
@@ -80,7 +78,6 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
     struct hl_core *core = hl_group_core(group);
     if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_member_take_ids(group);
-    member->lock->attempt = &group->attempt;
     return hl_acquire_begin(core, member->lock, is_try, limit_us(group, is_try), on_acquired, member);
 }
 

@@ -4,10 +4,9 @@
 
 #include "core/lease.h"
 #include "core/notice.h"
-#include "hold/belief.h"
 #include "hold/hold.h"
-#include "hold/reentry.h"
 #include "hold/validity.h"
+#include "lock/reentry.h"
 
 enum { TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
 
@@ -24,13 +23,6 @@ unsigned hl_members_attempts(const struct hl_group *group)
     for (unsigned i = 0; i < group->count; i++)
         found += group->members[i].lock->acquire ? group->members[i].lock->acquire->attempts : 0;
     return found;
-}
-
-void hl_members_expire(struct hl_group *group)
-{
-    for (unsigned i = 0; i < group->count; i++)
-        if (hl_member_has(&group->members[i]))
-            (void)hl_belief_has_ended(group->members[i].lock->hold);
 }
 
 unsigned hl_members_held(const struct hl_group *group)
@@ -118,41 +110,15 @@ uint64_t hl_members_end_us(const struct hl_group *group)
 
 struct hl_look hl_members_look(const struct hilock_lock *lock)
 {
-    const struct hl_group *group = lock->group;
+    const struct hl_group *group = hl_group_of(lock);
     struct hl_look look = {.state = HILOCK_STATE_IDLE, .since_us = group->begun_us};
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED)
         look.state = HILOCK_STATE_WAITING;
     if (group->state != GROUP_HELD)
         return look;
     return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us,
-                            .ends_us = hl_members_end_us(group), .count = 1 + group->desk.count,
+                            .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock),
                             .tenure = group->tenure};
-}
-
-hilock_status hl_members_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
-{
-    struct hl_group *group = lock->group;
-    if (group->state != GROUP_HELD || !hl_members_end_us(group))
-        return HILOCK_NOT_HELD;
-    if (!group->validity)
-        group->validity = hl_validity_new(core, group->count, group->needed);
-    if (!group->validity)
-        return HILOCK_NO_MEMORY;
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_hold *hold = group->members[i].lock->hold;
-        if (hold && !(hold->side && hold->side->validity) && hl_validity_join(core, hold, group->validity, i) != 0)
-            return HILOCK_NO_MEMORY;
-    }
-    hl_validity_ref(group->validity);
-    *ret = group->validity;
-    return HILOCK_OK;
-}
-
-void hl_members_end_validity(struct hl_group *group)
-{
-    if (group->validity)
-        hl_validity_unref(group->validity);
-    group->validity = NULL;
 }
 
 void hl_members_over(struct hl_group *group)
@@ -162,6 +128,6 @@ void hl_members_over(struct hl_group *group)
     core->held--;
     hl_notice_cancel(core, &group->notice);
     hl_alarm_end(&core->group_alarms, &group->alarm);
-    hl_reentry_end(core, &group->desk);
-    hl_members_end_validity(group);
+    hl_reentry_end(core, group->lock);
+    hl_validity_end(group->lock);
 }

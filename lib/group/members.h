@@ -6,7 +6,6 @@
 #include "group/member.h"
 
 void hl_members_return(struct hl_group *group); /* all of them */
-void hl_members_expire(struct hl_group *group); /* reports members past their deadline as lost */
 uint64_t hl_members_trip_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
 uint64_t hl_members_patience_us(const struct hl_group *group); /* how long a server may owe an answer before it counts
                                                                   as silent */
@@ -17,8 +16,6 @@ unsigned hl_members_held(const struct hl_group *group); /* how many are held now
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
 unsigned hl_members_attempts(const struct hl_group *group); /* of acquires without an answer */
-hilock_status hl_members_validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret);
-void hl_members_end_validity(struct hl_group *group); /* other threads see no hold from here on */
 void hl_members_over(struct hl_group *group); /* no longer held; the caller gives its members back */
 struct hl_look hl_members_look(const struct hilock_lock *lock); /* of the group's handle */
 

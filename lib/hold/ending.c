@@ -91,7 +91,8 @@ void hl_ending_settle(struct hl_hold *hold)
 void hl_ending_begin(struct hl_hold *hold)
 {
     hold->state = HOLD_ENDING;
-    hl_validity_end(hold);
+    if (hl_hold_is_told(hold))
+        hl_validity_follow(hold->lock);
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
         hl_hold_unsent(hold);

@@ -16,9 +16,9 @@
 
 struct hl_extend {
     struct hl_call call;
-    TAILQ_ENTRY(hl_extend) entry; /* in its side, until it is reported or the hold has ended */
-    struct hl_side *side;        /* NULL: the hold has ended */
+    TAILQ_ENTRY(hl_extend) entry; /* in its handle's side, until it is reported or the hold has ended */
     uint32_t lease_ms, attempts; /* attempts: rounds that left since it was accepted */
+    int has_ended;               /* the hold */
     hilock_status status;        /* decided */
     char *detail;                /* decided; NULL: the status' own sentence */
 };
@@ -37,14 +37,12 @@ void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *
 
 /* ---- the end ---- */
 
-void hl_extend_end(struct hl_core *core, struct hl_hold *hold, int is_loss); /* all are LOST; is_loss: reported before
-                                                                                all else */
+/* all are LOST; is_loss: reported before all else */
+void hl_extend_end(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* its answer; detail: of a loss, in place of on_lost; NULL: its own */
 void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char *detail);
-uint64_t hl_extend_reach_us(const struct hl_hold *hold); /* until when a longer lease may stand at the store, once
-                                                            it is answered; 0: none was asked for */
 uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
                                                            store, even if all got through; 0: at once */
-void hl_extends_forget(struct hl_core *core, struct hl_side *side);
+void hl_extends_forget(struct hl_core *core, struct hilock_lock *lock);
 
 #endif

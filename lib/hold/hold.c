@@ -8,7 +8,6 @@
 #include "core/lease.h"
 #include "core/name.h"
 #include "core/notice.h"
-#include "hold/reentry.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -40,7 +39,6 @@ void hl_hold_free(struct hl_hold *hold)
     TAILQ_REMOVE(&core->live, hold, live);
     core->unheld -= hold->end == END_UNHELD;
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
-    hl_hold_side_free(core, hold);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
     if (--core->live_holds == 0 && core->is_closing)
@@ -128,8 +126,6 @@ uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *ter
     return hl_terms_least_us(terms, hold->is_windowed ? hl_terms_window_ms(terms) : terms->lease_ms);
 }
 
-uint32_t hl_hold_entries(const struct hl_hold *hold) { return 1 + (hold->side ? hold->side->desk.count : 0); }
-
 unsigned hl_hold_reserved(const struct hl_hold *hold)
 {
     return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
@@ -181,26 +177,4 @@ void hl_hold_not_ours(struct hl_hold *hold)
     int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
         may_be_made = hold->haunted_until_us && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
-}
-
-/* ---- what few need ---- */
-
-struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold)
-{
-    if (hold->side || !(hold->side = hl_memory_new(&core->host.memory, sizeof *hold->side)))
-        return hold->side;
-    TAILQ_INIT(&hold->side->extends);
-    hl_reentry_init(&hold->side->desk);
-    return hold->side;
-}
-
-void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold)
-{
-    const struct hl_side *side = hold->side;
-    if (!side)
-        return;
-    /* a turn's end or a teardown has emptied it */
-    HL_REQUIRE(!side->validity && TAILQ_EMPTY(&side->extends) && TAILQ_EMPTY(&side->desk.leaves));
-    hl_memory_free(&core->host.memory, hold->side);
-    hold->side = NULL;
 }

@@ -69,7 +69,7 @@ struct hl_hold {
     hilock_result_fn *on_result; /* ENDING by a release */
     void *user;                  /* of on_result */
     uint64_t granted_us;         /* HELD: the grant at the store */
-    struct hl_side *side;        /* what few holds need (hold.c); NULL: nothing of it */
+    uint64_t reach_us;           /* until when an extend's longer lease may last; 0: there was none */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that its latest acquire or renewal asked for */
     uint8_t state : 2, kept : 2, ask : 2; /* enums above */
@@ -87,23 +87,6 @@ struct hl_hold {
     uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
 };
 _Static_assert(sizeof(struct hl_hold) <= 224 || sizeof(void *) != 8, "every lock that is held has one");
-
-TAILQ_HEAD(hl_extends, hl_extend);
-TAILQ_HEAD(hl_entries, hl_entry);
-
-struct hl_desk { /* the re-entries of what a handle holds */
-    struct hl_entries entering; /* acquires without an answer, the oldest first */
-    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
-    uint32_t count;
-};
-
-struct hl_side {
-    struct hilock_validity *validity; /* this hold for other threads; NULL: not asked for (validity.c) */
-    uint8_t validity_at;              /* the index of this hold's deadline in it */
-    struct hl_extends extends;        /* accepted and not reported yet, in order (extend.c) */
-    uint64_t reach_us;                /* until when an extend's longer lease may last; 0: there was none */
-    struct hl_desk desk;
-};
 
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports of holds */
@@ -140,7 +123,6 @@ uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us); /* of bel
 uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
 /* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
-uint32_t hl_hold_entries(const struct hl_hold *hold); /* how many releases it needs */
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
 int hl_hold_is_confirming(const struct hl_hold *hold); /* it is granted, and replicas have not confirmed it yet */
@@ -158,8 +140,5 @@ void hl_hold_unsent(struct hl_hold *hold); /* an acquire of it never left: that 
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_hold_not_ours(struct hl_hold *hold);
-
-struct hl_side *hl_hold_side(struct hl_core *core, struct hl_hold *hold); /* made if there is none; NULL: no memory */
-void hl_hold_side_free(struct hl_core *core, struct hl_hold *hold); /* nothing is in it */
 
 #endif

@@ -11,25 +11,20 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "hold/hold.h"
 
-static void set(struct hl_hold *hold, uint64_t deadline_us)
+static void set(struct hilock_validity *validity, uint64_t ends_us)
 {
-    const struct hl_side *side = hold->side;
-    atomic_store_explicit(&side->validity->deadlines_us[side->validity_at], deadline_us, memory_order_release);
+    if (ends_us || !HL_PLANTED(VALIDITY_OUTLIVES))
+        atomic_store_explicit(&validity->ends_us, ends_us, memory_order_release);
 }
 
-struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, unsigned needed)
+static struct hilock_validity *validity_new(struct hl_core *core)
 {
-    struct hilock_validity *validity =
-        hl_memory_new(&core->host.memory, sizeof *validity + count * sizeof validity->deadlines_us[0]);
+    struct hilock_validity *validity = hl_memory_new(&core->host.memory, sizeof *validity);
     if (!validity)
         return NULL;
     atomic_init(&validity->refs, 1);
-    for (unsigned i = 0; i < count; i++)
-        atomic_init(&validity->deadlines_us[i], 0);
-    validity->count = count;
-    validity->needed = needed;
+    atomic_init(&validity->ends_us, 0);
     validity->now_us = core->host.loop.now_us;
     validity->clock = core->host.loop.clock;
     validity->cell = core->cell;
@@ -37,74 +32,41 @@ struct hilock_validity *hl_validity_new(struct hl_core *core, unsigned count, un
     return validity;
 }
 
-int hl_validity_join(struct hl_core *core, struct hl_hold *hold, struct hilock_validity *validity, unsigned at)
+struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
 {
-    struct hl_side *side = hl_hold_side(core, hold);
-    if (!side)
-        return -1;
-    hl_validity_ref(validity);
-    side->validity = validity;
-    side->validity_at = (uint8_t)at;
-    hl_validity_follow(hold);
-    return 0;
+    struct hl_side *side = hl_lock_side(lock);
+    if (side && !side->validity)
+        side->validity = validity_new(lock->terms->cell->core);
+    if (!side || !side->validity)
+        return NULL;
+    hl_validity_follow(lock);
+    hl_validity_ref(side->validity);
+    return side->validity;
 }
 
-struct hilock_validity *hl_validity_of(struct hl_core *core, struct hl_hold *hold)
+void hl_validity_follow(const struct hilock_lock *lock)
 {
-    struct hilock_validity *validity = hold->side ? hold->side->validity : NULL;
-    if (validity) {
-        hl_validity_ref(validity);
-        return validity;
-    }
-    validity = hl_validity_new(core, 1, 1);
-    if (!validity || hl_validity_join(core, hold, validity, 0) == 0)
-        return validity;
-    hl_validity_unref(validity);
-    return NULL;
+    const struct hilock_lock *whole = lock->attempt ? lock->attempt->lock : lock;
+    if (whole->side && whole->side->validity)
+        set(whole->side->validity, whole->ops->look(whole).ends_us);
 }
 
-void hl_validity_follow(struct hl_hold *hold)
+void hl_validity_end(struct hilock_lock *lock)
 {
-    if (hold->side && hold->side->validity)
-        set(hold, hl_hold_ends_us(hold));
-}
-
-void hl_validity_end(struct hl_hold *hold)
-{
-    if (!hold->side || !hold->side->validity)
+    if (!lock->side || !lock->side->validity)
         return;
-    if (!HL_PLANTED(VALIDITY_OUTLIVES))
-        set(hold, 0);
-    hl_validity_unref(hold->side->validity);
-    hold->side->validity = NULL;
-}
-
-static uint64_t deadline_of(const struct hilock_validity *validity, unsigned i)
-{
-    return atomic_load_explicit(&validity->deadlines_us[i], memory_order_acquire);
-}
-
-/* Deadlines move one by one meanwhile: each was true when it was read, so enough of them were held. */
-static uint64_t needed_deadline_us(const struct hilock_validity *validity)
-{
-    uint64_t sorted_us[HL_VALIDITY_MAX];
-    for (unsigned i = 0; i < validity->count; i++) {
-        uint64_t deadline_us = deadline_of(validity, i);
-        unsigned at = i;
-        for (; at > 0 && sorted_us[at - 1] < deadline_us; at--)
-            sorted_us[at] = sorted_us[at - 1];
-        sorted_us[at] = deadline_us;
-    }
-    return sorted_us[validity->needed - 1];
+    set(lock->side->validity, 0);
+    hl_validity_unref(lock->side->validity);
+    lock->side->validity = NULL;
 }
 
 uint64_t hl_validity_left_us(const struct hilock_validity *validity)
 {
-    uint64_t deadline_us;
+    uint64_t ends_us;
     if (hl_cell_is_forked(validity->cell))
         return 0;
-    deadline_us = needed_deadline_us(validity);
-    return deadline_us ? hl_left_us(deadline_us, validity->now_us(validity->clock)) : 0;
+    ends_us = atomic_load_explicit(&validity->ends_us, memory_order_acquire);
+    return ends_us ? hl_left_us(ends_us, validity->now_us(validity->clock)) : 0;
 }
 
 /* As in cell.c: relaxed up, acquire and release down. */

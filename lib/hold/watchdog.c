@@ -134,7 +134,7 @@ static void believe(struct hl_hold *hold, uint64_t deadline_us)
     hold->is_windowed = 0;
     if (hl_hold_ends_us(hold) < core->earliest_us)
         core->earliest_us = hl_hold_ends_us(hold);
-    hl_validity_follow(hold);
+    hl_validity_follow(hold->lock);
 }
 
 static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)

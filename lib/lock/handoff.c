@@ -9,7 +9,6 @@
 #include "hold/extend.h"
 #include "hold/hold.h"
 #include "hold/messages.h"
-#include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
@@ -33,7 +32,7 @@ static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 static int has_lease_of(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_same = to->lease_ms == hold->terms->lease_ms && hl_extend_reach_us(hold) <= own_us;
+    int is_same = to->lease_ms == hold->terms->lease_ms && hold->reach_us <= own_us;
     return is_same || HL_PLANTED(HANDOFF_ANY_LEASE);
 }
 
@@ -77,10 +76,6 @@ static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acqu
 {
     struct hl_terms *from = hold->terms;
     hl_notice_cancel(core, &hold->notice);
-    if (!HL_PLANTED(HANDOFF_OLD_ALIVE)) {
-        hl_validity_end(hold);
-        hl_hold_side_free(core, hold);
-    }
     hold->terms = next->lock->terms;
     hold->terms->refs++;
     hl_terms_unref(from);

@@ -9,11 +9,11 @@
 #include "hold/extend.h"
 #include "hold/hold.h"
 #include "hold/recent.h"
-#include "hold/reentry.h"
 #include "hold/requests.h"
 #include "hold/validity.h"
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
+#include "lock/reentry.h"
 #include "lock/report.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
@@ -61,21 +61,11 @@ static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
     hl_acquire_free(core, acquire);
 }
 
-static void empty_side(struct hl_core *core, struct hl_hold *hold)
-{
-    hl_validity_end(hold);
-    if (!hold->side)
-        return;
-    hl_extends_forget(core, hold->side);
-    hl_reentry_forget(core, &hold->side->desk);
-}
-
 static void forget_hold(struct hl_hold *hold)
 {
     hold->request.place = REQUEST_IDLE;
     if (hold->name->hold == hold)
         hold->name->hold = NULL;
-    empty_side(hl_hold_core(hold), hold);
     if (hl_hold_is_told(hold))
         hold->lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && hold->lock)
@@ -93,6 +83,9 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
         forget_acquire(core, acquire);
     if (hold)
         forget_hold(hold);
+    hl_validity_end(lock);
+    hl_extends_forget(core, lock);
+    hl_reentry_forget(core, lock);
 }
 
 void hl_machine_clear(struct hl_core *core)

@@ -2,12 +2,8 @@
 /* plain - see plain.h. */
 #include "lock/plain.h"
 
-#include "base/plant.h"
-#include "hold/belief.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
-#include "hold/reentry.h"
-#include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
@@ -19,37 +15,19 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
 {
     uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
     uint64_t limit_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : limit_ms * 1000;
-    struct hl_side *side = lock->hold ? hl_hold_side(core, lock->hold) : NULL;
-    if (lock->hold)
-        return hl_reentry_begin(core, lock, side ? &side->desk : NULL, on_result, user);
     return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, limit_us, on_result, user);
 }
 
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
 {
+    (void)core;
     if (!lock->acquire)
-        return lock->hold && lock->hold->side && hl_reentry_cancel(core, &lock->hold->side->desk);
+        return 0;
     if (lock->acquire->state == ACQUIRE_DECIDED)
         hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
     else
         hl_acquire_decide(lock->acquire, HILOCK_CANCELLED);
     return 1;
-}
-
-/* A hold that is lost is over for all counts, even before its callback. */
-static int has_more_counts(const struct hilock_lock *lock)
-{
-    if (HL_PLANTED(REENTRY_ENDS_EARLY))
-        return 0;
-    return hl_hold_entries(lock->hold) > 1 && lock->hold->state == HOLD_HELD && !hl_belief_has_ended(lock->hold);
-}
-
-static void release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
-{
-    if (has_more_counts(lock))
-        hl_reentry_leave(core, &lock->hold->side->desk, on_result, user);
-    else
-        hl_turn_release(core, lock, on_result, user);
 }
 
 static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
@@ -59,14 +37,6 @@ static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint
     if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
         hl_watchdog_ask(lock->hold);
     return status;
-}
-
-static hilock_status validity(struct hl_core *core, struct hilock_lock *lock, struct hilock_validity **ret)
-{
-    if (!lock->hold || lock->hold->state != HOLD_HELD)
-        return HILOCK_NOT_HELD;
-    *ret = hl_validity_of(core, lock->hold);
-    return *ret ? HILOCK_OK : HILOCK_NO_MEMORY;
 }
 
 static struct hl_look look(const struct hilock_lock *lock)
@@ -79,13 +49,13 @@ static struct hl_look look(const struct hilock_lock *lock)
         return look;
     look.since_us = lock->hold->since_us;
     look.ends_us = lock->hold->state == HOLD_HELD ? hl_hold_ends_us(lock->hold) : 0;
-    look.count = hl_hold_entries(lock->hold);
+    look.count = hl_lock_count(lock);
     look.token = hl_hold_token(lock->hold);
     look.tenure = (lock->hold->id << 8) + lock->hold->turn;
     return look;
 }
 
 const struct hl_handle_ops hl_plain_ops =
-    {.acquire = acquire, .cancel = cancel, .release = release, .extend = extend, .silence = hl_turn_silence,
-     .validity = validity, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
+    {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = extend,
+     .silence = hl_turn_silence, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
      .teardown = hl_machine_forget_lock};

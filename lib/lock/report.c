@@ -118,7 +118,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
     /* a loss is reported once: here by the answer to the extend */
-    struct hl_extend *extend = hold->side ? TAILQ_FIRST(&hold->side->extends) : NULL;
+    struct hl_extend *extend = lock->side ? TAILQ_FIRST(&lock->side->extends) : NULL;
     hl_message_of_loss(core, hold, &detail);
     hl_turn_lost(core, hold);
     hl_ending_go_on(hold); /* leaves with the flush after this drain */

@@ -8,10 +8,11 @@
 #include "hold/ending.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
-#include "hold/reentry.h"
+#include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/handoff.h"
+#include "lock/reentry.h"
 #include "wait/gate.h"
 #include "wait/next.h"
 
@@ -21,19 +22,15 @@ void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hol
     core->held += hl_terms_count(lock->terms);
 }
 
-/* Pending calls on the hold are answered with its end. */
-static void end_side(struct hl_core *core, struct hl_hold *hold, int is_loss)
-{
-    hl_extend_end(core, hold, is_loss);
-    if (hold->side)
-        hl_reentry_end(core, &hold->side->desk);
-}
-
-/* From here on only we and the store know the hold; the handle may acquire again at once. */
+/* From here on only we and the store know the hold; the handle may acquire again at once. Pending calls on the hold are
+ * answered with its end. */
 static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hilock_lock *lock = hold->lock;
-    end_side(core, hold, is_loss);
+    hl_extend_end(core, lock, is_loss);
+    hl_reentry_end(core, lock);
+    if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
+        hl_validity_end(lock);
     lock->hold = NULL;
     hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);

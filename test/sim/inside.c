@@ -6,7 +6,7 @@
 #include "hold/hold.h"
 #include "sim.h"
 
-static const struct hl_group *group_of(const struct sim_actor *actor) { return actor->lock->group; }
+static const struct hl_group *group_of(const struct sim_actor *actor) { return hl_group_of(actor->lock); }
 
 static const struct hilock_lock *handle_at(const struct sim_actor *actor, unsigned i)
 {

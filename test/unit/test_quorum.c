@@ -275,6 +275,10 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     extend(a, 30000);
     TELLS_IN(s, 4000, "a:extend UNWRITABLE");
     world_thaw(&s->world, &store_at(s, 0)->lane);
+    run_ms(s, 10);
+    extend(a, 30000);
+    release(a); /* ends it */
+    TELLS_IN(s, 10, "a:extend LOST a:released");
 }
 
 /* The first master says yes and is lost before the second one answers; the third, whose vote is late, was not asked. */

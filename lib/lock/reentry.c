@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reentry - see reentry.h. */
-#include "hold/reentry.h"
+#include "lock/reentry.h"
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "core/callback.h"
-#include "core/lock.h"
+#include "hold/belief.h"
 
 struct hl_entry {
     struct hl_call call;         /* an acquire, or a release */
-    TAILQ_ENTRY(hl_entry) entry; /* at its desk: an acquire until its answer, memory for a release until that comes */
-    struct hl_desk *desk;        /* an acquire: where it counts, or counted when it was released; NULL: no more */
+    TAILQ_ENTRY(hl_entry) entry; /* of its handle: an acquire until its answer, memory for a release until that
+                                    comes */
+    int is_entering;             /* an acquire, until its answer or the end of its hold */
     uint64_t tenure;             /* of the hold that it enters or leaves */
     uint32_t count;              /* the hold's count after it */
     uint8_t is_cancelled;
 };
-
-void hl_reentry_init(struct hl_desk *desk)
-{
-    TAILQ_INIT(&desk->entering);
-    TAILQ_INIT(&desk->leaves);
-    desk->count = 0;
-}
 
 /* The hold that it entered is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
@@ -31,23 +24,23 @@ static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 }
 
 /* One count less. NULL: only the hold's own is left. */
-static struct hl_entry *uncount(struct hl_desk *desk)
+static struct hl_entry *uncount(struct hilock_lock *lock)
 {
-    struct hl_entry *leave = TAILQ_FIRST(&desk->leaves);
+    struct hl_entry *leave = lock->side ? TAILQ_FIRST(&lock->side->leaves) : NULL;
     if (!leave)
         return NULL;
-    TAILQ_REMOVE(&desk->leaves, leave, entry);
-    desk->count--;
+    TAILQ_REMOVE(&lock->side->leaves, leave, entry);
+    lock->side->count--;
     return leave;
 }
 
 /* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
 static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
-    struct hl_entry *leave = entry->desk ? uncount(entry->desk) : NULL;
+    struct hl_entry *leave = entry->is_entering ? uncount(entry->call.lock) : NULL;
     if (leave)
         hl_callback_free(core, &leave->call);
-    else if (entry->desk)
+    else if (entry->is_entering)
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
 
@@ -67,8 +60,8 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
-    if (entry->desk)
-        TAILQ_REMOVE(&entry->desk->entering, entry, entry);
+    if (entry->is_entering)
+        TAILQ_REMOVE(&entry->call.lock->side->entering, entry, entry);
     hl_callback_free(core, &entry->call);
 }
 
@@ -104,43 +97,56 @@ static void report_release(struct hl_core *core, struct hl_notice *notice)
     answer(core, (struct hl_entry *)(void *)notice, HILOCK_OK, HILOCK_OP_RELEASE);
 }
 
-hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_desk *desk,
-                               hilock_result_fn *on_result, void *user)
+hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                               void *user)
 {
     static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
-    struct hl_entry *entry = desk ? hl_callback_new(core, sizeof *entry, &acquires, NULL, lock, on_result, user) : NULL;
+    struct hl_side *side = hl_lock_side(lock);
+    struct hl_entry *entry = side ? hl_callback_new(core, sizeof *entry, &acquires, NULL, lock, on_result, user) : NULL;
     struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, NULL, lock, NULL, NULL) : NULL;
     if (entry && !leave)
         hl_callback_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
     entry->tenure = leave->tenure = lock->ops->look(lock).tenure;
-    entry->desk = desk;
-    TAILQ_INSERT_TAIL(&desk->entering, entry, entry);
-    TAILQ_INSERT_TAIL(&desk->leaves, leave, entry);
-    entry->count = 1 + ++desk->count;
+    entry->is_entering = 1;
+    TAILQ_INSERT_TAIL(&side->entering, entry, entry);
+    TAILQ_INSERT_TAIL(&side->leaves, leave, entry);
+    side->count++;
+    entry->count = hl_lock_count(lock);
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
     hl_notice_post(core, &entry->call.notice, 1);
     return HILOCK_OK;
 }
 
-void hl_reentry_leave(struct hl_core *core, struct hl_desk *desk, hilock_result_fn *on_result, void *user)
+/* A hold that is lost is over for all counts, even before its callback. */
+static struct hl_entry *leave_of(struct hl_core *core, struct hilock_lock *lock)
 {
-    struct hl_entry *leave = uncount(desk);
-    HL_REQUIRE(leave); /* hilock_release asks for the count first */
+    if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
+        return NULL;
+    (void)hl_belief_sweep(core);
+    return lock->ops->look(lock).ends_us ? uncount(lock) : NULL;
+}
+
+int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    struct hl_entry *leave = leave_of(core, lock);
+    if (!leave)
+        return 0;
     leave->call.on_result = on_result;
     leave->call.user = user;
     leave->call.begun_us = hl_now_us(&core->host);
-    leave->count = 1 + desk->count;
+    leave->count = hl_lock_count(lock);
     if (on_result)
         hl_notice_post(core, &leave->call.notice, 1);
     else
         hl_callback_free(core, &leave->call);
+    return 1;
 }
 
-int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
+int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
 {
-    struct hl_entry *entry = TAILQ_LAST(&desk->entering, hl_entries);
+    struct hl_entry *entry = lock->side ? TAILQ_LAST(&lock->side->entering, hl_entries) : NULL;
     while (entry && entry->is_cancelled)
         entry = TAILQ_PREV(entry, hl_entries, entry);
     if (!entry)
@@ -150,20 +156,20 @@ int hl_reentry_cancel(struct hl_core *core, struct hl_desk *desk)
     return 1;
 }
 
-void hl_reentry_end(struct hl_core *core, struct hl_desk *desk)
+void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_entry *entry;
-    while ((entry = TAILQ_FIRST(&desk->entering)) != NULL) {
-        TAILQ_REMOVE(&desk->entering, entry, entry);
-        entry->desk = NULL;
+    while (lock->side && (entry = TAILQ_FIRST(&lock->side->entering)) != NULL) {
+        TAILQ_REMOVE(&lock->side->entering, entry, entry);
+        entry->is_entering = 0;
     }
-    while ((entry = uncount(desk)) != NULL)
+    while ((entry = uncount(lock)) != NULL)
         hl_callback_free(core, &entry->call);
 }
 
-void hl_reentry_forget(struct hl_core *core, struct hl_desk *desk)
+void hl_reentry_forget(struct hl_core *core, struct hilock_lock *lock)
 {
-    while (!TAILQ_EMPTY(&desk->entering))
-        forget(core, &TAILQ_FIRST(&desk->entering)->call.notice);
-    hl_reentry_end(core, desk);
+    while (lock->side && !TAILQ_EMPTY(&lock->side->entering))
+        forget(core, &TAILQ_FIRST(&lock->side->entering)->call.notice);
+    hl_reentry_end(core, lock);
 }
