@@ -276,27 +276,12 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
 
 /* ---- its messages ---- */
 
-/* "<master> <old host> <old port> <new host> <new port>" */
-static int is_about(const char *master, const struct hl_reply *message)
-{
-    size_t length = strlen(master);
-    return message->length > length && memcmp(message->bytes, master, length) == 0 && message->bytes[length] == ' ';
-}
-
-/* When the subscription is on it is asked again, or a switch between the connection and that would be missed. A loss
- * was reported already; it is asked from time to time. */
-static void on_switched(void *arg, enum hl_channel_event event, const struct hl_reply *message)
-{
-    struct sentinel *sentinel = arg;
-    if (event == HL_CHANNEL_ON ||
-        (event == HL_CHANNEL_MESSAGE && is_about(sentinel->deployment->master, message)))
-        ask(sentinel);
-}
-
-static void on_promoted(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+/* It may be about another master: the answer shows that. When a subscription is on it is asked again, or a switch
+ * between the connection and that would be missed. A loss was reported already; it is asked from time to time. */
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     (void)message;
-    if (event == HL_CHANNEL_MESSAGE)
+    if (event == HL_CHANNEL_ON || event == HL_CHANNEL_MESSAGE)
         ask(arg);
 }
 
@@ -398,8 +383,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
 {
     static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
-    static const struct { const char *name; hl_channel_fn *hear; } channels[] = {{"+switch-master", on_switched},
-                                                                                 {"+promoted-slave", on_promoted}};
+    static const char *const channels[] = {"+switch-master", "+promoted-slave"};
     struct sentinel *sentinel = &deployment->sentinels[deployment->count];
     const struct hl_address *address = &places->list[deployment->count];
     struct hl_node_options own = *options;
@@ -415,8 +399,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
         return -1;
     deployment->count++;
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
-        if (!hl_listener_open(&sentinel->node.subscription, channels[i].name, strlen(channels[i].name),
-                              channels[i].hear, sentinel))
+        if (!hl_listener_open(&sentinel->node.subscription, channels[i], strlen(channels[i]), on_channel, sentinel))
             return -1;
     return 0;
 }
