@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* url - see url.h. After a refusal reading goes on, and its result is thrown away: only the first refusal counts. */
+/* url - see url.h. A refusal says where the url is wrong, and the rule for that place; it quotes nothing, so no
+ * misplaced secret can be in it. After a refusal reading goes on, and its result is thrown away: only the first one
+ * counts. */
 #include "base/url.h"
-#include "base/quote.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -9,12 +10,30 @@
 #include <stdlib.h>
 #include <sys/un.h>
 
-enum {
-    URL_MAX = 8192,
-    HOST_MAX = 253,
-    PORT_DEFAULT = 6379,
-    SENTINEL_PORT_DEFAULT = 26379,
-    PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1
+enum { URL_MAX = 8192, HOST_MAX = 253, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
+
+_Static_assert(PATH_MAX_BYTES == 107 && HL_URL_HOSTS_MAX == 16, "the refusals name them");
+
+static const char host_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+
+static const struct form {
+    const char *names[2]; /* plain, and by TLS */
+    int port;
+    const char *text_ends; /* there a path or a master's name ends; NULL: there is none */
+    const char *database;  /* stands before its number */
+    int databases_max;
+    const char *tail; /* the rule of what follows the hosts */
+} forms[] = {
+    [HL_URL_REDIS] = {{"redis://", "rediss://"}, 6379, NULL, "/", INT_MAX,
+                      "only /db may follow the host, and must be 0..2147483647"},
+    [HL_URL_UNIX] = {{"unix://", NULL}, 0, "?#", "?db=", INT_MAX,
+                     "after at most user:password@ an absolute path of at most 107 bytes must follow, as "
+                     "unix:///run/redis.sock, then at most ?db=0..2147483647; ? and # in a path are written %3F, %23"},
+    [HL_URL_SENTINEL] = {{"redis+sentinel://", "rediss+sentinel://"}, 26379, "/?#", "/", INT_MAX,
+                         "only /master or /master/db may follow the sentinels, db must be 0..2147483647; / ? # in the "
+                         "master's name are written %2F %3F %23"},
+    [HL_URL_CLUSTER] = {{"redis+cluster://", "rediss+cluster://"}, 6379, NULL, "/", 0,
+                        "nothing may follow the nodes of a cluster: it has no databases but 0"},
 };
 
 struct reading {
@@ -25,115 +44,81 @@ struct reading {
     hilock_status status;
 };
 
-__attribute__((format(printf, 3, 4))) static void refuse(struct reading *reading, const char *at, const char *format,
-                                                         ...)
+static const struct form *form_of(const struct reading *reading) { return &forms[reading->url->scheme]; }
+
+static void refuse(struct reading *reading, const char *at, const char *rule)
 {
-    struct hl_text what;
-    va_list list;
-    if (reading->status != HILOCK_OK)
-        return;
-    va_start(list, format);
-    hl_text_set_list(&what, format, list);
-    va_end(list);
-    reading->status = hl_text_refuse(reading->error, HILOCK_INVALID, "bad url at character %d: %.200s",
-                                     (int)(at - reading->text) + 1, what.bytes);
-}
-
-/* ---- the scheme ---- */
-
-static const struct scheme {
-    const char *name;
-    int is_tls;
-    enum hl_url_scheme scheme;
-} schemes[] = {
-    {"redis", 0, HL_URL_REDIS},
-    {"unix", 0, HL_URL_UNIX},
-    {"rediss", 1, HL_URL_REDIS},
-    {"redis+sentinel", 0, HL_URL_SENTINEL},
-    {"rediss+sentinel", 1, HL_URL_SENTINEL},
-    {"redis+cluster", 0, HL_URL_CLUSTER},
-    {"rediss+cluster", 1, HL_URL_CLUSTER},
-};
-
-/* A url without its possible secrets: cut between the scheme and the last '@', and from a second ':' or a '?' on. The
- * text before "://" is a scheme only if it has no separator of a url: else it may have a user and a password. */
-static void refuse_scheme(struct reading *reading)
-{
-    const char *colon = reading->text + strcspn(reading->text, ":/?#@"), *sign = strrchr(reading->text, '@');
-    const char *head_end = strncmp(colon, "://", 3) == 0 ? colon + 3 : reading->text, *tail = sign ? sign : head_end;
-    struct hl_quoted head = hl_quote(reading->text, (size_t)(head_end - reading->text));
-    size_t tail_length = strcspn(tail, ":?");
-    reading->status = hl_text_refuse(
-        reading->error, HILOCK_INVALID,
-        "bad url \"%.40s%s%.60s%s\": the scheme must be redis, rediss, unix, redis+sentinel, rediss+sentinel, "
-        "redis+cluster or rediss+cluster",
-        head.bytes, sign ? ".." : "", hl_quote(tail, tail_length).bytes, tail[tail_length] ? ".." : "");
-}
-
-/* Returns what follows; NULL: refused. */
-static const char *take_scheme(struct reading *reading)
-{
-    const char *end = strstr(reading->text, "://");
-    for (size_t i = 0; end && i < sizeof schemes / sizeof *schemes; i++) {
-        size_t length = strlen(schemes[i].name);
-        if ((size_t)(end - reading->text) != length || strncasecmp(reading->text, schemes[i].name, length) != 0)
-            continue;
-        reading->url->scheme = schemes[i].scheme;
-        reading->url->is_tls = schemes[i].is_tls;
-        return end + 3;
-    }
-    refuse_scheme(reading);
-    return NULL;
+    if (reading->status == HILOCK_OK)
+        reading->status = hl_text_refuse(reading->error, HILOCK_INVALID, "bad url at character %d: %s",
+                                         (int)(at - reading->text) + 1, rule);
 }
 
 /* ---- the pieces ---- */
+
+/* Returns what follows. */
+static const char *take_scheme(struct reading *reading)
+{
+    for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
+        const char *name = forms[i / 2].names[i % 2];
+        if (!name || strncasecmp(reading->text, name, strlen(name)) != 0)
+            continue;
+        reading->url->scheme = (enum hl_url_scheme)(i / 2);
+        reading->url->is_tls = i % 2;
+        return reading->text + strlen(name);
+    }
+    refuse(reading, reading->text, "it must begin with redis://, rediss://, unix://, redis+sentinel://, "
+                                   "rediss+sentinel://, redis+cluster:// or rediss+cluster://");
+    return reading->text;
+}
+
+static int is_escape(const char *at, const char *to)
+{
+    return to - at > 2 && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]) &&
+           memcmp(at, "%00", 3) != 0;
+}
 
 static char *take_text(struct reading *reading, const char *from, const char *to)
 {
     char *start = reading->unused;
     for (const char *at = from; at < to; at++) {
         char digits[3] = "";
-        if (*at == '%' && to - at > 2 && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2])) {
+        if (*at != '%') {
+            *reading->unused++ = *at;
+        } else if (is_escape(at, to)) {
             memcpy(digits, at + 1, 2);
-            if (strcmp(digits, "00") == 0)
-                refuse(reading, at, "%%00 cannot be part of a name, password or path");
             *reading->unused++ = (char)strtoul(digits, NULL, 16);
             at += 2;
-            continue;
-        }
-        if (*at == '%')
-            refuse(reading, at, "%% must be followed by two hexadecimal digits; %% itself is written %%25");
-        *reading->unused++ = *at;
+        } else
+            refuse(reading, at, "% must be followed by two hexadecimal digits, not 00; % itself is written %25");
     }
     *reading->unused++ = '\0';
     return start;
 }
 
-/* Never shown, even if it is a number: the url may lack an '@', and this may be the password. */
-static void take_number(struct reading *reading, const char *from, const char *to, const char *name, long min, long max,
-                        int *ret_number)
+static void take_number(struct reading *reading, const char *from, const char *to, long min, long max,
+                        const char *rule, int *ret_number)
 {
     long number = 0;
     const char *at = from;
     for (; at < to && *at >= '0' && *at <= '9'; at++)
         number = number > max ? number : number * 10 + (*at - '0');
     if (at < to || from == to || number < min || number > max)
-        refuse(reading, from, "%s must be %ld..%ld", name, min, max);
+        refuse(reading, from, rule);
     else
         *ret_number = (int)number;
 }
 
-static void take_db(struct reading *reading, const char *from)
+static void refuse_login(struct reading *reading, const char *at)
 {
-    take_number(reading, from, from + strlen(from), "db", 0, INT_MAX, &reading->url->db);
+    refuse(reading, at, "/ ? # @ in a user name or password must be written %2F %3F %23 %40");
 }
 
-static void take_userinfo(struct reading *reading, const char *from, const char *to)
+static void take_login(struct reading *reading, const char *from, const char *to)
 {
     const char *colon = memchr(from, ':', (size_t)(to - from)), *user_end = colon ? colon : to;
     const char *sign = memchr(from, '@', (size_t)(to - from));
     if (sign)
-        refuse(reading, sign, "@ in a user name or password must be written %%40");
+        refuse_login(reading, sign);
     if (user_end > from)
         reading->url->user = take_text(reading, from, user_end);
     if (colon && colon + 1 < to)
@@ -163,113 +148,91 @@ int hl_url_is_address(const char *host)
 static void take_host(struct reading *reading, const char *from, const char *to)
 {
     struct hl_url_host *host = &reading->url->hosts[reading->url->hosts_count++];
-    enum hl_url_scheme scheme = reading->url->scheme;
     const char *close = *from == '[' ? memchr(from, ']', (size_t)(to - from)) : NULL;
     const char *colon = memchr(from, ':', (size_t)(to - from)), *end = close ? close + 1 : colon ? colon : to;
-    const char *name = close ? from + 1 : from, *name_end = close ? close : end;
-    if (*from == '[' && !close)
-        refuse(reading, from, "[ must be closed by ]");
-    if (end < to && *end != ':')
-        refuse(reading, end, "only :port or %s may follow the address", scheme == HL_URL_REDIS ? "/db" : "a comma");
-    if (!close && end < to && memchr(end + 1, ':', (size_t)(to - end - 1)))
-        refuse(reading, from, "an IPv6 address must stand in brackets, as [::1]");
-    if (from == end)
-        refuse(reading, from, "the host is missing");
-    if (name_end - name > HOST_MAX)
-        refuse(reading, name, "host of %d letters: at most %d", (int)(name_end - name), HOST_MAX);
-    for (const char *at = name; !close && at < name_end; at++)
-        if (!isalnum((unsigned char)*at) && !strchr("-._", *at))
-            refuse(reading, at,
-                   "a host has letters, digits, '-', '.' and '_' only; an IPv6 address stands in brackets");
-    host->host = take_text(reading, name, name_end);
-    if (close && !is_ipv6(host->host))
-        refuse(reading, name, "an IPv6 address must stand in the brackets, a zone as [fe80::1%%25eth0]");
-    host->port = scheme == HL_URL_SENTINEL ? SENTINEL_PORT_DEFAULT : PORT_DEFAULT;
-    if (end < to)
-        take_number(reading, end + 1, to, "port", 1, 65535, &host->port);
+    const char *name = close ? from + 1 : from;
+    size_t length = (size_t)((close ? close : end) - name);
+    int is_good;
+    host->host = take_text(reading, name, name + length);
+    host->port = form_of(reading)->port;
+    is_good = close ? is_ipv6(host->host) : strspn(name, host_letters) >= length;
+    if (!length || length > HOST_MAX || !is_good || (end < to && *end != ':'))
+        refuse(reading, from, "a host must be 1..253 letters, digits, '-', '.' and '_', or an IPv6 address in "
+                              "brackets, as [::1] or [fe80::1%25eth0]; only :port may follow it");
+    else if (end < to)
+        take_number(reading, end + 1, to, 1, 65535, "port must be 1..65535", &host->port);
+}
+
+static void take_hosts(struct reading *reading, const char *from, const char *to)
+{
+    const char *comma;
+    for (const char *at = from; at; at = comma ? comma + 1 : NULL) {
+        comma = reading->url->scheme == HL_URL_REDIS ? NULL : memchr(at, ',', (size_t)(to - at));
+        if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
+            refuse(reading, at, "at most 16 hosts");
+            break;
+        }
+        take_host(reading, at, comma ? comma : to);
+    }
 }
 
 /* user:password@host:port,host:port.. Returns where no host can go on. */
-static const char *take_hosts(struct reading *reading, const char *from)
+static const char *take_places(struct reading *reading, const char *from)
 {
-    const char *end = from + strcspn(from, "/?#"), *sign = memrchr(from, '@', (size_t)(end - from)), *comma;
-    if (strchr(end, '@'))
-        refuse(reading, end, "%c in a user name or password must be written %%%02X", *end, (unsigned)*end);
+    const char *end = from + strcspn(from, "/?#"), *sign = memrchr(from, '@', (size_t)(end - from));
+    const char *hosts = sign ? sign + 1 : from;
+    int is_unix = reading->url->scheme == HL_URL_UNIX;
+    if (!is_unix && strchr(end, '@'))
+        refuse_login(reading, end);
     if (sign)
-        take_userinfo(reading, from, sign);
-    for (const char *at = sign ? sign + 1 : from; at; at = comma ? comma + 1 : NULL) {
-        comma = reading->url->scheme == HL_URL_REDIS ? NULL : memchr(at, ',', (size_t)(end - at));
-        if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
-            refuse(reading, at, "at most %d hosts", HL_URL_HOSTS_MAX);
-            break;
-        }
-        take_host(reading, at, comma ? comma : end);
-    }
+        take_login(reading, from, sign);
+    if (!is_unix)
+        take_hosts(reading, hosts, end);
+    else if (hosts < end)
+        refuse(reading, hosts, form_of(reading)->tail);
     return end;
 }
 
 /* ---- what follows them ---- */
 
-static void take_master(struct reading *reading, const char *from)
+/* Returns where it ends. */
+static const char *take_path_or_master(struct reading *reading, const char *from)
 {
-    const char *end = from + strcspn(from, "/?#");
-    if (from == end)
-        refuse(reading, from, "the master's name is missing: /master or /master/db may follow the sentinels");
-    reading->url->master = take_text(reading, from, end);
-    if (*end && *end != '/')
-        refuse(reading, end, "%c in the master's name must be written %%%02X", *end, (unsigned)*end);
-    else if (*end)
-        take_db(reading, end + 1);
-}
-
-static void take_tail(struct reading *reading, const char *tail)
-{
-    int is_redis = reading->url->scheme == HL_URL_REDIS;
-    if (!*tail || strcmp(tail, "/") == 0)
-        return;
-    if (reading->url->scheme == HL_URL_CLUSTER && strcmp(tail, "/0") != 0)
-        refuse(reading, tail, "%s",
-               *tail == '/' ? "a cluster has no databases but 0: leave it out"
-                            : "nothing may follow the nodes of a cluster");
-    else if (*tail != '/')
-        refuse(reading, tail, "%c is not known here: only %s", *tail,
-               is_redis ? "/db may follow the host" : "/master or /master/db may follow the sentinels");
-    else if (reading->url->scheme == HL_URL_SENTINEL)
-        take_master(reading, tail + 1);
+    int is_path = reading->url->scheme == HL_URL_UNIX;
+    const char *end = from + strcspn(from, form_of(reading)->text_ends);
+    char *text = take_text(reading, from, end);
+    if (!*text || (is_path && (*text != '/' || strlen(text) > PATH_MAX_BYTES)))
+        refuse(reading, from, form_of(reading)->tail);
+    if (is_path)
+        reading->url->hosts[reading->url->hosts_count++].host = text;
     else
-        take_db(reading, tail + 1);
+        reading->url->master = text;
+    return end;
 }
 
-static void take_unix(struct reading *reading, const char *from)
+static void take_tail(struct reading *reading, const char *at)
 {
-    const char *path = from + strcspn(from, "/?#"), *end = path + strcspn(path, "?#");
-    char *text;
-    if (path > from && path[-1] != '@')
-        refuse(reading, from,
-               "an absolute path must follow, as unix:///run/redis.sock, before it at most user:password@ (with "
-               "/ written %%2F)");
-    if (*path != '/')
-        refuse(reading, path, "an absolute path must follow, as unix:///run/redis.sock");
-    if (path > from)
-        take_userinfo(reading, from, path - 1);
-    reading->url->hosts[reading->url->hosts_count++].host = text = take_text(reading, path, end);
-    if (strlen(text) > PATH_MAX_BYTES)
-        refuse(reading, path, "path of %zu bytes: a unix socket's has at most %d", strlen(text), (int)PATH_MAX_BYTES);
-    if (*end == '#')
-        refuse(reading, end, "# in a path is written %%23");
-    else if (*end && strncmp(end + 1, "db=", 3) != 0)
-        refuse(reading, end + 1, "only db=<number> may follow the ?, in a path ? is written %%3F");
-    else if (*end)
-        take_db(reading, end + 4);
+    const struct form *form = form_of(reading);
+    const char *database = form->database;
+    int is_path = reading->url->scheme == HL_URL_UNIX;
+    if (strcmp(at, "/") == 0 && !is_path)
+        return;
+    if (is_path || (form->text_ends && *at == '/'))
+        at = take_path_or_master(reading, is_path ? at : at + 1);
+    if (*at && strncmp(at, database, strlen(database)) != 0)
+        refuse(reading, at, form->tail);
+    else if (*at)
+        take_number(reading, at + strlen(database), at + strlen(at), 0, form->databases_max, form->tail,
+                    &reading->url->db);
 }
 
 /* ---- the whole ---- */
 
-static void check_alphabet(struct reading *reading)
+static void check_letters(struct reading *reading)
 {
     for (const char *at = reading->text; *at; at++)
         if (*at <= ' ' || *at > '~')
-            refuse(reading, at, "blanks, control characters and letters outside ASCII must be %%-escaped");
+            refuse(reading, at, "blanks, control characters and letters outside ASCII must be %-escaped");
 }
 
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
@@ -282,17 +245,14 @@ hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, c
     if (length > URL_MAX)
         return hl_text_refuse(ret_error, HILOCK_INVALID, "bad url: longer than %d characters", URL_MAX);
     rest = take_scheme(&reading);
-    check_alphabet(&reading);
+    check_letters(&reading);
     if (reading.status != HILOCK_OK)
         return reading.status;
     url.block_size = length + 1; /* decoding shortens; each piece but the last has a separator behind it */
     url.block = reading.unused = hl_memory_new(memory, url.block_size);
     if (!url.block)
         return hl_text_refuse(ret_error, HILOCK_NO_MEMORY, "out of memory");
-    if (url.scheme == HL_URL_UNIX)
-        take_unix(&reading, rest);
-    else
-        take_tail(&reading, take_hosts(&reading, rest));
+    take_tail(&reading, take_places(&reading, rest));
     if (reading.status == HILOCK_OK)
         *ret = url;
     else

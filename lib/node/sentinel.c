@@ -11,8 +11,8 @@
  *
  * A question to a sentinel has two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address
  * (SENTINEL GET-MASTER-ADDR-BY-NAME), over the same link. The address may be newer than the epoch, never the other way
- * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) An unanswered half
- * ends the question. A message is a hint to ask its sender: it has no epoch, and messages of several sentinels, and of
+ * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) A half without an
+ * answer, or without an epoch, ends the question. A message is a hint to ask its sender: it has no epoch, and messages of several sentinels, and of
  * several switches, may come late and in any order. The sentinel that leads a failover reports the promotion
  * (+promoted-slave) up to seconds before all of them report the switch, and answers with the new address from then on.
  * Answers are hostile (R9): an impossible address counts as none.
@@ -30,7 +30,6 @@ struct sentinel { /* one of them */
     struct deployment *deployment;
     int is_half_told;            /* its epoch was answered, and the address is asked for */
     uint64_t epoch;              /* 0: there was no failover yet */
-    int is_dated, is_guarded;    /* it gave its epoch; it refused, because the user may not ask */
     struct hl_address address;   /* port 0: not known from the present connection */
     uint64_t told_us;            /* when it gave its address */
     int is_useless;              /* asked or unreachable, and no address since */
@@ -112,7 +111,7 @@ static void on_timer(void *arg)
  * keys of the master before it, which may have missed its last writes. */
 static int is_newer(const struct sentinel *sentinel)
 {
-    return sentinel->is_dated && sentinel->epoch > sentinel->deployment->epoch;
+    return sentinel->epoch > sentinel->deployment->epoch;
 }
 
 static void follow(struct deployment *deployment, const struct hl_address *to)
@@ -167,19 +166,18 @@ static int is_disputed(const struct sentinel *sentinel)
     if (is_newer(sentinel) || !known(deployment)->port ||
         hl_address_is_same(known(deployment), &sentinel->address) || do_most_name(deployment, &sentinel->address))
         return 0;
-    return (sentinel->is_dated && deployment->node.is_up) ||
-           hl_now_us(deployment->route.host) - deployment->node.moved_us < SEEK_US;
+    return deployment->node.is_up || hl_now_us(deployment->route.host) - deployment->node.moved_us < SEEK_US;
 }
 
 static void believe(const struct sentinel *sentinel)
 {
     struct deployment *deployment = sentinel->deployment;
     int is_news = is_newer(sentinel) && !HL_PLANTED(RETURN_UNNOTICED);
-    int is_old = sentinel->is_dated && sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
+    int is_old = sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
     int is_stale = is_old || is_disputed(sentinel);
     if (is_stale && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
-    if (sentinel->is_dated && sentinel->epoch != deployment->epoch) {
+    if (sentinel->epoch != deployment->epoch) {
         deployment->epoch = sentinel->epoch;
         deployment->epoch_us = hl_now_us(deployment->route.host);
     }
@@ -221,44 +219,37 @@ static void on_no_address(struct sentinel *sentinel, const struct hl_reply *repl
     struct hl_text why;
     if (reply->type == HL_REPLY_ERROR)
         hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
-    else if (reply->type == HL_REPLY_NIL || sentinel->is_dated || sentinel->is_guarded)
-        hl_text_set(&why, "%s knows no master called %s", node, master.bytes);
     else
-        hl_text_set(&why, "%s gives no config-epoch of %s", node, master.bytes);
+        hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
+                    master.bytes);
     be_useless(sentinel, why.bytes);
 }
 
-/* A list of names and values. Without the epoch the address counts only if the user may not ask for the epoch. */
-static void on_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
+/* In a list of names and values. */
+static int read_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     const struct hl_reply *name, *value;
-    sentinel->epoch = 0;
-    sentinel->is_dated = 0;
-    sentinel->is_guarded = hl_missing_is_right(reply);
-    if (sentinel->is_guarded)
-        (void)hl_missing_hear(&sentinel->node, HL_MISSING_EPOCH, "SENTINEL MASTER", reply,
-                              ": its answers are believed, though they may be old");
-    else if (reply->type == HL_REPLY_ARRAY)
-        hl_missing_report(&sentinel->node, HL_MISSING_EPOCH, NULL);
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
         name = hl_reply_item(reply, i, HL_REPLY_STRING);
         value = hl_reply_item(reply, i + 1, HL_REPLY_STRING);
         if (name && value && hl_reply_is(name, "config-epoch"))
-            sentinel->is_dated = hl_reply_decimal(value->bytes, value->length, &sentinel->epoch) > 0;
+            return hl_reply_decimal(value->bytes, value->length, &sentinel->epoch) > 0;
     }
+    return 0;
 }
 
-static void on_address(struct sentinel *sentinel, const struct hl_reply *reply)
+/* An empty host would mean the sentinel's own. */
+static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
     struct hl_address *address = &sentinel->address;
-    int is_known = host && port && hl_address_read(address, host->bytes, host->length, port->bytes, port->length) &&
-                   *address->host; /* an empty one would mean the sentinel's own */
-    if (!is_known || !(sentinel->is_dated || sentinel->is_guarded)) {
-        on_no_address(sentinel, reply);
-        return;
-    }
+    return host && port && hl_address_read(address, host->bytes, host->length, port->bytes, port->length) &&
+           *address->host;
+}
+
+static void on_known(struct sentinel *sentinel)
+{
     sentinel->is_useless = 0;
     sentinel->told_us = hl_now_us(sentinel->node.host);
     believe(sentinel);
@@ -267,46 +258,30 @@ static void on_address(struct sentinel *sentinel, const struct hl_reply *reply)
 /* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
-    static const struct hl_reply silence = {.type = HL_REPLY_ERROR, .bytes = "NOPERM", .length = 6};
     struct sentinel *sentinel = sentinel_of(request->node);
     const struct hl_reply *reply = answer->was_sent ? answer->reply : NULL;
-    if (HL_PLANTED(SILENCE_IS_UNDATED) && !reply)
-        reply = &silence;
     if (!reply)
         return;
-    if (!sentinel->is_half_told) {
-        on_epoch(sentinel, reply);
+    if (!sentinel->is_half_told && read_epoch(sentinel, reply)) {
         ask_half(sentinel, 1);
         return;
     }
+    if (sentinel->is_half_told && read_address(sentinel, reply))
+        on_known(sentinel);
+    else
+        on_no_address(sentinel, reply);
     if (sentinel->is_news)
         ask(sentinel);
-    on_address(sentinel, reply);
 }
 
 /* ---- its messages ---- */
 
-/* "<master> <old host> <old port> <new host> <new port>" */
-static int is_about(const char *master, const struct hl_reply *message)
-{
-    size_t length = strlen(master);
-    return message->length > length && memcmp(message->bytes, master, length) == 0 && message->bytes[length] == ' ';
-}
-
-/* When the subscription is on it is asked again, or a switch between the connection and that would be missed. A loss
- * was reported already; it is asked from time to time. */
-static void on_switched(void *arg, enum hl_channel_event event, const struct hl_reply *message)
-{
-    struct sentinel *sentinel = arg;
-    if (event == HL_CHANNEL_ON ||
-        (event == HL_CHANNEL_MESSAGE && is_about(sentinel->deployment->master, message)))
-        ask(sentinel);
-}
-
-static void on_promoted(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+/* It may be about another master: the answer shows that. When a subscription is on it is asked again, or a switch
+ * between the connection and that would be missed. A loss was reported already; it is asked from time to time. */
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     (void)message;
-    if (event == HL_CHANNEL_MESSAGE)
+    if (event == HL_CHANNEL_ON || event == HL_CHANNEL_MESSAGE)
         ask(arg);
 }
 
@@ -408,8 +383,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
 {
     static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
-    static const struct { const char *name; hl_channel_fn *hear; } channels[] = {{"+switch-master", on_switched},
-                                                                                 {"+promoted-slave", on_promoted}};
+    static const char *const channels[] = {"+switch-master", "+promoted-slave"};
     struct sentinel *sentinel = &deployment->sentinels[deployment->count];
     const struct hl_address *address = &places->list[deployment->count];
     struct hl_node_options own = *options;
@@ -425,8 +399,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
         return -1;
     deployment->count++;
     for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
-        if (!hl_listener_open(&sentinel->node.subscription, channels[i].name, strlen(channels[i].name),
-                              channels[i].hear, sentinel))
+        if (!hl_listener_open(&sentinel->node.subscription, channels[i], strlen(channels[i]), on_channel, sentinel))
             return -1;
     return 0;
 }

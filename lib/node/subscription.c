@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subscription - see subscription.h.
  *
- *   OFF -> SENT (SUBSCRIBE) -> ON -> (linger) -> SENT (UNSUBSCRIBE) -> freed
+ *   OFF -> SENT (SUBSCRIBE) -> ON -> SENT (UNSUBSCRIBE) -> freed
  *
  * Each answer compares the channel's state with what is wanted, so a channel that is wanted again while it leaves
  * simply turns round. */
@@ -11,24 +11,23 @@
 #include "base/plant.h"
 #include "base/quote.h"
 
-enum { AGAIN_US = 200000, LINGER_US = 1000000 };
+enum { AGAIN_US = 200000 };
 
 enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
 struct hl_channel {
     struct hl_table_entry entry;
-    TAILQ_ENTRY(hl_channel) place;  /* in sent */
-    TAILQ_ENTRY(hl_channel) linger; /* in lingering */
+    TAILQ_ENTRY(hl_channel) place; /* in sent */
     struct hl_subscription *subscription;
     TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
-    uint64_t sent_us, leaves_us;
+    uint64_t sent_us;
     enum channel_state state;
-    uint8_t is_lingering, is_subscribed, sent_unsubscribe, is_fenced;
+    uint8_t is_subscribed, sent_unsubscribe, is_fenced;
     size_t length;
     char name[];
 };
 
-/* For the earliest of: an overdue answer, the end of a linger, the next keep-alive. */
+/* For the earliest of: an overdue answer, the next look at all channels, the next keep-alive. */
 static void watch(struct hl_subscription *subscription, uint64_t due_us)
 {
     hl_session_watch(&subscription->session, due_us);
@@ -55,17 +54,9 @@ static void remove_listener(struct hl_listener *listener)
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
 static int is_beat(const struct hl_channel *channel) { return channel == channel->subscription->beat; }
 
-static void stop_linger(struct hl_channel *channel)
-{
-    if (channel->is_lingering)
-        TAILQ_REMOVE(&channel->subscription->lingering, channel, linger);
-    channel->is_lingering = 0;
-}
-
 static void forget(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
-    stop_linger(channel);
     hl_table_remove(&subscription->channels, &channel->entry);
     while (is_wanted(channel))
         remove_listener(TAILQ_FIRST(&channel->listeners));
@@ -108,10 +99,33 @@ static void send(struct hl_channel *channel)
 /* Moves a channel without a pending command towards its wanted state. */
 static void settle(struct hl_channel *channel)
 {
-    int stays = is_wanted(channel) || (channel->is_lingering && channel->is_subscribed);
     channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_OFF;
-    if (stays != channel->is_subscribed)
+    if (is_wanted(channel) != channel->is_subscribed)
         send(channel);
+}
+
+/* Soon, and at all channels: few at a time change, and one that is wanted again by then need not be asked for. */
+static void look_again(struct hl_subscription *subscription)
+{
+    if (!subscription->again_us)
+        subscription->again_us = hl_now_us(subscription->host) + AGAIN_US;
+    watch(subscription, subscription->again_us);
+}
+
+static void look_at_all(struct hl_subscription *subscription)
+{
+    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
+    subscription->again_us = 0;
+    while ((entry = next) != NULL) {
+        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
+        next = hl_table_next(&subscription->channels, entry);
+        if (channel->state == CHANNEL_SENT || is_beat(channel))
+            continue;
+        if (!is_wanted(channel) && !channel->is_subscribed)
+            forget(channel);
+        else if (channel->state != CHANNEL_REFUSED)
+            settle(channel);
+    }
 }
 
 static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
@@ -138,9 +152,7 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
 
 static void misplaced(struct hl_subscription *subscription)
 {
-    if (!subscription->again_us)
-        subscription->again_us = hl_now_us(subscription->host) + AGAIN_US;
-    watch(subscription, subscription->again_us);
+    look_again(subscription);
     if (subscription->on_misplaced)
         subscription->on_misplaced(subscription->misplaced_arg);
 }
@@ -155,7 +167,7 @@ static void on_misplaced(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
     channel->state = CHANNEL_OFF;
-    if (!is_wanted(channel) && !channel->is_lingering)
+    if (!is_wanted(channel))
         forget(channel);
     misplaced(subscription);
 }
@@ -174,17 +186,6 @@ static void on_taken_back(struct hl_subscription *subscription, const struct hl_
         channel->state = CHANNEL_OFF;
     tell(channel, HL_CHANNEL_OFF, NULL);
     misplaced(subscription);
-}
-
-static void ask_for_all(struct hl_subscription *subscription)
-{
-    struct hl_table_entry *entry = NULL;
-    subscription->again_us = 0;
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
-        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-        if (is_wanted(channel) && channel->state == CHANNEL_OFF)
-            send(channel);
-    }
 }
 
 static void on_confirmed(struct hl_channel *channel)
@@ -257,28 +258,13 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         on_booked(subscription, reply);
 }
 
-static void end_lingers(struct hl_subscription *subscription, uint64_t now_us)
-{
-    struct hl_channel *channel;
-    while ((channel = TAILQ_FIRST(&subscription->lingering)) != NULL && channel->leaves_us <= now_us) {
-        stop_linger(channel);
-        if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
-            forget(channel);
-        else if (channel->state == CHANNEL_ON)
-            settle(channel);
-    }
-    if (channel)
-        watch(subscription, channel->leaves_us);
-}
-
 static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-        ask_for_all(subscription);
-    end_lingers(subscription, subscription->active_us);
+        look_at_all(subscription);
     watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
 }
 
@@ -342,9 +328,8 @@ static void on_due(void *arg, uint64_t due_us)
     struct hl_subscription *subscription = arg;
     uint64_t now_us = hl_now_us(subscription->host);
     (void)due_us;
-    end_lingers(subscription, now_us);
     if (subscription->again_us && subscription->again_us <= now_us)
-        ask_for_all(subscription);
+        look_at_all(subscription);
     else if (subscription->again_us)
         watch(subscription, subscription->again_us);
     check_link(subscription, now_us);
@@ -375,7 +360,6 @@ int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *h
     subscription->timeout_ms = timeout_ms;
     subscription->keepalive_ms = keepalive_ms;
     TAILQ_INIT(&subscription->sent);
-    TAILQ_INIT(&subscription->lingering);
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
     if (!subscription->beat)
@@ -440,7 +424,6 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
     *listener = (struct hl_listener){.channel = channel, .hear = hear, .arg = arg};
     TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
     hl_subscription_start(subscription);
-    stop_linger(channel);
     if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
         send(channel);
     return listener;
@@ -448,18 +431,15 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
 
 void hl_listener_let_rest(struct hl_listener *listener) { listener->may_rest = 1; }
 
+/* Sends nothing: in a forked child the parent shares the link. */
 void hl_listener_close(struct hl_listener *listener)
 {
     struct hl_channel *channel = listener ? listener->channel : NULL;
     if (!listener)
         return;
     remove_listener(listener);
-    if (is_wanted(channel))
-        return;
-    channel->is_lingering = 1;
-    channel->leaves_us = hl_now_us(channel->subscription->host) + LINGER_US;
-    TAILQ_INSERT_TAIL(&channel->subscription->lingering, channel, linger);
-    watch(channel->subscription, channel->leaves_us);
+    if (!is_wanted(channel))
+        look_again(channel->subscription);
 }
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }

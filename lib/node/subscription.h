@@ -3,8 +3,7 @@
  *
  * It connects only when a listener is likely. A channel may have several listeners: two names may share one. SUBSCRIBE
  * and UNSUBSCRIBE are answered in order, so a FIFO of channels assigns the answers; an error answers its head. After a
- * loss all wanted channels are subscribed again. An unwanted channel lingers for a second, so that a hot lock does not
- * subscribe at every wait.
+ * loss all wanted channels are subscribed again. An unwanted channel is left at the next look, up to 200 ms later.
  *
  * In a cluster channels may be sharded: SSUBSCRIBE, at the server that has their slot. That server ends the
  * subscription when the slot leaves (an unasked sunsubscribe), and refuses it when it does not have the slot: the route
@@ -42,13 +41,13 @@ struct hl_subscription {
     struct hl_host *host;
     struct hl_session session;
     struct hl_table channels;
-    TAILQ_HEAD(hl_channels, hl_channel) sent, lingering; /* lingering channels: the first leaves first */
+    TAILQ_HEAD(hl_channels, hl_channel) sent;
     uint64_t active_us;
     uint32_t timeout_ms, keepalive_ms;
     void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
                                         slots */
     void *misplaced_arg;
-    uint64_t again_us;         /* when to ask again for channels whose slot is elsewhere; 0: there are none */
+    uint64_t again_us;         /* when to look at all channels: some are unwanted, or their slot is elsewhere; 0: none */
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
@@ -63,10 +62,9 @@ static inline void hl_subscription_start(struct hl_subscription *subscription)
 {
     hl_session_start(&subscription->session);
 }
-/* the channel is on, even if it only lingers */
+/* the channel is on, even if nobody listens any more */
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length);
-int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no wanted or lingering channel needs the
-                                                                            link */
+int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel needs the link */
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 

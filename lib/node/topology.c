@@ -6,8 +6,6 @@
 
 enum { AWAY_US = 10000000 };
 
-#define LOSS ": if two servers claim a slot, the later one is unknown"
-
 static struct hl_topology *topology_of(struct hl_request *question)
 {
     return (struct hl_topology *)(void *)((char *)question - offsetof(struct hl_topology, question));
@@ -28,22 +26,13 @@ static void ask(struct hl_topology *topology, int is_half_told)
 
 /* ---- the first half ---- */
 
-/* A server that is busy or loading may answer later. If the user may not ask, or the server lacks the command, only the
- * slots are asked for. */
-static int is_for_now(const struct hl_reply *reply)
-{
-    return reply->type == HL_REPLY_ERROR && !hl_missing_is_right(reply) && !hl_reply_has_code(reply, "ERR");
-}
-
 static void on_epochs(struct hl_topology *topology, const struct hl_reply *reply)
 {
-    if (hl_missing_is_right(reply))
-        (void)hl_missing_hear(&topology->asked->node, HL_MISSING_EPOCH, "CLUSTER NODES", reply, LOSS);
     hl_epochs_read(&topology->epochs, reply);
-    if (is_for_now(reply))
-        topology->on_answered(topology->arg, reply, 0);
-    else
+    if (topology->epochs.count)
         ask(topology, 1);
+    else
+        topology->on_answered(topology->arg, reply, 0);
 }
 
 /* ---- the second half ---- */
@@ -64,15 +53,10 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
 static void on_slots(struct hl_topology *topology, const struct hl_reply *reply)
 {
     struct hl_members *members = topology->members;
-    int has_slots;
     memset(topology->slots, 0, sizeof topology->slots);
     for (unsigned i = 0; i < members->count; i++)
         members->list[i]->is_named = 0;
-    has_slots = hl_slots_read(reply, on_range, topology) > 0;
-    if (has_slots)
-        hl_missing_report(&topology->asked->node, HL_MISSING_EPOCH,
-                      topology->epochs.count ? NULL : "CLUSTER NODES gives no config-epochs" LOSS);
-    topology->on_answered(topology->arg, reply, has_slots);
+    topology->on_answered(topology->arg, reply, hl_slots_read(reply, on_range, topology) > 0);
 }
 
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
@@ -109,15 +93,8 @@ static int is_undated(const struct hl_topology *topology, const struct hl_member
 
 int hl_topology_believes(const struct hl_topology *topology, const struct hl_member *owner, const struct hl_member *to)
 {
-    if (!owner)
-        return 1;
-    if (to->answered_epoch) {
-        int is_newest = to->answered_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner);
-        return is_newest || HL_PLANTED(OLD_EPOCH_BELIEVED);
-    }
-    if (HL_PLANTED(STALE_OWNER_BELIEVED))
-        return 1;
-    return to != topology->asked || is_away(topology, owner);
+    int is_newest = !owner || (to->answered_epoch >= epoch_of(topology, owner) && !is_undated(topology, owner));
+    return is_newest || HL_PLANTED(OLD_EPOCH_BELIEVED);
 }
 
 void hl_topology_succeed(const struct hl_topology *topology, const struct hl_member *from, struct hl_member *to)

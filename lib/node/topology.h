@@ -3,13 +3,12 @@
  *
  * It is one question in two halves: the config-epochs (CLUSTER NODES), and when they are answered the slots (CLUSTER
  * SLOTS), over the same link. The slots may be newer than the epochs, never the other way round: a server that has just
- * learnt that it was replaced would make its old slots look new. For a user without the right to the first half answers
- * have no age, and that loss is reported once.
+ * learnt that it was replaced would make its old slots look new. Without epochs an answer says nothing.
  *
  * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
- * other: so no slot goes to a server with a lower config-epoch than its present owner. Without epochs the new owner's
- * own answer is not enough. An owner that has been away for a while does not keep its slots by this rule: the cluster
- * may have been set up from scratch, or no other server may be left to ask.
+ * other: so no slot goes to a server with a lower config-epoch than its present owner. An owner that has been away for
+ * a while does not keep its slots by this rule: the cluster may have been set up from scratch, or no other server may be
+ * left to ask.
  * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
  * former, or after its epoch is known.
  * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
@@ -28,7 +27,7 @@ struct hl_topology {
     struct hl_member *asked; /* last */
     struct hl_request question;
     struct hl_epochs epochs; /* by the latest answer */
-    int is_half_told;        /* the epochs were answered or refused, and the slots are asked for */
+    int is_half_told;        /* the epochs were answered, and the slots are asked for */
     uint16_t slots[HL_SLOTS]; /* 1 + index of the member, by the latest answer; 0: none */
     hl_topology_fn *on_answered;
     void *arg;

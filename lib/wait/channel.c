@@ -52,7 +52,8 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-/* A lingering channel is on at once, but earlier messages are lost: that, too, needs a second try. */
+/* A channel that others listen to, or did just now, is on at once, but earlier messages are lost: that, too, needs a
+ * second try. */
 static void listen(struct hl_gate *gate)
 {
     const struct hl_name *name = gate->name;

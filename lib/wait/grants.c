@@ -199,7 +199,7 @@ static void listen(struct hl_grants *grants)
     if (!grants->channel)
         return;
     hl_listener_let_rest(grants->channel);
-    if (hl_listener_is_on(grants->channel)) /* it lingered there without a listener */
+    if (hl_listener_is_on(grants->channel)) /* it was there still, without a listener */
         wake_all(grants);
 }
 

@@ -17,24 +17,6 @@ SAFETY(STALE_SENTINEL_BELIEVED, a_sentinel_that_was_away_leads_nobody_back, "a:O
     HOLDS(s, is_at(replica_of(s), a));
 }
 
-/* It comes back with what it knew, and its link is lost before it has told how old that is. */
-SAFETY(SILENCE_IS_UNDATED, a_sentinel_that_told_no_epoch_leads_nobody_back, "nothing is reported")
-{
-    sentinels_set(s);
-    s->net.places[FIRST_SENTINEL + 2].mood = NET_REFUSES;
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL, .inflight_max = 1));
-    run_ms(s, 10);
-    sentinels_fail_over(s, 2, 1, 0);
-    run_ms(s, 1000);
-    p->tells = 1;
-    s->net.places[FIRST_SENTINEL + 2].mood = NET_LISTENS;
-    PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, 2), .act = PLAN_RESET_BEFORE);
-    run_ms(s, 20000);
-    HOLDS(s, store_count(sentinel_at(s, 2), "SENTINEL") > 2);
-    TELLS(s, "");
-    HOLDS(s, is_at(replica_of(s), held(p, "a", "stock", NULL)));
-}
-
 SAFETY(READONLY_IGNORED, a_master_that_is_read_only_is_left, "a:OK")
 {
     struct handle *a = handle_new(sentinels_begin(s), "a", "stock", NULL);
@@ -174,18 +156,7 @@ static void is_released_where_it_is(struct fixture *s, struct handle *a)
     SAME(s, store_count(store_at(s, 0), "mutex_release"), 0);
 }
 
-/* It was stopped, another took over, and it goes on as if nothing had been. */
-SAFETY(STALE_OWNER_BELIEVED, a_server_that_was_away_gets_nothing_back_by_its_own_word, "a:released")
-{
-    cluster_set(s);
-    PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = PLAN_ALWAYS,
-         .error = "NOPERM this user has no permissions to run the 'cluster|nodes' command");
-    struct handle *a = cluster_handle(cluster_connect(s), "a", 0);
-    ask_those_who_know_old_things(s, a, 0);
-    is_released_where_it_is(s, a);
-}
-
-/* Not by the word of another that has not heard yet, either. */
+/* It was stopped, another took over, and it goes on as if nothing had been; another has not heard yet, either. */
 SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybodys_word, "a:released")
 {
     struct handle *a = cluster_handle(cluster_begin(s), "a", 0);

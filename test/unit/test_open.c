@@ -54,9 +54,9 @@ static const struct hilock_allocator half_an_allocator = {.ctx = NULL};
 static const struct { struct hilock_client_options options; hilock_status status; const char *words; } bad[] = {
     {{.size = 0}, HILOCK_INVALID, "options.size is 0: use HILOCK_CLIENT_OPTIONS(...), or set it to sizeof options"},
     {{.size = sizeof(size_t) - 1}, HILOCK_INVALID, "options.size is 7: use HILOCK_CLIENT_OPTIONS(...)"},
-    {OPTIONS(.url = ""), HILOCK_INVALID, "bad url \"\": the scheme must be redis, rediss, unix, "},
+    {OPTIONS(.url = ""), HILOCK_INVALID, "bad url at character 1: it must begin with redis://, rediss://, unix://, "},
     {OPTIONS(.url = "redis://10.0.0.5:99999"), HILOCK_INVALID, "bad url at character 18: port must be 1..65535"},
-    {OPTIONS(.url = "redis://u:" FIXTURE_SECRET "@"), HILOCK_INVALID, "the host is missing"},
+    {OPTIONS(.url = "redis://u:" FIXTURE_SECRET "@"), HILOCK_INVALID, "a host must be 1..253 letters"},
     {OPTIONS(.quorum_urls = one_url), HILOCK_INVALID, "bad quorum_urls: 1 given, must be 2..9 and end with NULL; for one server use url"},
     {OPTIONS(.quorum_urls = ten_urls), HILOCK_INVALID, "bad quorum_urls: at least 10 given, must be 2..9"},
     {OPTIONS(.quorum_urls = three_urls, .url = "redis://a"), HILOCK_INVALID, "url and quorum_urls are both set: give one of them"},
