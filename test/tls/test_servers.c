@@ -232,7 +232,7 @@ static void test_behind_sentinels(void **state)
     static const char *const replicating[] = {"--tls-replication", "yes", NULL};
     struct sentinels set;
     (void)state;
-    sentinels_start_secured(&set, tls_arguments(CERT_RIGHT, "no", replicating));
+    sentinels_start(&set, tls_arguments(CERT_RIGHT, "no", replicating));
     another_master_is_followed(&set);
     a_master_with_another_name_is_told_nothing(&set);
     sentinels_end(&set);
@@ -250,7 +250,7 @@ static void test_in_a_cluster(void **state)
     struct pair mutex, fair;
     unsigned slot, from;
     (void)state;
-    shards_start_secured(&set, tls_arguments(CERT_RIGHT, "no", joined));
+    shards_start(&set, tls_arguments(CERT_RIGHT, "no", joined));
     options = trusting(set.url);
     slot = shards_slot(&set, "moving");
     from = shards_owner(&set, slot);

@@ -114,8 +114,7 @@ const char *const *server_arguments(const char *const *first, const char *const 
     return list;
 }
 
-/* A server with a certificate speaks only TLS at its port. */
-static int is_secured(const struct server *server)
+int server_is_secured(const struct server *server)
 {
     for (const char *const *one = server->arguments; one && *one; one++)
         if (strcmp(*one, "--tls-cert-file") == 0)
@@ -128,13 +127,14 @@ static void launch(struct server *server)
     const char *program = server_program();
     char port[8];
     const char *configured[ARGUMENTS_MAX] = {program, "conf"};
-    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", is_secured(server) ? "0" : port, "--bind", "127.0.0.1",
-                                       "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
-                                       "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
+    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", server_is_secured(server) ? "0" : port,
+                                       "--bind", "127.0.0.1", "--unixsocket", server->socket,
+                                       "--unixsocketperm", "700", "--save", "", "--appendonly", "no",
+                                       "--dir", server->directory, "--daemonize", "no"};
     size_t count = 17;
     pid_t parent = getpid();
     snprintf(port, sizeof port, "%d", server->port);
-    if (is_secured(server)) {
+    if (server_is_secured(server)) {
         argv[count++] = "--tls-port";
         argv[count++] = port;
     }
@@ -224,7 +224,8 @@ struct server *server_start_configured(const char *config, const char *const *ar
     struct server *server = server_new(arguments);
     server->config = config;
     server->port = server_port();
-    snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d", is_secured(server) ? "rediss" : "redis", server->port);
+    snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d",
+             server_is_secured(server) ? "rediss" : "redis", server->port);
     begin(server);
     return server;
 }
