@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
  * or a slot moves; what does not is UNREACHABLE in the right words; a server of another name gets nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +78,8 @@ static void pair_end(struct pair *pair)
     assert_true(pair->second.acquired.token > pair->first.acquired.token);
     assert_int_equal(pair->first.lost.count, 0);
     assert_int_equal(handle_give(&pair->second), HILOCK_OK);
-    handle_free(&pair->first);
-    handle_free(&pair->second);
-    client_close(&pair->holding);
-    client_close(&pair->waiting);
+    client_end(&pair->holding);
+    client_end(&pair->waiting);
 }
 
 /* By commands and by subscriptions. */
@@ -113,8 +109,7 @@ static void fails(const struct hilock_client_options *options, const char *words
     client_open_with(&client, options);
     handle_open(&stock, &client, "stock", NULL);
     until_said(&stock, words);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
 /* ---- one server ---- */
@@ -150,9 +145,8 @@ static struct hilock_client_options options_of(const struct meeting *meeting, co
 }
 
 /* A server that is refused gets no password. */
-static void test_who_is_who(void **state)
+TEST(who_is_who)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
         const struct meeting *meeting = &meetings[i];
         struct hilock_client_options options;
@@ -223,15 +217,13 @@ static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
     certify(set, NULL, CERT_RIGHT);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
-static void test_behind_sentinels(void **state)
+TEST(behind_sentinels)
 {
     static const char *const replicating[] = {"--tls-replication", "yes", NULL};
     struct sentinels set;
-    (void)state;
     sentinels_start(&set, tls_arguments(CERT_RIGHT, "no", replicating));
     another_master_is_followed(&set);
     a_master_with_another_name_is_told_nothing(&set);
@@ -240,7 +232,7 @@ static void test_behind_sentinels(void **state)
 
 /* ---- a cluster ---- */
 
-static void test_in_a_cluster(void **state)
+TEST(in_a_cluster)
 {
     /* The node timeout is also the time for a first answer, to a meeting that is asked for once: handshakes take long. */
     static const char *const joined[] = {"--tls-replication", "yes", "--tls-cluster", "yes",
@@ -249,7 +241,6 @@ static void test_in_a_cluster(void **state)
     struct shards set;
     struct pair mutex, fair;
     unsigned slot, from;
-    (void)state;
     shards_start(&set, tls_arguments(CERT_RIGHT, "no", joined));
     options = trusting(set.url);
     slot = shards_slot(&set, "moving");
@@ -265,14 +256,4 @@ static void test_in_a_cluster(void **state)
     shards_settle(&set);
     shards_check_clean(&set);
     shards_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_who),
-        cmocka_unit_test(test_behind_sentinels),
-        cmocka_unit_test(test_in_a_cluster),
-    };
-    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }
