@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "secret.h"
 
 enum { ARGUMENTS_MAX = 64 };
@@ -34,11 +35,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 static void reap(struct server *server)
 {
-    if (server->pid == 0)
-        return;
-    kill(server->pid, SIGKILL);
-    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (server->pid)
+        child_kill(server->pid);
     server->pid = 0;
 }
 
@@ -252,16 +250,9 @@ void server_restart(struct server *server)
     begin(server);
 }
 
-void server_suspend(struct server *server)
-{
-    int status = 0;
-    CHECK(kill(server->pid, SIGSTOP) == 0);
-    while (waitpid(server->pid, &status, WUNTRACED) < 0 && errno == EINTR)
-        ;
-    CHECK(WIFSTOPPED(status));
-}
+void server_suspend(struct server *server) { child_suspend(server->pid); }
 
-void server_resume(struct server *server) { CHECK(kill(server->pid, SIGCONT) == 0); }
+void server_resume(struct server *server) { child_resume(server->pid); }
 
 static struct server *broken;
 static enum server_fault broken_by;
