@@ -33,7 +33,6 @@ struct fixture_test { void (*run)(struct fixture *fixture); };
 
 /* For the list of tests of a main of its own, that are called with a fixture. */
 #define FIXTURE_TEST(test) {#test, fixture_run, fixture_begin, fixture_end, &(struct fixture_test){test}}
-#define FIXTURE_TEST_WITH_PORT(test) {#test, fixture_run, fixture_begin_with_port, fixture_end, &(struct fixture_test){test}}
 
 int fixture_begin(void **state);
 int fixture_begin_with_port(void **state);
