@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
  * or a slot moves; what does not is UNREACHABLE in the right words; a server of another name gets nothing. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../live/support/fixture.h"
@@ -40,14 +38,9 @@ static void tls_server_end(struct tls_server *at)
     server_end(at->server);
 }
 
-static struct hilock_client_options trusting(const char *url)
-{
-    struct hilock_client_options options = hilock_client_options_default();
-    options.url = url;
-    options.tls_ca_file = certificates.of[CERT_AUTHORITY].cert_file;
-    options.retry_max_ms = 50;
-    return options;
-}
+#define TRUSTING(address)                                        \
+    HILOCK_CLIENT_OPTIONS(.url = (address), .retry_max_ms = 50,  \
+                          .tls_ca_file = certificates.of[CERT_AUTHORITY].cert_file)
 
 /* One holds, and another waits for it. */
 struct pair {
@@ -135,7 +128,7 @@ static const struct meeting {
 static struct hilock_client_options options_of(const struct meeting *meeting, const char *url)
 {
     const struct certificate *own = &certificates.of[CERT_CLIENT];
-    struct hilock_client_options options = trusting(url);
+    struct hilock_client_options options = *TRUSTING(url);
     options.tls_server_name = meeting->server_name;
     options.tls_ca_file = meeting->trusts_dir ? NULL : certificates.of[meeting->trusted].cert_file;
     options.tls_ca_dir = meeting->trusts_dir ? certificates.trusted_dir : NULL;
@@ -176,10 +169,9 @@ static void until_copied(struct sentinels *set)
 
 static void another_master_is_followed(struct sentinels *set)
 {
-    const struct hilock_client_options options = trusting(set->url);
     struct pair mutex, fair;
-    pair_begin(&mutex, &options, "stock", HILOCK_MUTEX);
-    pair_begin(&fair, &options, "queue", HILOCK_FAIR);
+    pair_begin(&mutex, TRUSTING(set->url), "stock", HILOCK_MUTEX);
+    pair_begin(&fair, TRUSTING(set->url), "queue", HILOCK_FAIR);
     until_copied(set);
     sentinels_failover(set, SERVER_KILL);
     pair_end(&mutex);
@@ -202,10 +194,9 @@ static int is_away(void *arg) { return !hilock_client_is_connected(((struct clie
 
 static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
 {
-    struct hilock_client_options options = trusting(set->url);
     struct client client;
     struct handle stock;
-    client_open_with(&client, &options);
+    client_open_with(&client, TRUSTING(set->url));
     handle_open(&stock, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
@@ -237,16 +228,14 @@ TEST(in_a_cluster)
     /* The node timeout is also the time for a first answer, to a meeting that is asked for once: handshakes take long. */
     static const char *const joined[] = {"--tls-replication", "yes", "--tls-cluster", "yes",
                                          "--cluster-node-timeout", "10000", NULL};
-    struct hilock_client_options options;
     struct shards set;
     struct pair mutex, fair;
     unsigned slot, from;
     shards_start(&set, tls_arguments(CERT_RIGHT, "no", joined));
-    options = trusting(set.url);
     slot = shards_slot(&set, "moving");
     from = shards_owner(&set, slot);
-    pair_begin(&mutex, &options, "{moving}:stock", HILOCK_MUTEX);
-    pair_begin(&fair, &options, "{moving}:queue", HILOCK_FAIR);
+    pair_begin(&mutex, TRUSTING(set.url), "{moving}:stock", HILOCK_MUTEX);
+    pair_begin(&fair, TRUSTING(set.url), "{moving}:queue", HILOCK_FAIR);
     shards_migrate(&set, slot, (from + 1) % SHARDS_MASTERS);
     pair_end(&mutex);
     shards_until_copied(&set, "moving");
