@@ -39,6 +39,9 @@ int fixture_begin_with_port(void **state);
 void fixture_run(void **state);
 int fixture_end(void **state);
 
+void fixture_take_down(struct fixture *fixture); /* its server dies */
+void fixture_bring_up(struct fixture *fixture);  /* and is there again */
+
 /* What a fixture's end checks, for a test that wants it earlier, or of another database or server. */
 void fixture_check_clean(struct redis *redis);
 
