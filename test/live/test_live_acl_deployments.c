@@ -66,18 +66,9 @@ static void each_is_needed(struct record *record, const char *heading)
 
 struct behind { struct sentinels set; struct watch servers, sentinels; struct rights shop, seeker; };
 
-static const struct hilock_client_options *as_seeker(const struct behind *behind)
-{
-    static struct hilock_client_options options;
-    options = hilock_client_options_default();
-    options.url = behind->set.url;
-    options.username = "shop";
-    options.password = "secret";
-    options.sentinel_username = "seeker";
-    options.sentinel_password = "other";
-    options.keepalive_ms = 100;
-    return &options;
-}
+#define AS_SEEKER(behind)                                                                                         \
+    HILOCK_CLIENT_OPTIONS(.url = (behind)->set.url, .username = "shop", .password = "secret", .keepalive_ms = 100, \
+                          .sentinel_username = "seeker", .sentinel_password = "other")
 
 static void all_can_be_done(struct behind *behind)
 {
@@ -85,7 +76,7 @@ static void all_can_be_done(struct behind *behind)
     struct record *record = record_begin(behind->set.servers, SENTINEL_SERVERS);
     watch_give(&behind->servers, &behind->shop, NULL);
     watch_give(&behind->sentinels, &behind->seeker, NULL);
-    do_all(&deeds, as_seeker(behind), &behind->servers);
+    do_all(&deeds, AS_SEEKER(behind), &behind->servers);
     nothing_was_denied(&behind->servers);
     nothing_was_denied(&behind->sentinels);
     each_is_needed(record, sentinel);
@@ -113,7 +104,7 @@ static void each_right_at_the_sentinels_is_missed(struct behind *behind)
             continue;
         snprintf(wanted.object, sizeof wanted.object, " %.40s ", right + 1);
         watch_give(&behind->sentinels, &behind->seeker, right);
-        client_open_with(&client, as_seeker(behind));
+        client_open_with(&client, AS_SEEKER(behind));
         handle_open(&stock, &client, "stock:42", NULL);
         handle_ask(&stock, HILOCK_FOREVER);
         client_until(&client, is_denied, &wanted, right);

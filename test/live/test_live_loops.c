@@ -21,6 +21,20 @@ static const struct loop_runner *const loops[] = {
 
 static const struct loop_runner *loop; /* the one that is played on */
 
+/* LIFE(life) { ... } is a test on each of the loops. */
+#define LIFE(life)                                                                     \
+    static void on_one_##life(struct fixture *fixture);                                \
+    LIVE_WITH_PORT(life)                                                               \
+    {                                                                                  \
+        for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {                    \
+            loop = loops[i];                                                           \
+            print_message("%s\n", loop ? loop->name : "libevent");                     \
+            on_one_##life(fixture);                                                    \
+            fixture_check_clean(fixture->redis);                                       \
+        }                                                                              \
+    }                                                                                  \
+    static void on_one_##life(struct fixture *fixture)
+
 static void begin(struct client *client, const struct hilock_client_options *options)
 {
     if (loop)
@@ -29,7 +43,7 @@ static void begin(struct client *client, const struct hilock_client_options *opt
         client_open_with(client, options);
 }
 
-static void by_host_name(struct fixture *fixture)
+LIFE(by_host_name)
 {
     struct client client;
     struct handle stock;
@@ -42,7 +56,7 @@ static void by_host_name(struct fixture *fixture)
 }
 
 /* First in vain, then until the release wakes it. */
-static void wait_and_be_woken(struct fixture *fixture)
+LIFE(wait_and_be_woken)
 {
     struct client ours, theirs;
     struct handle held, wanted;
@@ -66,7 +80,7 @@ static void wait_and_be_woken(struct fixture *fixture)
 static int is_found_out(void *arg) { return ((const struct client *)arg)->disconnected > 0; }
 
 /* The server stands still: what is sent is never answered. Then all links end at once. */
-static void links_that_carry_nothing(struct fixture *fixture)
+LIFE(links_that_carry_nothing)
 {
     struct client client;
     struct handle stock;
@@ -88,7 +102,7 @@ static void links_that_carry_nothing(struct fixture *fixture)
 static void free_it(struct handle *handle) { handle_free(handle); }
 
 /* What is held, what waits, and a handle that is freed as it is answered. client_close looks whether the loop is empty. */
-static void close_with_all_under_way(struct fixture *fixture)
+LIFE(close_with_all_under_way)
 {
     struct client client;
     struct handle held, wanted, passing;
@@ -116,7 +130,7 @@ static void abandon_it(struct handle *handle)
 
 /* With no turn of its own: what it asked for is on the way, and a hold was handed on, which nobody knows yet. Then
  * inside a callback. */
-static void abandon(struct fixture *fixture)
+LIFE(abandon)
 {
     struct client client;
     struct handle stock, first, next;
@@ -138,21 +152,4 @@ static void abandon(struct fixture *fixture)
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     client_end(&client);
     redis_do(fixture->redis, "DEL stock:42");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FIXTURE_TEST_WITH_PORT(by_host_name),
-        FIXTURE_TEST(wait_and_be_woken),
-        FIXTURE_TEST(links_that_carry_nothing),
-        FIXTURE_TEST(close_with_all_under_way),
-        FIXTURE_TEST(abandon),
-    };
-    int failed = 0;
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
-        loop = loops[i];
-        failed += cmocka_run_group_tests_name(loop ? loop->name : "libevent", tests, NULL, NULL);
-    }
-    return failed != 0;
 }

@@ -119,16 +119,15 @@ static void with_the_rights_of_the_guide(void **state)
 {
     struct deeds deeds = {.kind = HILOCK_MUTEX, .name = "stock:42", .has_no_multi = 1};
     struct masters masters;
-    struct hilock_client_options options = {.size = sizeof options, .username = "shop", .password = "secret",
-                                            .restart_guard_ms = HILOCK_GUARD_OFF};
+    const struct hilock_client_options *options = HILOCK_CLIENT_OPTIONS(
+        .quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF);
     (void)state;
     masters_start(&masters, 3);
     struct rights shop = rights_of_shop("MUTEX and FAIR");
     for (unsigned i = 0; i < masters.count; i++)
         rights_give(&shop, redis_at(masters.servers[i]), NULL);
-    options.quorum_urls = masters.urls;
-    client_open_with(&deeds.ours, &options);
-    client_open_with(&deeds.theirs, &options);
+    client_open_with(&deeds.ours, options);
+    client_open_with(&deeds.theirs, options);
     masters_await(&deeds.ours, 3);
     masters_await(&deeds.theirs, 3);
     deeds_do(&deeds);

@@ -71,26 +71,17 @@ static void the_only_replica_confirms_and_is_stopped(void **state)
 static const char *const cautious[] = {"--min-replicas-to-write", "1", "--min-replicas-max-lag", "2", NULL};
 
 /* serve_ms: where both are to confirm, nothing is granted from one failover until all is well again. */
-static void behind_sentinel(unsigned replicas, unsigned serve_ms)
+struct confirming { unsigned replicas, serve_ms; };
+
+static void behind_sentinel(void **state)
 {
+    const struct confirming *confirming = *state;
     struct sentinels set;
     sentinels_start(&set, cautious);
     struct failovers_of of = failovers_of_sentinels(&set);
-    of.serve_ms = serve_ms;
-    failovers_play(&of, failovers_wanted(), replicas);
+    of.serve_ms = confirming->serve_ms;
+    failovers_play(&of, failovers_wanted(), confirming->replicas);
     sentinels_end(&set);
-}
-
-static void behind_sentinel_one_of_two_confirms(void **state)
-{
-    (void)state;
-    behind_sentinel(1, 0);
-}
-
-static void behind_sentinel_both_confirm(void **state)
-{
-    (void)state;
-    behind_sentinel(2, 3000);
 }
 
 static void in_a_cluster_the_only_one_confirms(void **state)
@@ -107,8 +98,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_only_replica_confirms_and_is_stopped)};
     const struct CMUnitTest failovers[] = {
-        cmocka_unit_test(behind_sentinel_one_of_two_confirms),
-        cmocka_unit_test(behind_sentinel_both_confirm),
+        {"behind_sentinel_one_of_two_confirms", behind_sentinel, NULL, NULL, &(struct confirming){1, 0}},
+        {"behind_sentinel_both_confirm", behind_sentinel, NULL, NULL, &(struct confirming){2, 3000}},
         cmocka_unit_test(in_a_cluster_the_only_one_confirms),
     };
     if (argc == 1)

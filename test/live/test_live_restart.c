@@ -9,18 +9,6 @@
 #include "support/fixture.h"
 #include "support/ledger.h"
 
-static void die(struct fixture *fixture)
-{
-    redis_close(fixture->redis);
-    server_kill(fixture->server);
-}
-
-static void come_back(struct fixture *fixture)
-{
-    server_restart(fixture->server);
-    fixture->redis = redis_open(fixture->server);
-}
-
 /* One holds, the other waits. Of what was forgotten the waiter may have it before the holder learns of the loss: the
  * token protects against that. */
 static void is_restarted(struct fixture *fixture, int is_kept)
@@ -37,8 +25,8 @@ static void is_restarted(struct fixture *fixture, int is_kept)
     handle_until(&second, &second.waiting, 1, "WAITING");
     if (is_kept)
         redis_do(fixture->redis, "SAVE");
-    die(fixture);
-    come_back(fixture);
+    fixture_take_down(fixture);
+    fixture_bring_up(fixture);
     if (is_kept) {
         client_until(&holding, client_has_renewed, &holding, "the renewal that verifies the hold");
         assert_int_equal(first.lost.count + first.renewal_failed.count + second.acquired.count, 0);
@@ -97,10 +85,10 @@ LIVE(while_it_loads)
         redis_do(fixture->redis, "SETRANGE fill:%d 2000 x", i);
     redis_do(fixture->redis, "CONFIG SET rdbcompression no");
     redis_do(fixture->redis, "SAVE");
-    die(fixture);
+    fixture_take_down(fixture);
     pid_t child = child_start(ask_while_it_loads, &load);
     fixture->server->arguments = slowly;
-    come_back(fixture);
+    fixture_bring_up(fixture);
     redis_do(fixture->redis, "EVAL %s 0", "for i = 0, 99 do redis.call('DEL', 'fill:' .. i) end");
     atomic_store(ledger_word(load.ledger, LOADED), 1);
     child_join(child);

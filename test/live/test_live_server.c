@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one client leaves at a real server, byte for byte, under a name of any bytes. What the store answers to each
- * script: ../sim/lockstep. */
-#include <inttypes.h>
+/* What one client leaves at a real server, byte for byte. What the store answers to each script: ../sim/lockstep; names
+ * of any bytes: ../unit/test_handle.c, ../unit/test_encode.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,30 +30,5 @@ LIVE(is_left_as_redisson_would)
     snprintf(name, sizeof name, " name=hilock:shop-7:%s ", hilock_client_uuid(client.hilock));
     assert_non_null(strstr(list->str, name));
     freeReplyObject(list);
-    client_end(&client);
-}
-
-/* All held at once, each with a key of its own. */
-LIVE(names_are_any_bytes)
-{
-    static char all[256], longest[HILOCK_NAME_MAX];
-    static const struct { const char *bytes; size_t length; } names[] = {
-        {"a", 1}, {"a\0", 2}, {"a\0b", 3}, {"a\0c", 3}, {"A", 1}, {"\0", 1}, {"\r\n", 2}, {"\xff\xfe", 2}, {"{a}\0",
-            4}, {"{a{b}", 5},
-        {all, sizeof all}, {longest, sizeof longest}};
-    enum { COUNT = sizeof names / sizeof *names };
-    struct client client;
-    struct handle handles[COUNT];
-    memset(longest, 'n', sizeof longest);
-    for (int i = 0; i < 256; i++)
-        all[i] = (char)i; /* has {|} in it, a tag */
-    client_open(&client, fixture->server->url);
-    for (size_t i = 0; i < COUNT; i++) {
-        handle_open(&handles[i], &client, names[i].bytes,
-                    HILOCK_LOCK_OPTIONS(.lease_ms = 60000, .name_length = names[i].length));
-        assert_int_equal(handle_acquire(&handles[i], HILOCK_TRY), HILOCK_OK);
-        assert_int_equal(redis_integer(fixture->redis, "HLEN %b", names[i].bytes, names[i].length), 2);
-        assert_int_equal(redis_lock_keys(fixture->redis), i + 1);
-    }
     client_end(&client);
 }

@@ -74,6 +74,8 @@ LIVE(one_client_a_thread)
 enum { READERS = 3, EXTENDS = 200 };
 
 struct stage {
+    struct client client;
+    struct handle held;
     hilock_validity *validity;
     pthread_t readers[READERS];
     atomic_uint reads[READERS], next;
@@ -126,10 +128,12 @@ static void readers_look_again(struct stage *stage)
     check_until(all_have_read, stage, "the readers");
 }
 
-static void readers_start(struct stage *stage, struct handle *held)
+static void readers_start(struct stage *stage, const char *url)
 {
-    assert_int_equal(handle_acquire(held, HILOCK_FOREVER), HILOCK_OK);
-    assert_int_equal(hilock_lock_validity(held->lock, &stage->validity), HILOCK_OK);
+    client_open(&stage->client, url);
+    handle_open(&stage->held, &stage->client, "stock", NULL);
+    assert_int_equal(handle_acquire(&stage->held, HILOCK_FOREVER), HILOCK_OK);
+    assert_int_equal(hilock_lock_validity(stage->held.lock, &stage->validity), HILOCK_OK);
     for (int i = 0; i < READERS; i++) {
         hilock_validity_ref(stage->validity);
         assert_int_equal(pthread_create(&stage->readers[i], NULL, read_on, stage), 0);
@@ -148,45 +152,37 @@ static void readers_stop(struct stage *stage)
 /* The deadline moves hundreds of times under the readers' eyes; no claim of theirs reaches beyond the store's lease. */
 LIVE(a_validity_follows_renewals_and_the_release)
 {
-    struct client client;
-    struct handle held;
     struct stage stage = {.validity = NULL};
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", NULL);
-    readers_start(&stage, &held);
+    readers_start(&stage, fixture->server->url);
     uint64_t first_us = atomic_load(&stage.latest_us[0]);
     for (uint32_t i = 1; i <= EXTENDS; i++)
-        assert_int_equal(handle_extend(&held, 60000 + i * 1000), HILOCK_OK);
+        assert_int_equal(handle_extend(&stage.held, 60000 + i * 1000), HILOCK_OK);
     readers_look_again(&stage);
     uint64_t over_us = check_now_us();
     over_us += (uint64_t)redis_integer(fixture->redis, "PTTL stock") * 1000 + (check_now_us() - over_us) + 1000;
     atomic_store(&stage.is_ending, 1);
-    handle_release(&held);
+    handle_release(&stage.held);
     atomic_store(&stage.has_ended, 1);
     readers_stop(&stage);
     for (int i = 0; i < READERS; i++)
         /* it followed */
         assert_true(stage.latest_us[i] <= over_us && stage.latest_us[i] > first_us + EXTENDS * 500000);
-    handle_until(&held, &held.released, 1, "the release");
-    assert_int_equal(handle_acquire(&held, HILOCK_FOREVER), HILOCK_OK);
+    handle_until(&stage.held, &stage.held.released, 1, "the release");
+    assert_int_equal(handle_acquire(&stage.held, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(hilock_validity_remaining_ms(stage.validity), 0); /* never a later hold's */
     hilock_validity_unref(stage.validity);
-    client_end(&client);
+    client_end(&stage.client);
 }
 
 /* Handle and client go while threads read; the last of them gives the memory back, which the sanitizers see. */
 LIVE(a_validity_outlives_lock_and_client)
 {
-    struct client client;
-    struct handle held;
     struct stage stage = {.validity = NULL};
-    client_open(&client, fixture->server->url);
-    handle_open(&held, &client, "stock", NULL);
-    readers_start(&stage, &held);
+    readers_start(&stage, fixture->server->url);
     hilock_validity_unref(stage.validity); /* ours; the readers have theirs */
     atomic_store(&stage.is_ending, 1);
-    handle_free(&held);
+    handle_free(&stage.held);
     atomic_store(&stage.has_ended, 1);
-    client_close(&client);
+    client_close(&stage.client);
     readers_stop(&stage);
 }

@@ -21,10 +21,10 @@ struct day {
     int is_abandoned;
 };
 
-struct torture { const char *name; void (*play)(struct day *day); };
+typedef void day_fn(struct day *day);
 
-static struct fixture fixture; /* of all days */
-static struct { const char *name; uint64_t at; } now; /* for readers of a failure */
+static struct fixture *stage; /* of this day */
+static struct { int is_on; uint64_t at; } now; /* a play, for readers of a failure */
 
 /* ---- calls: refused at most once, in the right words ---- */
 
@@ -77,7 +77,7 @@ static int waits_or_has(void *arg)
 static void at_store(const char *command)
 {
     int is_famine = famine_pause();
-    redis_do(fixture.redis, command);
+    redis_do(stage->redis, command);
     if (is_famine)
         famine_resume();
 }
@@ -91,11 +91,11 @@ static void check_store(const struct day *day)
         "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if string.sub(k, 1, 12) ~= 'hilock:token' then "
                                   "local t = redis.call('PTTL', k) if t < 0 then return -1 end "
                                   "if t > n then n = t end end end return n";
-    check_until(nobody_is_there, fixture.redis, "the clients' connections to end");
-    long long left_ms = redis_integer(fixture.redis, "EVAL %s 0", longest);
+    check_until(nobody_is_there, stage->redis, "the clients' connections to end");
+    long long left_ms = redis_integer(stage->redis, "EVAL %s 0", longest);
     CHECK(left_ms >= 0 && left_ms <= (day->is_abandoned ? QUEUE_MS : LEASE_MS));
     CHECK(left_ms == 0 || famine_has_struck() || day->is_abandoned);
-    redis_do(fixture.redis, "FLUSHALL");
+    redis_do(stage->redis, "FLUSHALL");
 }
 
 /* ---- days ---- */
@@ -136,10 +136,6 @@ static void abandon(struct day *day)
     day->is_abandoned = 1;
 }
 
-static const struct torture tortures[] = {
-    {"hold, wait and reconnect", hold_wait_and_reconnect}, {"leave", leave}, {"abandon", abandon},
-};
-
 /* ---- each day, over and over ---- */
 
 static void *count_new(size_t bytes, void *blocks)
@@ -168,7 +164,7 @@ static void open_client(struct day *day)
     const struct hilock_allocator counting = {count_new, count_more, count_free, &day->blocks};
     struct hilock_error error = {"?"};
     char url[160];
-    snprintf(url, sizeof url, "redis://torture:secret@localhost:%d", fixture.server->port);
+    snprintf(url, sizeof url, "redis://torture:secret@localhost:%d", stage->server->port);
     while (client_try(&day->client,
                       HILOCK_CLIENT_OPTIONS(.url = url, .allocator = &counting, .retry_max_ms = 2,
                                             .command_timeout_ms = COMMAND_MS), &error) != HILOCK_OK)
@@ -176,15 +172,15 @@ static void open_client(struct day *day)
 }
 
 /* 1: the chosen allocation was there to fail. */
-static int play_once(const struct torture *torture, uint64_t at)
+static int play_once(day_fn *play, uint64_t at)
 {
     struct day day = {.blocks = 0};
-    now.name = torture->name;
+    now.is_on = 1;
     now.at = at;
     client_prepare(&day.client);
     famine_begin(at);
     open_client(&day);
-    torture->play(&day);
+    play(&day);
     if (day.is_abandoned) {
         hilock_client_abandon(day.client.hilock);
         day.client.hilock = NULL;
@@ -195,55 +191,31 @@ static int play_once(const struct torture *torture, uint64_t at)
     famine_end();
     CHECK(day.blocks == 0);
     check_store(&day);
-    now.name = NULL;
+    now.is_on = 0;
     return famine_has_struck();
 }
 
-static void show(void)
+__attribute__((destructor)) static void show(void)
 {
     famine_end();
-    if (!now.name)
+    if (!now.is_on)
         return;
-    fprintf(stderr, "in \"%s\", when allocation %llu failed:\n", now.name, (unsigned long long)now.at);
+    fprintf(stderr, "when allocation %llu failed:\n", (unsigned long long)now.at);
     famine_show();
 }
 
-static void torture_run(void **state)
+static void torture(struct fixture *fixture, day_fn *play)
 {
-    const struct torture *torture = *state;
     const char *only = getenv("TORTURE_AT");
     uint64_t at = only ? strtoull(only, NULL, 10) : wanted_first();
-    CHECK(!now.name); /* or an earlier day failed, and left its client behind */
-    CHECK(!play_once(torture, 0) && famine_asked() > 0); /* nobody stands between the libraries and famine.c */
-    while (play_once(torture, at) && !only)
+    CHECK(!now.is_on); /* or an earlier day failed, and left its client behind */
+    stage = fixture;
+    redis_do(stage->redis, "ACL SETUSER torture on >secret ~* &* +@all");
+    CHECK(!play_once(play, 0) && famine_asked() > 0); /* nobody stands between the libraries and famine.c */
+    while (play_once(play, at) && !only)
         at += wanted_stride();
 }
 
-static int start_server(void **state)
-{
-    (void)state;
-    fixture.server = server_start_with_port(NULL);
-    fixture.redis = redis_open(fixture.server);
-    redis_do(fixture.redis, "ACL SETUSER torture on >secret ~* &* +@all");
-    atexit(show);
-    return 0;
-}
-
-static int end_server(void **state)
-{
-    (void)state;
-    redis_close(fixture.redis);
-    server_end(fixture.server);
-    return 0;
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[sizeof tortures / sizeof *tortures];
-    const char *only = getenv("TORTURE");
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof tortures / sizeof *tortures; i++)
-        if (!only || strcmp(only, tortures[i].name) == 0)
-            tests[count++] = (struct CMUnitTest){tortures[i].name, torture_run, NULL, NULL, (void *)(uintptr_t)&tortures[i]};
-    return _cmocka_run_group_tests("torture", tests, count, start_server, end_server);
-}
+LIVE_WITH_PORT(of_holds) { torture(fixture, hold_wait_and_reconnect); }
+LIVE_WITH_PORT(of_leaving) { torture(fixture, leave); }
+LIVE_WITH_PORT(of_abandoning) { torture(fixture, abandon); }

@@ -6,15 +6,7 @@
 
 #include "support/fixture.h"
 
-static const struct hilock_client_options *options_for(const char *url)
-{
-    static struct hilock_client_options options;
-    options = hilock_client_options_default();
-    options.url = url;
-    options.connect_timeout_ms = 300;
-    options.command_timeout_ms = 500;
-    return &options;
-}
+#define HASTY(address) HILOCK_CLIENT_OPTIONS(.url = (address), .connect_timeout_ms = 300, .command_timeout_ms = 500)
 
 static int was_refused(void *client) { return ((struct client *)client)->disconnected > 0; }
 
@@ -45,26 +37,18 @@ static void check_unreachable(struct client *client, const char *address, const 
     handle_free(&awaited);
 }
 
-/* The server is there at last; the redis connection of the fixture is opened again. */
+/* The server is there at last. */
 static void bring_up(struct fixture *fixture, struct client *client)
 {
     struct handle stock;
     handle_open(&stock, client, "stock:42", NULL);
     handle_ask(&stock, HILOCK_FOREVER);
     client_turn(client);
-    server_restart(fixture->server);
-    fixture->redis = redis_open(fixture->server);
+    fixture_bring_up(fixture);
     handle_until(&stock, &stock.acquired, 1, "the grant");
     assert_int_equal(stock.acquired.status, HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
     handle_free(&stock);
-}
-
-static void take_down(struct fixture *fixture)
-{
-    redis_close(fixture->redis);
-    fixture->redis = NULL;
-    server_kill(fixture->server);
 }
 
 /* A socket that nobody listens on, one that is not there, and a port. */
@@ -77,9 +61,9 @@ LIVE_WITH_PORT(nobody_listens)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct client client;
-        take_down(fixture);
+        fixture_take_down(fixture);
         assert_true(!rows[i].is_removed || unlink(fixture->server->socket) == 0);
-        client_open_with(&client, options_for(rows[i].url));
+        client_open_with(&client, HASTY(rows[i].url));
         check_unreachable(&client, rows[i].address, rows[i].why);
         bring_up(fixture, &client);
         client_close(&client);
@@ -91,7 +75,7 @@ LIVE(server_with_too_many_clients)
     struct client client;
     struct handle stock;
     redis_do(fixture->redis, "CONFIG SET maxclients 1");
-    client_open_with(&client, options_for(fixture->server->url));
+    client_open_with(&client, HASTY(fixture->server->url));
     handle_open(&stock, &client, "stock:42", NULL);
     client_until(&client, was_refused, &client, "the first connection to be refused");
     while (handle_acquire(&stock, HILOCK_TRY) != HILOCK_UNWRITABLE) /* no connection was tried meanwhile */
@@ -99,6 +83,5 @@ LIVE(server_with_too_many_clients)
     must_say(&stock, "max number of clients");
     redis_do(fixture->redis, "CONFIG SET maxclients 100");
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }

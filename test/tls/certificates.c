@@ -116,15 +116,13 @@ static void save_all(void)
     save(path, name, NULL, NULL, authority);
 }
 
-int certificates_begin(void **state)
+__attribute__((constructor)) static void begin(void)
 {
-    (void)state;
     strcpy(certificates.folder, "/tmp/hilock-tls-XXXXXX");
     MUST(mkdtemp(certificates.folder));
     for (int kind = 0; kind < CERT_COUNT; kind++)
         make((enum certificate_kind)kind);
     save_all();
-    return 0;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
@@ -133,13 +131,11 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-int certificates_over(void **state)
+__attribute__((destructor)) static void end(void)
 {
-    (void)state;
     for (int kind = 0; kind < CERT_COUNT; kind++) {
         X509_free(certificates.of[kind].x509);
         EVP_PKEY_free(certificates.of[kind].key);
     }
     nftw(certificates.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    return 0;
 }

@@ -36,9 +36,7 @@ struct certificates {
     char nonsense_file[96];
 };
 
-/* Those of a test program, made before its tests and taken away behind them: set-up and teardown of their group. */
+/* Those of a test program, made before its main and taken away behind it. */
 extern struct certificates certificates;
-int certificates_begin(void **state);
-int certificates_over(void **state);
 
 #endif

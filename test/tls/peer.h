@@ -7,6 +7,7 @@
 #include <openssl/ssl.h>
 
 #include "../unit/link_trial.h"
+#include "../unit/suite.h"
 #include "certificates.h"
 
 struct peer_options {
@@ -46,8 +47,5 @@ void peer_until(struct peer *peer, const char *told);       /* as link_trial_unt
 void peer_until_heard(struct peer *peer, size_t length);    /* so many bytes in the clear */
 void peer_say(struct peer *peer, const char *text);         /* a record of its own; it leaves with the next turn, together with others */
 int peer_is_met(const struct peer *peer);                   /* the handshake is over, as it sees it */
-
-/* Arguments of a program: a bug to plant and the one test to run, for twins.py. */
-void peer_plant(int argc, char **argv);
 
 #endif

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A handshake succeeds with the server that was asked for and with no other; every other end is reported once, in the right words. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "peer.h"
-
-#include <cmocka.h>
 
 enum { CUTS = 2000, SPOIL_STEP = 7 };
 
@@ -82,7 +77,7 @@ static struct hl_tls_options options_of(const struct meeting *meeting)
     return tls;
 }
 
-static void test_who_is_who(void **state)
+TEST(who_is_who)
 {
     setenv("SSL_CERT_FILE", certificates.of[CERT_AUTHORITY].cert_file, 1); /* OpenSSL's way to tell it who the system trusts */
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
@@ -108,7 +103,6 @@ static void test_who_is_who(void **state)
             fail_msg("told \"%s\", not \"%s\"", trial.told, meeting->told);
         peer_leave(&peer);
     }
-    (void)state;
 }
 
 /* ---- what is no handshake ---- */
@@ -124,40 +118,41 @@ static void is_told(const struct link_trial *trial, const char *expected, size_t
         fail_msg("cut at %zu: told \"%s\", not \"%s\"", at, trial->told, expected);
 }
 
-static const struct cuts { /* of the server's bytes, from the first to CUTS */
-    size_t first, step;
-    enum peer_end end;
-    const char *told; /* "": how long that may last is the session's to know; it is closed without a word */
-} closes = {0, 1, PEER_CLOSES, "down(the server closed the connection in the TLS handshake)"},
-  resets = {100, 100, PEER_RESETS, "down(Connection reset by peer in the TLS handshake)"},
-  stops = {0, 100, PEER_STOPS, ""};
-
-static void test_cut(void **state)
+/* Of the server's bytes, from the first to CUTS. */
+static void cut(size_t first, size_t step, enum peer_end end, const char *told)
 {
-    const struct cuts *cuts = *state;
-    for (size_t at = cuts->first; at <= CUTS; at += cuts->step) {
+    for (size_t at = first; at <= CUTS; at += step) {
         struct link_trial trial;
         struct peer peer;
         meet_long(&peer, &trial);
         peer.sent_max = at;
-        peer.end = cuts->end;
+        peer.end = end;
         while (!peer.is_over)
             peer_turn(&peer);
-        if (*cuts->told)
+        if (*told)
             peer_until(&peer, "down(");
         else
             link_trial_turns(&trial, 20);
         assert_int_equal(peer.sent, at);
-        is_told(&trial, cuts->told, at);
+        is_told(&trial, told, at);
         peer_leave(&peer);
     }
 }
 
+TEST(the_server_closes_at_each_byte)
+{
+    cut(0, 1, PEER_CLOSES, "down(the server closed the connection in the TLS handshake)");
+}
+
+TEST(the_server_resets) { cut(100, 100, PEER_RESETS, "down(Connection reset by peer in the TLS handshake)"); }
+
+/* How long that may last is the session's to know; it is closed without a word. */
+TEST(the_server_stops) { cut(0, 100, PEER_STOPS, ""); }
+
 /* What the client says is shorter; from where it is all said on, the handshake is over. */
-static void test_cut_at_each_byte_of_the_clients(void **state)
+TEST(cut_at_each_byte_of_the_clients)
 {
     size_t at, whole = CUTS;
-    (void)state;
     for (at = 1; at <= CUTS && at < whole; at++) {
         struct link_trial trial;
         struct peer peer;
@@ -175,9 +170,8 @@ static void test_cut_at_each_byte_of_the_clients(void **state)
     printf("cut at each of the positions 1..%zu of the client's bytes\n", at - 1);
 }
 
-static void test_spoiled_bytes(void **state)
+TEST(spoiled_bytes)
 {
-    (void)state;
     for (long at = 0; at <= CUTS; at += SPOIL_STEP) {
         struct link_trial trial;
         struct peer peer;
@@ -210,20 +204,18 @@ static void meet_plain(const char *answer, const char *expected)
     peer_leave(&peer);
 }
 
-static void test_a_server_without_TLS(void **state)
+TEST(a_server_without_TLS)
 {
-    (void)state;
     meet_plain("-ERR Protocol error: unbalanced quotes in request\r\n", "down(the server does not speak TLS on this port (");
     meet_plain("+PONG\r\n:1\r\n", "down(the server does not speak TLS on this port (");
     meet_plain("HTTP/1.1 400 Bad Request\r\n\r\n", "down(the server does not speak TLS on this port (");
     meet_plain("\x17\x03\x03\x7f\x7f a record that is longer than any", "down(");
 }
 
-static void test_nobody_there(void **state)
+TEST(nobody_there)
 {
     struct link_trial trial;
     struct peer peer;
-    (void)state;
     peer_prepare(&peer, &trial, &(struct peer_options){.certificate = CERT_RIGHT});
     shutdown(trial.listener, SHUT_RDWR);
     assert_int_equal(link_trial_open(&trial), 0);
@@ -249,11 +241,10 @@ static void is_refused(const struct hl_tls_options *tls, const char *option, con
 
 #define REFUSED(option, path, reason, ...) is_refused(&(struct hl_tls_options){__VA_ARGS__}, option, path, reason)
 
-static void test_files_that_cannot_be_used(void **state)
+TEST(files_that_cannot_be_used)
 {
     const char *cert = certificates.of[CERT_CLIENT].cert_file, *other_key = certificates.of[CERT_RIGHT].key_file;
     const char *nonsense = certificates.nonsense_file, *locked = certificates.locked_file, *missing = "/nonexistent.pem";
-    (void)state;
     REFUSED("cannot read tls_ca_file", missing, "No such file or directory", .ca_file = missing);
     REFUSED("cannot read tls_ca_file", certificates.folder, "", .ca_file = certificates.folder);
     REFUSED("tls_ca_file", nonsense, "", .ca_file = nonsense);
@@ -266,21 +257,4 @@ static void test_files_that_cannot_be_used(void **state)
     REFUSED("tls_key_file", nonsense, "", .cert_file = cert, .key_file = nonsense);
     REFUSED("tls_key_file", other_key, "", .cert_file = cert, .key_file = other_key);
     REFUSED("tls_key_file", locked, "has a passphrase, and hilock asks for none: give a key without one", .cert_file = cert, .key_file = locked);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_who),
-        {"the server closes at each byte", test_cut, NULL, NULL, (void *)&closes},
-        {"the server resets", test_cut, NULL, NULL, (void *)&resets},
-        {"the server stops", test_cut, NULL, NULL, (void *)&stops},
-        cmocka_unit_test(test_cut_at_each_byte_of_the_clients),
-        cmocka_unit_test(test_spoiled_bytes),
-        cmocka_unit_test(test_a_server_without_TLS),
-        cmocka_unit_test(test_nobody_there),
-        cmocka_unit_test(test_files_that_cannot_be_used),
-    };
-    peer_plant(argc, argv);
-    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole clients and real servers with TLS: every deployment works, by both of its links, also where a master is replaced
  * or a slot moves; what does not is UNREACHABLE in the right words; a server of another name gets nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../live/support/fixture.h"
@@ -42,14 +38,9 @@ static void tls_server_end(struct tls_server *at)
     server_end(at->server);
 }
 
-static struct hilock_client_options trusting(const char *url)
-{
-    struct hilock_client_options options = hilock_client_options_default();
-    options.url = url;
-    options.tls_ca_file = certificates.of[CERT_AUTHORITY].cert_file;
-    options.retry_max_ms = 50;
-    return options;
-}
+#define TRUSTING(address)                                        \
+    HILOCK_CLIENT_OPTIONS(.url = (address), .retry_max_ms = 50,  \
+                          .tls_ca_file = certificates.of[CERT_AUTHORITY].cert_file)
 
 /* One holds, and another waits for it. */
 struct pair {
@@ -80,10 +71,8 @@ static void pair_end(struct pair *pair)
     assert_true(pair->second.acquired.token > pair->first.acquired.token);
     assert_int_equal(pair->first.lost.count, 0);
     assert_int_equal(handle_give(&pair->second), HILOCK_OK);
-    handle_free(&pair->first);
-    handle_free(&pair->second);
-    client_close(&pair->holding);
-    client_close(&pair->waiting);
+    client_end(&pair->holding);
+    client_end(&pair->waiting);
 }
 
 /* By commands and by subscriptions. */
@@ -113,8 +102,7 @@ static void fails(const struct hilock_client_options *options, const char *words
     client_open_with(&client, options);
     handle_open(&stock, &client, "stock", NULL);
     until_said(&stock, words);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
 /* ---- one server ---- */
@@ -140,7 +128,7 @@ static const struct meeting {
 static struct hilock_client_options options_of(const struct meeting *meeting, const char *url)
 {
     const struct certificate *own = &certificates.of[CERT_CLIENT];
-    struct hilock_client_options options = trusting(url);
+    struct hilock_client_options options = *TRUSTING(url);
     options.tls_server_name = meeting->server_name;
     options.tls_ca_file = meeting->trusts_dir ? NULL : certificates.of[meeting->trusted].cert_file;
     options.tls_ca_dir = meeting->trusts_dir ? certificates.trusted_dir : NULL;
@@ -150,9 +138,8 @@ static struct hilock_client_options options_of(const struct meeting *meeting, co
 }
 
 /* A server that is refused gets no password. */
-static void test_who_is_who(void **state)
+TEST(who_is_who)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
         const struct meeting *meeting = &meetings[i];
         struct hilock_client_options options;
@@ -182,10 +169,9 @@ static void until_copied(struct sentinels *set)
 
 static void another_master_is_followed(struct sentinels *set)
 {
-    const struct hilock_client_options options = trusting(set->url);
     struct pair mutex, fair;
-    pair_begin(&mutex, &options, "stock", HILOCK_MUTEX);
-    pair_begin(&fair, &options, "queue", HILOCK_FAIR);
+    pair_begin(&mutex, TRUSTING(set->url), "stock", HILOCK_MUTEX);
+    pair_begin(&fair, TRUSTING(set->url), "queue", HILOCK_FAIR);
     until_copied(set);
     sentinels_failover(set, SERVER_KILL);
     pair_end(&mutex);
@@ -208,10 +194,9 @@ static int is_away(void *arg) { return !hilock_client_is_connected(((struct clie
 
 static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
 {
-    struct hilock_client_options options = trusting(set->url);
     struct client client;
     struct handle stock;
-    client_open_with(&client, &options);
+    client_open_with(&client, TRUSTING(set->url));
     handle_open(&stock, &client, "stock", NULL);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
@@ -223,16 +208,14 @@ static void a_master_with_another_name_is_told_nothing(struct sentinels *set)
     certify(set, NULL, CERT_RIGHT);
     assert_int_equal(handle_acquire(&stock, HILOCK_FOREVER), HILOCK_OK);
     assert_int_equal(handle_give(&stock), HILOCK_OK);
-    handle_free(&stock);
-    client_close(&client);
+    client_end(&client);
 }
 
-static void test_behind_sentinels(void **state)
+TEST(behind_sentinels)
 {
     static const char *const replicating[] = {"--tls-replication", "yes", NULL};
     struct sentinels set;
-    (void)state;
-    sentinels_start_secured(&set, tls_arguments(CERT_RIGHT, "no", replicating));
+    sentinels_start(&set, tls_arguments(CERT_RIGHT, "no", replicating));
     another_master_is_followed(&set);
     a_master_with_another_name_is_told_nothing(&set);
     sentinels_end(&set);
@@ -240,22 +223,19 @@ static void test_behind_sentinels(void **state)
 
 /* ---- a cluster ---- */
 
-static void test_in_a_cluster(void **state)
+TEST(in_a_cluster)
 {
     /* The node timeout is also the time for a first answer, to a meeting that is asked for once: handshakes take long. */
     static const char *const joined[] = {"--tls-replication", "yes", "--tls-cluster", "yes",
                                          "--cluster-node-timeout", "10000", NULL};
-    struct hilock_client_options options;
     struct shards set;
     struct pair mutex, fair;
     unsigned slot, from;
-    (void)state;
-    shards_start_secured(&set, tls_arguments(CERT_RIGHT, "no", joined));
-    options = trusting(set.url);
+    shards_start(&set, tls_arguments(CERT_RIGHT, "no", joined));
     slot = shards_slot(&set, "moving");
     from = shards_owner(&set, slot);
-    pair_begin(&mutex, &options, "{moving}:stock", HILOCK_MUTEX);
-    pair_begin(&fair, &options, "{moving}:queue", HILOCK_FAIR);
+    pair_begin(&mutex, TRUSTING(set.url), "{moving}:stock", HILOCK_MUTEX);
+    pair_begin(&fair, TRUSTING(set.url), "{moving}:queue", HILOCK_FAIR);
     shards_migrate(&set, slot, (from + 1) % SHARDS_MASTERS);
     pair_end(&mutex);
     shards_until_copied(&set, "moving");
@@ -265,14 +245,4 @@ static void test_in_a_cluster(void **state)
     shards_settle(&set);
     shards_check_clean(&set);
     shards_end(&set);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_who),
-        cmocka_unit_test(test_behind_sentinels),
-        cmocka_unit_test(test_in_a_cluster),
-    };
-    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Behind a good handshake a link is as any other: bytes that OpenSSL has read and no socket announces, writes that stop half-way, keys that
  * change, ends of all kinds. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "../unit/needle.h"
 #include "peer.h"
-
-#include <cmocka.h>
 
 enum { RECORDS = 100, TIMES = 100, COMMANDS = 30000 };
 
@@ -28,9 +23,19 @@ struct traffic { /* a play behind a handshake of each version from this one on *
     const char *told; /* NULL; or the play ends the link, and this is what comes of it */
 };
 
+/* TRAFFIC(name, oldest, told) { ... } is such a play, which finds `peer` and `trial`. */
+#define TRAFFIC(name, oldest, told)                                                                             \
+    static void name(struct peer *peer, struct link_trial *trial);                                              \
+    __attribute__((constructor)) static void add_##name(void)                                                   \
+    {                                                                                                           \
+        static const struct traffic traffic = {name, oldest, told};                                             \
+        suite_add(#name, play_traffic, &traffic);                                                               \
+    }                                                                                                           \
+    static void name(__attribute__((unused)) struct peer *peer, __attribute__((unused)) struct link_trial *trial)
+
 static void meet_end(const struct traffic *traffic, struct peer *peer, struct link_trial *trial);
 
-static void test_traffic(void **state)
+static void play_traffic(void **state)
 {
     const struct traffic *traffic = *state;
     for (int version = traffic->oldest; version <= TLS1_3_VERSION; version++) {
@@ -71,7 +76,7 @@ static void until_all_are_read(struct peer *peer, struct link_trial *trial)
     assert_false(trial->is_down);
 }
 
-static void many_records_in_one_packet(struct peer *peer, struct link_trial *trial)
+TRAFFIC(many_records_in_one_packet, TLS1_2_VERSION, NULL)
 {
     ask(trial, RECORDS);
     peer_until_heard(peer, RECORDS * (sizeof PING - 1));
@@ -84,7 +89,7 @@ static void to_stream(struct link_trial *trial)
     trial->factory.stream(trial->link);
 }
 
-static void many_records_in_a_stream(struct peer *peer, struct link_trial *trial)
+TRAFFIC(many_records_in_a_stream, TLS1_2_VERSION, NULL)
 {
     trial->at_reply = to_stream;
     ask(trial, 1);
@@ -92,7 +97,7 @@ static void many_records_in_a_stream(struct peer *peer, struct link_trial *trial
     until_all_are_read(peer, trial);
 }
 
-static void a_link_closed_between_two_records(struct peer *peer, struct link_trial *trial)
+TRAFFIC(a_link_closed_between_two_records, TLS1_2_VERSION, NULL)
 {
     trial->at_reply = link_trial_close_it;
     ask(trial, 3);
@@ -103,7 +108,7 @@ static void a_link_closed_between_two_records(struct peer *peer, struct link_tri
     assert_string_equal(trial->told, "up :1");
 }
 
-static void a_record_in_two_packets(struct peer *peer, struct link_trial *trial)
+TRAFFIC(a_record_in_two_packets, TLS1_3_VERSION, NULL)
 {
     ask(trial, 2);
     peer_until_heard(peer, 2 * (sizeof PING - 1));
@@ -121,7 +126,7 @@ static void a_record_in_two_packets(struct peer *peer, struct link_trial *trial)
     assert_string_equal(trial->told, "up :1 :2");
 }
 
-static void an_answer_of_many_records(struct peer *peer, struct link_trial *trial)
+TRAFFIC(an_answer_of_many_records, TLS1_2_VERSION, NULL)
 {
     size_t length = 3 << 20;
     char *text = malloc(length + 64), *at = text + sprintf(text, "$%zu\r\n", length);
@@ -136,11 +141,10 @@ static void an_answer_of_many_records(struct peer *peer, struct link_trial *tria
 }
 
 /* Said in the same packets as the end of the server's part of the handshake, before the link is up. */
-static void test_a_greeting_within_the_handshake(void **state)
+TEST(a_greeting_within_the_handshake)
 {
     struct link_trial trial;
     struct peer peer;
-    (void)state;
     peer_meet(&peer, &trial, &(struct peer_options){.version = TLS1_3_VERSION,
                                                     .greeting = "-ERR max number of clients reached\r\n"});
     peer_until(&peer, "down(");
@@ -180,7 +184,7 @@ static void fill(struct peer *peer, struct link_trial *trial)
     assert_true(trial->factory.backlog(trial->link) > 0);
 }
 
-static void a_burst_to_a_server_that_is_slow(struct peer *peer, struct link_trial *trial)
+TRAFFIC(a_burst_to_a_server_that_is_slow, TLS1_2_VERSION, NULL)
 {
     fill(peer, trial);
     hear_long_pings(peer, COMMANDS);
@@ -190,7 +194,7 @@ static void a_burst_to_a_server_that_is_slow(struct peer *peer, struct link_tria
 }
 
 /* By a peer that does not read: it is of this process too. */
-static void what_was_written_is_not_kept(struct peer *peer, struct link_trial *trial)
+TRAFFIC(what_was_written_is_not_kept, TLS1_2_VERSION, NULL)
 {
     peer->is_deaf = 1;
     link_trial_send_needle(trial);
@@ -200,7 +204,7 @@ static void what_was_written_is_not_kept(struct peer *peer, struct link_trial *t
     assert_int_equal(needle_count(), 0);
 }
 
-static void what_could_not_be_written_is_not_kept(struct peer *peer, struct link_trial *trial)
+TRAFFIC(what_could_not_be_written_is_not_kept, TLS1_2_VERSION, NULL)
 {
     fill(peer, trial);
     link_trial_send_needle(trial);
@@ -208,7 +212,7 @@ static void what_could_not_be_written_is_not_kept(struct peer *peer, struct link
     assert_int_equal(needle_count(), 0);
 }
 
-static void keys_change(struct peer *peer, struct link_trial *trial)
+TRAFFIC(keys_change, TLS1_3_VERSION, NULL)
 {
     for (int i = 0; i < 10; i++) {
         assert_int_equal(SSL_key_update(peer->ssl, i % 2 ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED), 1);
@@ -223,7 +227,7 @@ static void keys_change(struct peer *peer, struct link_trial *trial)
 }
 
 /* Asked for a key of its own while a write of it waits half-way, OpenSSL gives the connection up. What was heard till then is what was sent. */
-static void a_key_is_asked_for_while_writes_wait(struct peer *peer, struct link_trial *trial)
+TRAFFIC(a_key_is_asked_for_while_writes_wait, TLS1_3_VERSION, NULL)
 {
     fill(peer, trial);
     assert_int_equal(SSL_key_update(peer->ssl, SSL_KEY_UPDATE_REQUESTED), 1);
@@ -242,34 +246,32 @@ static void a_key_is_asked_for_while_writes_wait(struct peer *peer, struct link_
 
 /* ---- the end ---- */
 
-static void hang_up(struct peer *peer, struct link_trial *trial)
+TRAFFIC(hang_up, TLS1_2_VERSION, "up :1 down(Server closed the connection)")
 {
     link_trial_hang_up(trial); /* without a farewell */
     peer->is_over = 1;
 }
 
-static void take_leave(struct peer *peer, struct link_trial *trial)
+TRAFFIC(take_leave, TLS1_2_VERSION, "up :1 down(Server closed the connection)")
 {
-    (void)trial;
     SSL_shutdown(peer->ssl);
 }
 
-static void reset(struct peer *peer, struct link_trial *trial)
+TRAFFIC(reset, TLS1_2_VERSION, "up :1 down(Connection reset by peer)")
 {
     static const struct linger none = {1, 0};
     setsockopt(trial->peer, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     hang_up(peer, trial);
 }
 
-static void say_it_in_plain(struct peer *peer, struct link_trial *trial)
+TRAFFIC(say_it_in_plain, TLS1_2_VERSION, "up :1 down(")
 {
     peer->is_over = 1;
     link_trial_answer(trial, "+PONG, said in plain, which anybody on the way may do\r\n");
 }
 
-static void spoil_a_record(struct peer *peer, struct link_trial *trial)
+TRAFFIC(spoil_a_record, TLS1_2_VERSION, "up :1 down(TLS: ")
 {
-    (void)trial;
     peer->spoiled = (long)peer->sent + 12;
     peer_say(peer, "+PONG\r\n");
 }
@@ -291,7 +293,7 @@ static void meet_end(const struct traffic *traffic, struct peer *peer, struct li
 }
 
 /* It would be the end of this process, if a write raised SIGPIPE. */
-static void writes_to_a_server_that_is_gone(struct peer *peer, struct link_trial *trial)
+TRAFFIC(writes_to_a_server_that_is_gone, TLS1_2_VERSION, NULL)
 {
     fill(peer, trial);
     reset(peer, trial);
@@ -299,32 +301,4 @@ static void writes_to_a_server_that_is_gone(struct peer *peer, struct link_trial
         peer_turn(peer);
     peer_until(peer, "down(");
     assert_string_equal(trial->told, "up down(Connection reset by peer)");
-}
-
-#define TRAFFIC(name, oldest) {#name, test_traffic, NULL, NULL, &(struct traffic){name, oldest, NULL}}
-#define END(play, told) {"the end: " #play, test_traffic, NULL, NULL, &(struct traffic){play, TLS1_2_VERSION, told}}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        TRAFFIC(many_records_in_one_packet, TLS1_2_VERSION),
-        TRAFFIC(many_records_in_a_stream, TLS1_2_VERSION),
-        TRAFFIC(a_link_closed_between_two_records, TLS1_2_VERSION),
-        TRAFFIC(a_record_in_two_packets, TLS1_3_VERSION),
-        TRAFFIC(an_answer_of_many_records, TLS1_2_VERSION),
-        cmocka_unit_test(test_a_greeting_within_the_handshake),
-        TRAFFIC(a_burst_to_a_server_that_is_slow, TLS1_2_VERSION),
-        TRAFFIC(what_was_written_is_not_kept, TLS1_2_VERSION),
-        TRAFFIC(what_could_not_be_written_is_not_kept, TLS1_2_VERSION),
-        TRAFFIC(keys_change, TLS1_3_VERSION),
-        TRAFFIC(a_key_is_asked_for_while_writes_wait, TLS1_3_VERSION),
-        TRAFFIC(writes_to_a_server_that_is_gone, TLS1_2_VERSION),
-        END(hang_up, "up :1 down(Server closed the connection)"),
-        END(take_leave, "up :1 down(Server closed the connection)"),
-        END(reset, "up :1 down(Connection reset by peer)"),
-        END(say_it_in_plain, "up :1 down("),
-        END(spoil_a_record, "up :1 down(TLS: "),
-    };
-    peer_plant(argc, argv);
-    return cmocka_run_group_tests(tests, certificates_begin, certificates_over);
 }

@@ -2,15 +2,16 @@
 """twins.py PLANTS.def HANDSHAKE TRAFFIC - each planted bug of TLS (HL_TLS_PLANT) breaks the one test that is named
 here, by the claim that is named, and by no other. The programs are test_handshake.c and test_traffic.c on the
 library with planted bugs; without any the suite has them as they are."""
+import os
 import re
 import subprocess
 import sys
 
 IS_UP = r'\n.*waited for "down\(", but was told "up"'
 TWINS = {  # planted bug: (program, its test, what it says)
-    'TLS_NAME_UNVERIFIED': ('handshake', 'test_who_is_who', r'\nwrong name' + IS_UP),
-    'TLS_CHAIN_UNVERIFIED': ('handshake', 'test_who_is_who', r'\nwrong authority' + IS_UP),
-    'TLS_OLD_VERSIONS': ('handshake', 'test_who_is_who', r'\nTLS 1\.1' + IS_UP),
+    'TLS_NAME_UNVERIFIED': ('handshake', 'who_is_who', r'\nwrong name' + IS_UP),
+    'TLS_CHAIN_UNVERIFIED': ('handshake', 'who_is_who', r'\nwrong authority' + IS_UP),
+    'TLS_OLD_VERSIONS': ('handshake', 'who_is_who', r'\nTLS 1\.1' + IS_UP),
     'TLS_READ_AHEAD_FORGOTTEN': ('traffic', 'many_records_in_one_packet', r'!= 0x64\n'),
 }
 
@@ -21,7 +22,8 @@ def main(plants, handshake, traffic):
         named = set(re.findall(r'^HL_TLS_PLANT\((\w+),', file.read(), re.M))
     wrong = [f'{plant}: no test finds it' for plant in named - TWINS.keys()]
     for plant, (program, test, wound) in TWINS.items():
-        done = subprocess.run([programs[program], plant, test], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        environment = {**os.environ, 'PLANT': plant, 'PLAY': test}
+        done = subprocess.run(programs[program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=100, check=False)
         if done.returncode != 1 or not re.search(wound, done.stdout):
             wrong.append(f'{plant}: {program} ends with {done.returncode}, and says\n{done.stdout}')

@@ -10,26 +10,14 @@
 
 enum { LEASE_MS = 3000, LINGER_MS = 1500 };
 
-struct play {
-    struct deeds *deeds;
-    struct handle first, second; /* ours, theirs */
-};
-
-static struct hilock_lock_options options_of(const struct deeds *deeds)
-{
-    struct hilock_lock_options options = hilock_lock_options_default();
-    options.kind = deeds->kind;
-    options.lease_ms = LEASE_MS;
-    return options;
-}
+struct play { struct handle first, second; /* ours, theirs */ };
 
 static void begin(struct play *play, struct deeds *deeds)
 {
-    struct hilock_lock_options options = options_of(deeds);
-    options.reentrant = 1;
-    play->deeds = deeds;
-    handle_open(&play->first, &deeds->ours, deeds->name, &options);
-    handle_open(&play->second, &deeds->theirs, deeds->name, &options);
+    const struct hilock_lock_options *options =
+        HILOCK_LOCK_OPTIONS(.kind = deeds->kind, .lease_ms = LEASE_MS, .reentrant = 1);
+    handle_open(&play->first, &deeds->ours, deeds->name, options);
+    handle_open(&play->second, &deeds->theirs, deeds->name, options);
     CHECK(handle_acquire(&play->first, HILOCK_FOREVER) == HILOCK_OK);
 }
 
@@ -119,11 +107,10 @@ static void stand_behind_another_program(struct deeds *deeds, struct handle *han
 static void take_several(struct deeds *deeds)
 {
     struct handle all;
-    struct hilock_lock_options options = options_of(deeds);
     char second[64];
     const char *names[] = {deeds->name, second, NULL};
     snprintf(second, sizeof second, "%.*s:2", 60, deeds->name);
-    handle_open_all(&all, &deeds->ours, names, &options);
+    handle_open_all(&all, &deeds->ours, names, HILOCK_LOCK_OPTIONS(.kind = deeds->kind, .lease_ms = LEASE_MS));
     CHECK(handle_acquire(&all, HILOCK_FOREVER) == HILOCK_OK);
     CHECK(handle_give(&all) == HILOCK_OK);
     handle_free(&all);

@@ -36,6 +36,19 @@ void fixture_run(void **state)
     fixture_check_clean(fixture->redis);
 }
 
+void fixture_take_down(struct fixture *fixture)
+{
+    redis_close(fixture->redis);
+    fixture->redis = NULL;
+    server_kill(fixture->server);
+}
+
+void fixture_bring_up(struct fixture *fixture)
+{
+    server_restart(fixture->server);
+    fixture->redis = redis_open(fixture->server);
+}
+
 /* A test that failed may have left its server suspended. */
 int fixture_end(void **state)
 {

@@ -33,12 +33,14 @@ struct fixture_test { void (*run)(struct fixture *fixture); };
 
 /* For the list of tests of a main of its own, that are called with a fixture. */
 #define FIXTURE_TEST(test) {#test, fixture_run, fixture_begin, fixture_end, &(struct fixture_test){test}}
-#define FIXTURE_TEST_WITH_PORT(test) {#test, fixture_run, fixture_begin_with_port, fixture_end, &(struct fixture_test){test}}
 
 int fixture_begin(void **state);
 int fixture_begin_with_port(void **state);
 void fixture_run(void **state);
 int fixture_end(void **state);
+
+void fixture_take_down(struct fixture *fixture); /* its server dies */
+void fixture_bring_up(struct fixture *fixture);  /* and is there again */
 
 /* What a fixture's end checks, for a test that wants it earlier, or of another database or server. */
 void fixture_check_clean(struct redis *redis);

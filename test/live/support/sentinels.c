@@ -28,28 +28,23 @@ static void start_servers(struct sentinels *set, const char *const *more)
 
 /* A sentinel forgets at a switch when the new master last answered, and pings it a second later: told to wait no longer than that, it holds it
  * for down, and replaces a master that lives and is written to. */
-static void start(struct sentinels *set, const char *const *more, const char *const *sentinel_arguments, const char *scheme)
+void sentinels_start(struct sentinels *set, const char *const *more)
 {
+    static const char *const as_sentinel[] = {"--sentinel", NULL};
     memset(set, 0, sizeof *set);
     start_servers(set, more);
+    int is_secured = server_is_secured(set->servers[0]);
+    const char *const *arguments = server_arguments(as_sentinel, is_secured ? more : NULL);
     snprintf(set->config, sizeof set->config,
              "sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 2000\n"
              "sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
              set->servers[0]->port);
     for (int i = 0; i < SENTINELS; i++)
-        set->sentinels[i] = server_start_configured(set->config, sentinel_arguments);
-    snprintf(set->url, sizeof set->url, "%s+sentinel://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster", scheme, set->sentinels[0]->port,
-             set->sentinels[1]->port, set->sentinels[2]->port);
+        set->sentinels[i] = server_start_configured(set->config, arguments);
+    snprintf(set->url, sizeof set->url, "%s+sentinel://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/mymaster",
+             is_secured ? "rediss" : "redis", set->sentinels[0]->port, set->sentinels[1]->port,
+             set->sentinels[2]->port);
     sentinels_settle(set);
-}
-
-static const char *const as_sentinel[] = {"--sentinel", NULL};
-
-void sentinels_start(struct sentinels *set, const char *const *more) { start(set, more, as_sentinel, "redis"); }
-
-void sentinels_start_secured(struct sentinels *set, const char *const *tls)
-{
-    start(set, tls, server_arguments(as_sentinel, tls), "rediss");
 }
 
 void sentinels_end(struct sentinels *set)

@@ -16,9 +16,9 @@ struct sentinels {
     char arguments_text[64];
 };
 
-/* more: arguments for the servers, ended by NULL; kept. Returns once every sentinel knows all of them. */
+/* more: arguments for the servers, ended by NULL; kept. With a certificate among them it is TLS everywhere, and the
+ * sentinels get them, too. Returns once every sentinel knows all of them. */
 void sentinels_start(struct sentinels *set, const char *const *more);
-void sentinels_start_secured(struct sentinels *set, const char *const *tls); /* TLS everywhere: what servers and sentinels need for it; kept */
 void sentinels_end(struct sentinels *set);
 
 struct server *sentinels_master(struct sentinels *set); /* as the sentinels have it */

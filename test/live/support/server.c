@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "child.h"
 #include "secret.h"
 
 enum { ARGUMENTS_MAX = 64 };
@@ -34,11 +35,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 static void reap(struct server *server)
 {
-    if (server->pid == 0)
-        return;
-    kill(server->pid, SIGKILL);
-    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (server->pid)
+        child_kill(server->pid);
     server->pid = 0;
 }
 
@@ -114,8 +112,7 @@ const char *const *server_arguments(const char *const *first, const char *const 
     return list;
 }
 
-/* A server with a certificate speaks only TLS at its port. */
-static int is_secured(const struct server *server)
+int server_is_secured(const struct server *server)
 {
     for (const char *const *one = server->arguments; one && *one; one++)
         if (strcmp(*one, "--tls-cert-file") == 0)
@@ -128,13 +125,14 @@ static void launch(struct server *server)
     const char *program = server_program();
     char port[8];
     const char *configured[ARGUMENTS_MAX] = {program, "conf"};
-    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", is_secured(server) ? "0" : port, "--bind", "127.0.0.1",
-                                       "--unixsocket", server->socket, "--unixsocketperm", "700", "--save", "",
-                                       "--appendonly", "no", "--dir", server->directory, "--daemonize", "no"};
+    const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", server_is_secured(server) ? "0" : port,
+                                       "--bind", "127.0.0.1", "--unixsocket", server->socket,
+                                       "--unixsocketperm", "700", "--save", "", "--appendonly", "no",
+                                       "--dir", server->directory, "--daemonize", "no"};
     size_t count = 17;
     pid_t parent = getpid();
     snprintf(port, sizeof port, "%d", server->port);
-    if (is_secured(server)) {
+    if (server_is_secured(server)) {
         argv[count++] = "--tls-port";
         argv[count++] = port;
     }
@@ -224,7 +222,8 @@ struct server *server_start_configured(const char *config, const char *const *ar
     struct server *server = server_new(arguments);
     server->config = config;
     server->port = server_port();
-    snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d", is_secured(server) ? "rediss" : "redis", server->port);
+    snprintf(server->tcp_url, sizeof server->tcp_url, "%s://" LIVE_LOGIN "127.0.0.1:%d",
+             server_is_secured(server) ? "rediss" : "redis", server->port);
     begin(server);
     return server;
 }
@@ -251,16 +250,9 @@ void server_restart(struct server *server)
     begin(server);
 }
 
-void server_suspend(struct server *server)
-{
-    int status = 0;
-    CHECK(kill(server->pid, SIGSTOP) == 0);
-    while (waitpid(server->pid, &status, WUNTRACED) < 0 && errno == EINTR)
-        ;
-    CHECK(WIFSTOPPED(status));
-}
+void server_suspend(struct server *server) { child_suspend(server->pid); }
 
-void server_resume(struct server *server) { CHECK(kill(server->pid, SIGCONT) == 0); }
+void server_resume(struct server *server) { child_resume(server->pid); }
 
 static struct server *broken;
 static enum server_fault broken_by;

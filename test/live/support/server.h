@@ -29,6 +29,7 @@ void server_end(struct server *server); /* any state; NULL is allowed. Kills it 
 /* Both lists in one, each ended by NULL; the second may be NULL. Kept until the test's end. */
 const char *const *server_arguments(const char *const *first, const char *const *more);
 
+int server_is_secured(const struct server *server); /* it has a certificate, and speaks only TLS at its port */
 int server_port(void); /* one of the loopback that is this process's until it ends */
 void server_kill(struct server *server);    /* SIGKILL, reaped: all it knew is gone */
 void server_restart(struct server *server); /* after server_kill: same sockets. Returns once it answers */

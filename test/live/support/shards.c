@@ -108,19 +108,16 @@ static void meet(struct shards *set)
         redis_do(redis_at(set->servers[i]), "CLUSTER REPLICATE %s", set->ids[i - SHARDS_MASTERS]);
 }
 
-static void start(struct shards *set, const char *const *more, const char *scheme)
+void shards_start(struct shards *set, const char *const *more)
 {
     memset(set, 0, sizeof *set);
     start_servers(set, more);
     meet(set);
     shards_settle(set);
-    snprintf(set->url, sizeof set->url, "%s+cluster://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", scheme, set->servers[0]->port,
-             set->servers[1]->port, set->servers[4]->port);
+    snprintf(set->url, sizeof set->url, "%s+cluster://" LIVE_LOGIN "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
+             server_is_secured(set->servers[0]) ? "rediss" : "redis", set->servers[0]->port, set->servers[1]->port,
+             set->servers[4]->port);
 }
-
-void shards_start(struct shards *set, const char *const *more) { start(set, more, "redis"); }
-
-void shards_start_secured(struct shards *set, const char *const *tls) { start(set, tls, "rediss"); }
 
 void shards_end(struct shards *set)
 {

@@ -15,8 +15,8 @@ struct shards {
     char url[256];
 };
 
-void shards_start(struct shards *set, const char *const *more); /* more: arguments, ended by NULL; kept. Returns once it is whole */
-void shards_start_secured(struct shards *set, const char *const *tls); /* TLS everywhere: what it takes; kept */
+/* more: arguments, ended by NULL; kept. With a certificate among them it is TLS everywhere. Returns once whole. */
+void shards_start(struct shards *set, const char *const *more);
 void shards_end(struct shards *set);
 void shards_settle(struct shards *set); /* until every server is up and each master has its replica */
 void shards_check_clean(struct shards *set); /* no client is connected, and nothing is left but tokens */
