@@ -77,6 +77,17 @@ A_PLAY(a_channel_that_nobody_uses_is_given_up)
     SAME(s, listeners(0, h) + listeners(1, h) + listeners(2, h), 1);
 }
 
+/* By the default user, say: the plain channels are taken, and the log has the right that is missing. */
+A_PLAY(a_right_that_sharded_channels_need_is_named)
+{
+    cluster_set(s);
+    PLAN(s, .on = "PUBSUB", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions", .times = PLAN_ALWAYS);
+    struct client *p = cluster_connect(s);
+    waits(p, "h", "one");
+    SAME(s, asked_all(s, "SSUBSCRIBE"), 0);
+    HOLDS(s, strstr(p->log, "PUBSUB SHARDNUMSUB refused: NOPERM"));
+}
+
 static void know_no_shards(struct sim_map *map) { map->has_no_shards = 1; }
 
 /* PUBLISH reaches every server, and NUMSUB counts at one: who waits listens at the server of its slot. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peek and force_release: the truth about the holder, the end of exactly the one that was named, one answer in time whatever happens, and
  * nothing of the handle's own affairs is touched. */
+#include "client/client.h"
 #include "play.h"
 
 HAVING(a_free_name_has_no_holder_and_a_lease_may_have_no_end, lone(s))
@@ -71,6 +72,14 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     SAME(s, a->at_us, asked_us + 500000);
     SAME(s, b->result.waited_ms, 500);
     HOLDS(s, strstr(b->detail, "the hold may have been ended") && !strstr(c->detail, "may have been"));
+}
+
+HAVING(an_answer_that_comes_too_late_ends_it, lone(s))
+{
+    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5500000);
+    peek(a);
+    TELLS_IN(s, 6000, "a:peek UNREACHABLE");
+    HOLDS(s, TAILQ_EMPTY(&p->client->core.inquiries));
 }
 
 #define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
