@@ -143,7 +143,7 @@ TRIAL(a_queue_lives_for_so_long)
     assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
     (void)RUN(trial, "PEXPIRE", "N", "100000");
     sim_store_set_time(trial->store, start_us + 60000000);
-    (void)ask(trial, "c:1", "0 1");
+    (void)a_heartbeat(trial);
     assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
 }
 
@@ -191,9 +191,10 @@ TRIAL(who_leaves_is_not_in_the_queue_any_more)
     }
 }
 
-/* Tickets and tokens are of one counter. */
+/* They are of one counter. A new waiter whose request grants the name to an older one gets the number behind its token. */
 TRIAL(tickets_and_tokens_rise_together)
 {
+    char text[24];
     int64_t last = ask(trial, "a:1", "")->integer;
     for (int i = 0; i < 3; i++) {
         char id[24];
@@ -205,6 +206,9 @@ TRIAL(tickets_and_tokens_rise_together)
     }
     assert_int_equal(a_release(trial)->integer, -2);
     assert_true(ask(trial, "w:0", "? 2")->integer > last);
+    (void)RUN(trial, "DEL", "N");
+    snprintf(text, sizeof text, "%lld", (long long)integer(ask(trial, "x:1", "0 1"), 4) - 1);
+    assert_true(sim_reply_is(RUN(trial, "HGET", "N", "w:1"), text));
 }
 
 /* A server that takes no writes keeps the place: who leaves is to say so again. */
