@@ -12,9 +12,10 @@
  * A question to a sentinel has two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address
  * (SENTINEL GET-MASTER-ADDR-BY-NAME), over the same link. The address may be newer than the epoch, never the other way
  * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) A half without an
- * answer, or without an epoch, ends the question. A message is a hint to ask its sender: it has no epoch, and messages of several sentinels, and of
- * several switches, may come late and in any order. The sentinel that leads a failover reports the promotion
- * (+promoted-slave) up to seconds before all of them report the switch, and answers with the new address from then on.
+ * answer, or without an epoch, ends the question. A message is a hint to ask its sender: it has no epoch, and messages
+ * of several sentinels, and of several switches, may come late and in any order. The sentinel that leads a failover
+ * reports the promotion (+promoted-slave) up to seconds before all of them report the switch, and answers with the new
+ * address from then on.
  * Answers are hostile (R9): an impossible address counts as none.
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>

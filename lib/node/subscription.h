@@ -47,7 +47,7 @@ struct hl_subscription {
     void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
                                         slots */
     void *misplaced_arg;
-    uint64_t again_us;         /* when to look at all channels: some are unwanted, or their slot is elsewhere; 0: none */
+    uint64_t again_us;        /* when to look at all channels: some are unwanted, or have moved; 0: never */
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */

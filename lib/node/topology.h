@@ -7,8 +7,8 @@
  *
  * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
  * other: so no slot goes to a server with a lower config-epoch than its present owner. An owner that has been away for
- * a while does not keep its slots by this rule: the cluster may have been set up from scratch, or no other server may be
- * left to ask.
+ * a while does not keep its slots by this rule: the cluster may have been set up from scratch, or no other server may
+ * be left to ask.
  * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
  * former, or after its epoch is known.
  * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
