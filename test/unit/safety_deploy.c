@@ -66,7 +66,7 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
     struct handle *a = release_that_is_lost(s);
     struct plan *refused;
     refused = PLAN(s, .on = "mutex_release", .at = replica_of(s), .times = PLAN_ALWAYS,
-                   .act = PLAN_REFUSE, .error = "NOREPLICAS Not enough good replicas to write.");
+                   .error = "NOREPLICAS Not enough good replicas to write.");
     sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 2000);
     HOLDS(s, is_at(replica_of(s), a));
@@ -177,13 +177,13 @@ SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
     for (unsigned i = 0; i < CLUSTER_MASTERS; i++)
         held(p, "x", cluster_name(i, 3), NULL);
     struct handle *m = multi_new(p, "m", names, NULL);
-    struct plan *slow = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_HOLD);
+    struct plan *slow = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .holds = 1);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 100);
     SAME(s, slow->met, 1);
     store_take(store_at(s, 2), names[0], "another", 600000);
     /* What it asked for before is not answered yet. */
-    PLAN(s, .on = "renew", .at = store_at(s, 2), .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "renew", .at = store_at(s, 2), .holds = 1, .times = PLAN_ALWAYS);
     cluster_take_over(s, 0, 2, 1);
     const char *same_slot = formatted("{%s}", names[0]);
     asking(p, "y", same_slot, NULL); /* it finds out, with any server being asked for the other slots */
@@ -259,7 +259,7 @@ SAFETY(UNDATED_OWNER_OUSTED, a_server_that_has_a_slot_by_MOVED_keeps_it, "nothin
     store_copy(store_at(s, 2), store_at(s, 1));
     cluster_take_over(s, 1, 2, 0);
     size_t before = store_count(store_at(s, 1), "CLUSTER SLOTS");
-    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 0), .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "LOADING");
+    PLAN(s, .on = "CLUSTER NODES", .at = store_at(s, 0), .times = PLAN_ALWAYS, .error = "LOADING");
     acquire(a, HILOCK_TRY);
     run_ms(s, 1000);
     SAME(s, store_count(store_at(s, 1), "CLUSTER SLOTS"), before + 1);

@@ -58,7 +58,7 @@ SAFETY_WITH_CLIENT(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_i
     waits(p, "b");
     run_ms(s, 100);
     uint64_t token = grant(s, p, 1, 3000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 1000000);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 1000000);
     run_to_heartbeat(s);
     run_ms(s, 150);
     (void)push_grant(p, "stock", 1, 1, 100, token);
@@ -72,7 +72,7 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat, OVER
     struct handle *a = waits(fixture_connect(s, NULL), "a");
     struct handle *b = waits(fixture_connect(s, NULL), "b");
     run_ms(s, 2900);
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "renew", .fate.is_lost = 1, .times = PLAN_ALWAYS);
     release_quietly(a);
     TELLS_IN(s, 5000, "b:OK b:RENEWAL_FAILED b:LOST EXPIRED");
     SAME(s, hilock_lock_state(b->lock), HILOCK_STATE_IDLE);
@@ -97,7 +97,7 @@ SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_f
     struct handle *a = waits(fixture_connect(s, NULL), "a");
     waits(fixture_connect(s, NULL), "b");
     run_ms(s, 100);
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_REQUEST);
+    PLAN(s, .on = "renew", .fate.is_lost = 1);
     world_clock_step(&s->store.clock, 2000000);
     uint64_t released_us = fixture_us(s);
     release_quietly(a);
@@ -111,7 +111,7 @@ SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_f
 SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
 {
     struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 500000);
     run_to_heartbeat(s);
     run_ms(s, 1);
     release_quietly(a);
@@ -124,7 +124,7 @@ SAFETY_WITH_CLIENT(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold
     s->is_tampered = 1;
     taken(s);
     waits(p, "b");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99));
+    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99));
     run_to_heartbeat(s);
     uint64_t token = grant(s, p, 1, 3000);
     (void)push_grant(p, "stock", 1, 1, 2900, token);
@@ -138,7 +138,7 @@ SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 300000);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
     TELLS_IN(s, 100, "b:OK");
@@ -260,7 +260,7 @@ SAFETY(FAIR_QUEUE_FORGOTTEN, who_gave_up_leaves_the_queue_after_a_long_outage, "
     struct handle *b = handle_new(p, "b", "stock", FAIR(.lease_ms = 1000)), *o = handle_new(q, "o", "stock", FAIR(0));
     taken(s);
     run_ms(s, 2);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
     acquire(b, 100);
     run_ms(s, 200);
     s->place->mood = NET_REFUSES;
@@ -325,7 +325,7 @@ SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "waiters_o
     struct handle *o = handle_new(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
     acquire(o, HILOCK_FOREVER);
     run_ms(s, 10);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 300000);
+    PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 300000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 1);
     net_reset(&s->net, NULL, NET_ALL);

@@ -29,7 +29,7 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     struct handle *b = waits(q, "b", name);
     s->is_tampered = 1; /* a clock is set */
     world_clock_step(&store_at(s, 0)->clock, 400000);
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .fate.there_us = 1500000);
     cluster_move(s, name, 1, 0);
     run_ms(s, 500);
     release_quietly(a);

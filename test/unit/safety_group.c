@@ -23,8 +23,8 @@ SAFETY_WITH_CLIENT(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for
 SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
        "store_left_ms(&s->store, 'a') == store_left_ms(&s->store, 'b')")
 {
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT gone", .after = 1);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 400000, .after = 2);
+    PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT gone", .after = 1);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 400000, .after = 2);
     acquire(multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER)), HILOCK_FOREVER);
     TELLS_IN(s, 500, "m:OK");
     SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));

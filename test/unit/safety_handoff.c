@@ -188,7 +188,7 @@ SAFETY(NEXT_FORGOTTEN, what_an_unanswered_release_asked_for_is_adopted, "b:OK")
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_release", .fate.answer_is_lost = 1);
     release_quietly(a);
     run_ms(s, 20);
     HOLDS(s, is_ours(s, "stock"));
@@ -202,10 +202,10 @@ SAFETY(ORDER_OUTLIVES_LINK, what_went_along_with_a_release_is_released_on_anothe
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_STRAY, .us = 400000);
+    PLAN(s, .on = "mutex_release", .fate.is_stray = 1, .fate.there_us = 400000);
     release_quietly(a);
     run_us(s, 10);
-    PLAN(s, .on = "mutex_release", .after = 1, .act = PLAN_REFUSE, .error = "OOM command not allowed when used memory > 'maxmemory'.");
+    PLAN(s, .on = "mutex_release", .after = 1, .error = "OOM command not allowed when used memory > 'maxmemory'.");
     cancel(b);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 350);

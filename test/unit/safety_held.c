@@ -11,14 +11,14 @@ SAFETY(R1_DEADLINE_FROM_REPLY, a_grant_counts_from_its_send, OVERBELIEF)
 {
     struct handle *a = asking(the_client(s), "a", "stock", &short_lease);
     uint64_t sent_us = fixture_us(s);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 400000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 400000);
     TELLS_IN(s, 500, "a:OK");
     BELIEVES(s, a, sent_us + LEASE_US - DRIFT_US);
 }
 
 SAFETY_HOLDING(R1_DEADLINE_FROM_REPLY, a_renewal_counts_from_its_own_send, OVERBELIEF, &short_lease)
 {
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    PLAN(s, .on = "renew", .fate.back_us = 700000);
     run_ms(s, 1990);
     SAME(s, asked(s, "renew"), 1);
     SAME(s, sent_at_us(s, "renew", 0), sent_at_us(s, "mutex_acquire", 0) + LEASE_US / 3);
@@ -62,7 +62,7 @@ SAFETY_HOLDING(EXTEND_FROM_REPLY, it_is_one_command_and_lasts_from_its_send, OVE
 {
     run_ms(s, 500);
     uint64_t asked_us = fixture_us(s);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 700000);
+    PLAN(s, .on = "renew", .fate.back_us = 700000);
     SAME(s, extend(a, 10000), HILOCK_OK);
     TELLS(s, "");
     TELLS_IN(s, 800, "a:extended");
@@ -93,7 +93,7 @@ SAFETY_HOLDING(EXTEND_SHORTENS, it_never_shortens, "what is believed", &never)
 
 SAFETY_HOLDING(EXTEND_UNASKED, it_waits_for_a_renewal_under_way_and_then_asks, "asked(s, 'renew') == 2", &short_lease)
 {
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    PLAN(s, .on = "renew", .fate.back_us = 300000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1100000);
     extend(a, 20000);
     run_to(s, sent_at_us(s, "mutex_acquire", 0) + 1300150);

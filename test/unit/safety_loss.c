@@ -11,7 +11,7 @@ SAFETY(R5_ERROR_IS_LOSS, an_error_reply_to_a_renewal_costs_nobody_his_lock, "hil
         "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys", "MOVED 1 10.0.0.1:1", "ERR whatever", ""};
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        struct plan *refusal = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = errors[i]);
+        struct plan *refusal = PLAN(s, .on = "renew", .error = errors[i]);
         for (int ms = 0; ms < 1500 && !refusal->met; ms++)
             run_ms(s, 1);
         SAME(s, refusal->met, 1);

@@ -21,10 +21,10 @@ SAFETY_WITH_CLIENT(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_t
 {
     struct handle *a = asking(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 20000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 20000);
     run_ms(s, 5);
     cancel(a);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 30000);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 30000);
     TELLS_IN(s, 40, "a:CANCELLED");
     SAME(s, asked(s, "mutex_release"), 1);
     SAME(s, asked(s, "mutex_acquire"), 1);
@@ -38,7 +38,7 @@ SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, 
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 300000);
+    PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 300000);
     acquire(a, 50);
     TELLS_IN(s, 100, "a:UNREACHABLE");
     net_reset(&s->net, NULL, NET_COMMANDS);
@@ -58,7 +58,7 @@ SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, 
 SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
 {
     asking(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
-    PLAN(s, .on = "SET", .act = PLAN_STRAY, .us = 2500000);
+    PLAN(s, .on = "SET", .fate.is_stray = 1, .fate.there_us = 2500000);
     run_ms(s, 10);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 400);
@@ -80,8 +80,8 @@ SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 150));
     sim_store_flush_scripts(s->store.core);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 900000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 800000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 900000);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 800000);
     acquire(a, HILOCK_TRY); /* which is never put into a queue, where it would count as alive for longer than its lease */
     run_ms(s, 50);
     cancel(a);
@@ -96,7 +96,7 @@ SAFETY(GRANT_KEPT_AFTER_GIVEN_UP, a_grant_is_undone_however_late_it_comes, "!is_
 SAFETY(RENEWAL_KEPT_AFTER_GIVEN_UP, a_renewal_answered_after_the_end_is_released, "asked(s, 'mutex_release') == 1")
 {
     struct handle *a = held(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 20000000);
+    PLAN(s, .on = "renew", .fate.back_us = 20000000);
     run_ms(s, 1010);
     SAME(s, asked(s, "renew"), 1);
     frozen_ms(the_client(s), 4000);
@@ -115,8 +115,8 @@ SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting,
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
     struct handle *b = handle_new(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .us = 900000);
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot", .us = 900000);
+    PLAN(s, .on = "mutex_release", .error = "NOSCRIPT No matching script.", .fate.back_us = 900000);
+    PLAN(s, .on = "mutex_release", .error = "TRYAGAIN Multiple keys request during rehashing of slot", .fate.back_us = 900000);
     release(a);
     acquire(b, HILOCK_FOREVER);
     TELLS_IN(s, 2000, "a:release UNKNOWN a:SETTLED b:OK");
@@ -126,7 +126,7 @@ SAFETY(GIVEN_UP_UNSETTLED, a_release_that_was_given_up_keeps_no_sibling_waiting,
 SAFETY(SCRIPT_RELOADED_ONCE, a_script_forgotten_again_is_loaded_again, "a:OK")
 {
     struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.", .times = 2);
+    PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script.", .times = 2);
     acquire(a, 500);
     TELLS_IN(s, 10, "a:OK");
 }

@@ -63,8 +63,8 @@ SAFETY_WITH_CLIENT(DRAIN_HALF_BLIND, a_drain_that_ends_takes_what_has_something_
        "a:RENEWAL_FAILED b:LOST CLOSING a:LOST CLOSING closed")
 {
     struct handle *b = held(p, "b", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *a = held(p, "a", "two", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
-    struct plan *refused = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = 2);
-    struct plan *unanswered = PLAN(s, .on = "renew", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    struct plan *refused = PLAN(s, .on = "renew", .error = "BUSY", .times = 2);
+    struct plan *unanswered = PLAN(s, .on = "renew", .holds = 1, .times = PLAN_ALWAYS);
     while (refused->met < 2 || unanswered->met < 2)
         run_ms(s, 1);
     client_close(p, 5000);

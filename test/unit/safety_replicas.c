@@ -18,7 +18,7 @@ SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again, "a:NOT_REPLIC
 {
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     s->store.replicas_away = 1;
-    PLAN(s, .on = "WAIT", .act = PLAN_RESET_BEFORE);
+    PLAN(s, .on = "WAIT", .fate.resets_before = 1);
     acquire(a, 900);
     TELLS_IN(s, 950, "a:NOT_REPLICATED");
 }
@@ -38,7 +38,7 @@ SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for, "
 {
     struct client *p = shop(s);
     struct handle *a = handle_new(p, "a", "one", &confirmed), *c = handle_new(p, "c", "two", &confirmed), *b = held(fixture_connect(s, NULL), "b", "two", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 50000, .after = 1);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 50000, .after = 1);
     acquire(a, HILOCK_FOREVER);
     acquire(c, HILOCK_FOREVER);
     run_ms(s, 10);
@@ -80,7 +80,7 @@ SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day, 
     s->store.replicas_away = 0;
     acquire(d, HILOCK_FOREVER);
     run_ms(s, 10);
-    PLAN(s, .on = "SET", .act = PLAN_DELAY_REQUEST, .us = 150000);
+    PLAN(s, .on = "SET", .fate.there_us = 150000);
     release_quietly(b);
     TELLS_IN(s, 300, "b:OK d:WAITING d:OK c:WAITING a:WAITING");
     cancel(c);

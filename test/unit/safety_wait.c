@@ -24,7 +24,7 @@ SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_s
 {
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL);
     asking(fixture_connect(s, NULL), "a", "stock", NULL);
-    PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .act = PLAN_DELAY_REQUEST, .us = 1000);
+    PLAN(s, .on = "SUBSCRIBE", .on_stream = 1, .fate.there_us = 1000);
     fixture_hush(s);
     run_us(s, 500);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
@@ -43,7 +43,7 @@ SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
     store_take(&s->store, "stock", "another", 60000);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 4, "a:WAITING");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 5000);
     store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and gets "held" in 5 ms */
     run_ms(s, 2);
     store_free_name(&s->store, "stock");

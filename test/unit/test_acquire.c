@@ -64,7 +64,7 @@ HAVING(a_wait_that_ends_while_another_holds_is_TIMED_OUT, lone(s))
 HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
 {
     uint64_t begun_us = fixture_us(s);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_REQUEST);
+    PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
     acquire(a, 700);
     TELLS_IN(s, 1000, "a:UNREACHABLE");
     SAME(s, a->at_us, begun_us + 700000);
@@ -130,7 +130,7 @@ A_PLAY(errors_that_last_end_the_wait_at_once)
     struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct handle *a = handle_new(p, "a", "stock", NULL);
-        struct plan *refused = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = cases[i].error, .times = PLAN_ALWAYS);
+        struct plan *refused = PLAN(s, .on = "mutex_acquire", .error = cases[i].error, .times = PLAN_ALWAYS);
         store_forget(&s->store);
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 5);
@@ -147,7 +147,7 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
     struct client *q = fixture_connect(s, NULL);
     struct handle *h = held(q, "h", "stock", NULL);
     asking(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
     TELLS_IN(s, 1000, "a:WAITING");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
     HOLDS(s, asked(s, "mutex_acquire") > 5);
@@ -159,12 +159,12 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
 A_PLAY(errors_that_pass_are_sat_out_or_UNWRITABLE_at_the_end_of_the_wait)
 {
     struct handle *a = handle_new(the_client(s), "a", "one", NULL), *b = handle_new(the_client(s), "b", "two", NULL);
-    struct plan *passing = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LOADING Redis is loading", .times = 5);
+    struct plan *passing = PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading", .times = 5);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 5000, "a:OK");
     SAME(s, passing->met, 5);
     SAME(s, a->result.attempts, 6);
-    passing = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "READONLY You can't", .times = PLAN_ALWAYS);
+    passing = PLAN(s, .on = "mutex_acquire", .error = "READONLY You can't", .times = PLAN_ALWAYS);
     acquire(b, 3000);
     TELLS_IN(s, 4000, "b:UNWRITABLE");
     TEXT(s, b->detail, "127.0.0.1:6379: the store cannot be written now: READONLY You can't");
@@ -176,7 +176,7 @@ A_PLAY(errors_that_pass_are_sat_out_or_UNWRITABLE_at_the_end_of_the_wait)
 A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
 {
     asking(the_client(s), "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_ANSWER, .reply = say_string("yes"));
+    PLAN(s, .on = "mutex_acquire", .fate.answer = say_string("yes"));
     TELLS_IN(s, 5, "a:PROTOCOL");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);

@@ -47,7 +47,7 @@ A_PLAY(a_try_outlives_the_time_of_a_move)
 
 HAVING(a_cluster_that_is_down_is_asked_within_bounds, cluster_handle(cluster_begin(s), "a", 0))
 {
-    struct plan *down = PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
+    struct plan *down = PLAN(s, .on = "mutex_acquire", .error = "CLUSTERDOWN The cluster is down", .times = PLAN_ALWAYS);
     acquire(a, 10000);
     TELLS_IN(s, 10100, "a:UNWRITABLE");
     HOLDS(s, down->met > 50 && down->met < 450);
@@ -76,7 +76,7 @@ A_PLAY(a_slot_that_goes_while_it_is_left_breaks_no_stream)
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 10);
     cancel(a);
-    struct plan *late = PLAN(s, .on = "SUNSUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 5000);
+    struct plan *late = PLAN(s, .on = "SUNSUBSCRIBE", .fate.there_us = 5000);
     run_ms(s, 1002);
     SAME(s, late->met, 1);
     cluster_end_move(s, slot, 2);
@@ -120,7 +120,7 @@ A_PLAY(a_url_that_names_a_server_of_no_cluster_leads_to_the_others)
 {
     struct client *p;
     cluster_set(s);
-    PLAN(s, .on = "CLUSTER SLOTS", .at = &s->store, .act = PLAN_REFUSE, .error = "ERR This instance has cluster support disabled", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "CLUSTER SLOTS", .at = &s->store, .error = "ERR This instance has cluster support disabled", .times = PLAN_ALWAYS);
     for (int i = 0; i < 10; i++) {
         p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
         run_ms(s, 1000);
@@ -163,7 +163,7 @@ static struct hl_reply *many(int hosts)
 A_PLAY(a_topology_without_end_is_bounded_and_outlived)
 {
     cluster_set(s);
-    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = many(3000));
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = many(3000));
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1"));
     run_ms(s, 100);
     HOLDS(s, hilock_client_is_connected(p->client));

@@ -42,10 +42,10 @@ GIVEN(an_unknown_release_is_settled_when_the_lease_is_over,
 A_PLAY(what_is_not_known_to_be_released_is_released_again)
 {
     static const struct { struct plan plan; size_t executed; } cases[] = {
-        {{.act = PLAN_RESET_BEFORE, .times = 1}, 1},
-        {{.act = PLAN_RESET_AFTER, .times = 1}, 2},
-        {{.act = PLAN_REFUSE, .error = "READONLY You can't", .times = 4}, 1},
-        {{.act = PLAN_INSTEAD, .times = 2}, 1},
+        {{.fate.resets_before = 1, .times = 1}, 1},
+        {{.fate.resets_after = 1, .times = 1}, 2},
+        {{.error = "READONLY You can't", .times = 4}, 1},
+        {{.times = 2}, 1}, /* INT64_MIN is the answer */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct client *p = fixture_connect(s, NULL);
@@ -53,7 +53,7 @@ A_PLAY(what_is_not_known_to_be_released_is_released_again)
         struct plan unknown = cases[i].plan, *added;
         store_forget(&s->store);
         unknown.on = "mutex_release";
-        unknown.reply = unknown.act == PLAN_INSTEAD ? say_integer(INT64_MIN) : NULL;
+        unknown.fate.refusal = i == 3 ? say_integer(INT64_MIN) : NULL;
         added = plan(s, unknown);
         release(a);
         TELLS_IN(s, 2500, "a:released");
@@ -88,7 +88,7 @@ GIVEN(cancelled_before_it_left_nothing_is_asked, fixture_open(s, NULL))
 
 HAVING(asked_again_with_the_same_id_a_grant_is_adopted, asking(the_client(s), "a", "stock", NULL))
 {
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "mutex_acquire", .fate.resets_after = 1);
     run_ms(s, 1);
     uint64_t token = store_token(&s->store, "stock", store_holder(&s->store, "stock"));
     HOLDS(s, token != 0);
@@ -106,8 +106,8 @@ GIVEN(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more,
 {
     struct handle *a = handle_new(p, "a", "stock", NULL);
     world_clock_step(&s->store.clock, 5000000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 900000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 1800000);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 900000);
+    PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 1800000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 910);
     cancel(a);
@@ -174,7 +174,7 @@ WITH_CLIENT(a_release_that_finds_another_type_is_LOST_at_once)
 /* A key of the queue's is not the lock's: what is released in the other way is free. */
 HOLDING(another_type_among_the_queues_keys_is_no_loss, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))
 {
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_release", .error = "WRONGTYPE Operation against a key", .times = PLAN_ALWAYS);
     release(a);
     TELLS_IN(s, 2, "a:released");
     TEXT(s, store_holder(&s->store, "stock"), "");

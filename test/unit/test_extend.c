@@ -73,7 +73,7 @@ GIVEN(no_answer_in_its_time_is_UNKNOWN_and_the_hold_goes_on, fixture_connect(s, 
 {
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000));
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0), begun_us = fixture_us(s);
-    PLAN(s, .on = "renew", .act = PLAN_LOSE_ANSWER, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "renew", .fate.answer_is_lost = 1, .times = PLAN_ALWAYS);
     extend(a, 60000);
     TELLS_IN(s, 600, "a:extend UNKNOWN");
     SAME(s, a->at_us, begun_us + 500000);
@@ -99,7 +99,7 @@ GIVEN(what_never_left_is_UNREACHABLE, fixture_connect(s, &hasty))
 
 HOLDING(an_answer_that_was_lost_is_asked_for_again, &never)
 {
-    PLAN(s, .on = "renew", .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "renew", .fate.resets_after = 1);
     extend(a, 60000);
     TELLS_IN(s, 1000, "a:extended");
     SAME(s, a->result.attempts, 2);
@@ -111,9 +111,9 @@ HOLDING(an_answer_that_was_lost_is_asked_for_again, &never)
 HOLDING(an_error_is_told_and_counts_as_a_failed_renewal, HILOCK_LOCK_OPTIONS(.lease_ms = 30000))
 {
     uint64_t granted_us = sent_at_us(s, "mutex_acquire", 0);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions");
-    PLAN(s, .on = "renew", .act = PLAN_INSTEAD, .reply = say_nil());
+    PLAN(s, .on = "renew", .error = "BUSY Redis is busy running a script.", .times = 2);
+    PLAN(s, .on = "renew", .error = "NOPERM this user has no permissions");
+    PLAN(s, .on = "renew", .fate.refusal = say_nil());
     for (int i = 0; i < 4; i++) {
         extend(a, 60000);
         run_ms(s, 1);

@@ -210,9 +210,9 @@ A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
         acquire(a, HILOCK_FOREVER);
         run_ms(s, 2);
         s->is_tampered = 1;
-        PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+        PLAN(s, .on = "mutex_force", .error = "TRYAGAIN Multiple keys request during rehashing of slot");
         if (i == 2) /* nor by one key */
-            PLAN(s, .on = "mutex_force", .act = PLAN_REFUSE, .error = "TRYAGAIN Multiple keys request during rehashing of slot");
+            PLAN(s, .on = "mutex_force", .error = "TRYAGAIN Multiple keys request during rehashing of slot");
         force(o, NULL);
         run_ms(s, 2);
         release(a);
@@ -237,8 +237,8 @@ A_PLAY(what_the_store_says_is_bounded)
 WITH_CLIENT(the_first_of_a_client_hears_of_a_release_whenever_it_was_placed)
 {
     store_take(&s->store, "stock", "java:1", 600000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_AFTER);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script.");
+    PLAN(s, .on = "mutex_acquire", .fate.resets_after = 1);
+    PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script.");
     waits(p, "a");
     waits(p, "b");
     unheard_ms(s, 1000);
@@ -254,7 +254,7 @@ static void extend_it(struct handle *handle) { extend(handle, 60000); }
 A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_REQUEST, .us = 50000);
+    PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000);
     run_ms(s, 3000);
     SAME(s, asked(s, "mutex_acquire"), 3);
     when(b, "OK", extend_it);
@@ -269,7 +269,7 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(p, "b");
-    struct plan *stray = PLAN(s, .on = "mutex_acquire", .act = PLAN_STRAY, .us = 2000000);
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 2000000);
     for (int i = 0; i < 5000 && !stray->met; i++)
         run_ms(s, 1);
     release_quietly(a);

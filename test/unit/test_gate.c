@@ -43,7 +43,7 @@ WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
 
 WITH_CLIENT(who_may_not_subscribe_polls)
 {
-    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 60000);
     waiting(p, "a", HILOCK_FOREVER);
     run_ms(s, 12000);

@@ -44,7 +44,7 @@ A_PLAY(a_policy_that_evicts_is_told_once)
 
 A_PLAY(INFO_may_be_refused)
 {
-    PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "INFO", .error = "NOPERM this user has no permissions to run the 'info' command", .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, NULL);
     held(p, "a", "stock", NULL);
     HOLDS(s, strstr(p->log, "INFO refused: NOPERM"));
@@ -58,7 +58,7 @@ A_PLAY(INFO_may_be_refused)
 
 GIVEN(a_lost_answer_to_INFO_ends_the_link_in_time, fixture_open(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
-    PLAN(s, .on = "INFO", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "INFO", .fate.answer_is_lost = 1);
     run_ms(s, 400);
     HOLDS(s, !hilock_client_is_connected(p->client));
     run_ms(s, 400);
@@ -89,7 +89,7 @@ GIVEN(a_wait_that_ends_under_the_guard_is_UNWRITABLE, guarded(s))
 GIVEN(an_acquire_that_went_unanswered_waits_for_the_guard, fixture_connect(s, GUARDED(.connect_timeout_ms = 5000)))
 {
     asking(p, "a", "stock", NULL);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_RESET_BEFORE);
+    PLAN(s, .on = "mutex_acquire", .fate.resets_before = 1);
     run_us(s, 200);
     restart(s);
     TELLS_IN(s, 3500, "");
@@ -114,7 +114,7 @@ GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 
 A_PLAY(unreadable_INFO_means_just_started)
 {
-    PLAN(s, .on = "INFO", .act = PLAN_INSTEAD, .reply = say_string("# Server\r\n"));
+    PLAN(s, .on = "INFO", .fate.refusal = say_string("# Server\r\n"));
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
     asking(p, "a", "stock", NULL);

@@ -53,7 +53,7 @@ GIVEN(who_gives_up_on_the_way_leaves_nothing,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000)))
 {
     struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 5000);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 5000);
     release_quietly(a);
     run_ms(s, 1);
     HOLDS(s, is_ours(s, "stock"));
@@ -101,7 +101,7 @@ A_PLAY(what_was_extended_is_not_handed_on)
 WITH_CLIENT(who_may_have_left_something_is_not_handed_to)
 {
     struct handle *t = handle_new(p, "t", "stock", NULL), *b;
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_STRAY, .us = 2500000);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .fate.is_stray = 1, .fate.there_us = 2500000);
     acquire(t, HILOCK_TRY);
     b = asking(p, "b", "stock", NULL);
     run_ms(s, 10);
@@ -124,7 +124,7 @@ WITH_CLIENT(who_is_taken_along_by_one_release_is_not_handed_to_by_another)
     struct handle *first = handle_new(p, "first", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)),
                   *second = handle_new(p, "second", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     s->is_tampered = 1;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99), .times = 2);
+    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99), .times = 2);
     acquire(first, HILOCK_TRY);
     run_us(s, 150);
     s->net.back_us = 5000;
@@ -162,7 +162,7 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     }
     c = asking(p, "c", "shelf", NULL);
     TELLS_IN(s, 10, "stock:WAITING shelf:WAITING c:WAITING");
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_INSTEAD, .reply = say_integer(99), .times = 2);
+    PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99), .times = 2);
     for (requests = s->net.requests; s->net.requests < requests + 2;)
         run_us(s, 10);
     for (int i = 0; i < 2; i++) {

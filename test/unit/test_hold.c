@@ -8,7 +8,7 @@ static const struct hilock_lock_options picky = {.size = sizeof picky, .lease_ms
 static struct handle *granted_late(struct fixture *s, struct client *p, int times, uint32_t wait_ms)
 {
     struct handle *a = handle_new(p, "a", "stock", &picky);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 500000, .times = times);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 500000, .times = times);
     acquire(a, wait_ms);
     run_ms(s, 500 * (uint64_t)times);
     SAME(s, asked(s, "mutex_acquire"), times);
@@ -38,7 +38,7 @@ WITH_CLIENT(a_grant_that_is_too_short_is_given_back_and_asked_for_anew)
 
 WITH_CLIENT(giving_back_is_refused_and_repeated)
 {
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = "BUSY", .times = 3);
+    PLAN(s, .on = "mutex_release", .error = "BUSY", .times = 3);
     granted_late(s, p, 1, HILOCK_FOREVER);
     TELLS_IN(s, 1500, "a:WAITING a:OK"); /* behind its former id */
     SAME(s, asked(s, "mutex_release"), 1);

@@ -63,8 +63,8 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
     uint64_t asked_us = fixture_us(s);
     s->place->mood = NET_IS_SILENT;
-    PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_peek", .fate.is_lost = 1, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_force", .fate.is_lost = 1, .times = PLAN_ALWAYS);
     peek(a);
     force(b, "holder");
     force(c, NULL);
@@ -76,22 +76,22 @@ GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.comma
 
 HAVING(an_answer_that_comes_too_late_ends_it, lone(s))
 {
-    PLAN(s, .on = "mutex_peek", .act = PLAN_DELAY_ANSWER, .us = 5500000);
+    PLAN(s, .on = "mutex_peek", .fate.back_us = 5500000);
     peek(a);
     TELLS_IN(s, 6000, "a:peek UNREACHABLE");
     HOLDS(s, TAILQ_EMPTY(&p->client->core.inquiries));
 }
 
-#define SAYS(...) {.act = PLAN_ANSWER, .reply = __VA_ARGS__}
+#define SAYS(...) {.fate.answer = __VA_ARGS__}
 #define NO_LOCK "\"stock\" is not a lock hash: another program's key, or another kind of lock"
 
 /* Errors are answers; what Redisson's readers hold, and a map of another program, are reported; what is hostile is none. */
 A_PLAY(whatever_is_said_to_a_peek_is_told)
 {
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
-        {{.act = PLAN_REFUSE, .error = "NOPERM this user"}, "a:peek DENIED", "NOPERM this user"},
-        {{.act = PLAN_REFUSE, .error = "LOADING Redis is"}, "a:peek UNWRITABLE", "LOADING Redis is"},
-        {{.act = PLAN_REFUSE, .error = "ERR something else"}, "a:peek SERVER", "ERR something else"},
+        {{.error = "NOPERM this user"}, "a:peek DENIED", "NOPERM this user"},
+        {{.error = "LOADING Redis is"}, "a:peek UNWRITABLE", "LOADING Redis is"},
+        {{.error = "ERR something else"}, "a:peek SERVER", "ERR something else"},
         {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("read"))), "a:peek OK",
          "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms"},
         {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock"))), "a:peek OK",
@@ -124,8 +124,8 @@ HAVING(what_is_no_lock_is_not_ended, lone(s))
     force(a, NULL);
     TELLS_IN(s, 1, "a:peek WRONG_KIND a:force WRONG_KIND a:force WRONG_KIND");
     TEXT(s, a->detail, NO_LOCK " (SIMPLE, or Redisson's for readers and writers)");
-    PLAN(s, .on = "mutex_peek", .act = PLAN_ANSWER,
-         .reply = say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
+    PLAN(s, .on = "mutex_peek", .fate.answer =
+         say_array(3, say_integer(5000), say_string("java:57"), say_string("write")));
     force(a, NULL);
     TELLS_IN(s, 2, "a:force WRONG_KIND");
     SAME(s, asked(s, "mutex_force"), 1); /* seen before it is said */
@@ -167,8 +167,8 @@ GIVEN(close_of_a_dead_link_answers_all, fixture_connect(s, HILOCK_CLIENT_OPTIONS
 {
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
     s->place->mood = NET_IS_SILENT;
-    PLAN(s, .on = "mutex_peek", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "mutex_force", .act = PLAN_LOSE_REQUEST, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_peek", .fate.is_lost = 1, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_force", .fate.is_lost = 1, .times = PLAN_ALWAYS);
     peek(a);
     force(b, "another:1");
     client_close(p, 0);

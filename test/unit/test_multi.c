@@ -155,8 +155,8 @@ WITH_CLIENT(the_release_of_a_multi_that_lost_a_name_says_LOST)
 WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
 {
     struct handle *m = held_all(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 1);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "OOM command not allowed", .after = 2); /* the same name's again */
+    PLAN(s, .on = "renew", .error = "OOM command not allowed", .after = 1);
+    PLAN(s, .on = "renew", .error = "OOM command not allowed", .after = 2); /* the same name's again */
     TELLS_IN(s, 5000, "m:RENEWAL_FAILED m:RENEWED");
     release(m);
     TELLS_IN(s, 5, "m:released");
@@ -166,7 +166,7 @@ WITH_CLIENT(renewals_that_fail_for_one_name_are_told)
 WITH_CLIENT(names_that_aged_are_made_whole_before_it_is_granted)
 {
     struct handle *m = multi_new(p, "m", abc, HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .min_validity_ms = 2500));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 600000, .after = 2);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 600000, .after = 2);
     acquire(m, HILOCK_FOREVER);
     TELLS_IN(s, 700, "m:OK");
     HOLDS(s, m->result.remaining_ms >= 2500 && has_all(s, abc));

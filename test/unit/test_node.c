@@ -24,7 +24,7 @@ GIVEN(before_anything_else_scripts_are_loaded_and_the_time_is_asked, fixture_ope
 
 WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 {
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_acquire", .error = "NOSCRIPT No matching script. Please use EVAL.", .times = PLAN_ALWAYS);
     struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
     TELLS_IN(s, 3000, "a:SERVER");
     HOLDS(s, strstr(a->detail, "NOSCRIPT"));
@@ -33,8 +33,8 @@ WITH_CLIENT(a_script_that_stays_unknown_is_an_error_of_the_server)
 GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 1000)))
 {
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = "NOSCRIPT No matching script. Please use EVAL.");
+    PLAN(s, .on = "TIME", .error = "NOSCRIPT No matching script. Please use EVAL.");
+    PLAN(s, .on = "SET", .error = "NOSCRIPT No matching script. Please use EVAL.");
     run_ms(s, 1500);
     acquire(a, 2000);
     TELLS_IN(s, 10, "a:SERVER");
@@ -43,7 +43,7 @@ GIVEN(a_script_is_missed_where_none_was_asked_for, fixture_connect(s, HILOCK_CLI
 
 A_PLAY(a_script_that_may_not_be_loaded_says_so)
 {
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "SCRIPT", .error = "NOPERM this user has no permissions to run the 'script|load' command", .times = PLAN_ALWAYS);
     struct client *p = fixture_connect(s, NULL);
     struct handle *a = asking(p, "a", "stock", NULL);
     TELLS_IN(s, 10, "a:DENIED");
@@ -96,7 +96,7 @@ A_PLAY(a_loop_that_is_always_late_gives_the_link_up_too)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     p->tells = 1;
     p->loop.late_us = 200000;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
     asking(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 2500));
     TELLS(s, "down");
@@ -107,7 +107,7 @@ A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
     uint64_t sent_us = fixture_us(s);
     p->tells = 1;
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
     asking(p, "a", "stock", NULL);
     HOLDS(s, run_until_told(s, 1000));
     TELLS(s, "down");
@@ -122,7 +122,7 @@ A_PLAY(an_unanswered_command_breaks_the_link_in_its_time)
 static void stands_still(struct fixture *s, uint64_t answer_us, const char *told)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 700));
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = answer_us);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = answer_us);
     asking(p, "a", "stock", NULL);
     run_ms(s, 10);
     world_freeze(&p->loop.lane);
@@ -140,7 +140,7 @@ A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
     p->tells = 1;
-    PLAN(s, .on = "TIME", .act = PLAN_LOSE_REQUEST);
+    PLAN(s, .on = "TIME", .fate.is_lost = 1);
     TELLS_IN(s, 2400, "");
     TELLS_IN(s, 200, "down up");
 }
@@ -166,11 +166,11 @@ GIVEN(an_acquire_carries_the_servers_time, fixture_connect(s, HILOCK_CLIENT_OPTI
 
 WITH_CLIENT(LATE_twice_is_a_fault_that_passes)
 {
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = 2);
+    PLAN(s, .on = "mutex_acquire", .error = "LATE 1 1", .times = 2);
     struct handle *a = asking(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     TELLS_IN(s, 300, "a:OK");
     SAME(s, a->result.attempts, 4); /* LATE, LATE; late in truth, for "1 1" was believed; granted */
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "LATE 1 1", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_acquire", .error = "LATE 1 1", .times = PLAN_ALWAYS);
     acquire(b, 1000);
     TELLS_IN(s, 1100, "b:UNREACHABLE");
 }
@@ -188,8 +188,8 @@ WITH_CLIENT(an_answer_to_nothing_breaks_the_link)
 
 A_PLAY(a_refused_script_or_TIME_does_not_stop_the_node)
 {
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to run 'time'");
+    PLAN(s, .on = "SCRIPT", .error = "NOPERM this user has no permissions to run 'script'", .times = 3);
+    PLAN(s, .on = "TIME", .error = "NOPERM this user has no permissions to run 'time'");
     struct client *p = fixture_connect(s, NULL);
     HOLDS(s, strstr(p->log, "SCRIPT LOAD refused: NOPERM") && strstr(p->log, "TIME refused: NOPERM"));
     held(p, "a", "stock", NULL); /* NOSCRIPT, loaded after all; and without a not_after */

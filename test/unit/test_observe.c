@@ -43,7 +43,7 @@ WITH_CLIENT(every_outcome_of_an_acquire_is_counted_once)
     cancel(b);
     acquire(c, HILOCK_TRY);
     run_ms(s, 10);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = "ERR x");
+    PLAN(s, .on = "mutex_acquire", .error = "ERR x");
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 10);
     SAME(s, acquire(a, 1), HILOCK_IN_USE);
@@ -71,7 +71,7 @@ WITH_CLIENT(every_end_of_a_hold_is_counted_once)
     run_ms(s, 10);
     held(p, "g", "closing", NULL);
     client_close(p, 100);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 300000);
     run_ms(s, 200);
     TEXT(s, counted(p),
          "acquires_total 7, granted_total 7, released_total 2, lost_taken_total 1, lost_expired_total 1, "
@@ -88,7 +88,7 @@ WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
     run_ms(s, 5);
     store_free_name(&s->store, "stock");
     run_ms(s, 5);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_DELAY_ANSWER, .us = 10000);
+    PLAN(s, .on = "mutex_acquire", .fate.back_us = 10000);
     acquire(b, HILOCK_FOREVER);
     run_ms(s, 5);
     handle_drop(b);
@@ -126,7 +126,7 @@ GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OP
     release(a);
     handle_drop(b); /* nobody is called back */
     run_ms(s, 10);
-    PLAN(s, .on = "mutex_release", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "mutex_release", .fate.answer_is_lost = 1);
     release(c);
     unheard_ms(s, 2000);
     TEXT(s, counted(p),
@@ -181,12 +181,12 @@ A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET, .log_level = HILOCK_LOG_WARN));
     run_ms(s, 5000);
     SAME(s, client_lines(p, "Connection refused"), 1);
-    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 2);
+    PLAN(s, .on = "AUTH", .error = "WRONGPASS", .times = 2);
     s->place->mood = NET_LISTENS;
     run_ms(s, 5000);
     SAME(s, client_lines(p, "AUTH refused"), 1);
     HOLDS(s, hilock_client_is_connected(p->client));
-    PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = "WRONGPASS", .times = 1);
+    PLAN(s, .on = "AUTH", .error = "WRONGPASS", .times = 1);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 5000);
     SAME(s, client_lines(p, "AUTH refused"), 2);

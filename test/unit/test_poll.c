@@ -45,8 +45,8 @@ WITH_CLIENT(a_try_of_a_held_name_is_one_attempt_of_two_commands)
 
 WITH_CLIENT(a_server_that_answers_nil_for_ever_is_asked_no_third_time)
 {
-    PLAN(s, .on = "SET", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
-    PLAN(s, .on = "simple_acquire", .act = PLAN_INSTEAD, .reply = say_nil(), .times = PLAN_ALWAYS);
+    PLAN(s, .on = "SET", .fate.refusal = say_nil(), .times = PLAN_ALWAYS);
+    PLAN(s, .on = "simple_acquire", .fate.refusal = say_nil(), .times = PLAN_ALWAYS);
     waits(p, "a");
     TELLS_IN(s, 5, "a:PROTOCOL");
 }
@@ -84,7 +84,7 @@ WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
 WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 {
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM this user has no permissions to access one of the channels", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM this user has no permissions to access one of the channels", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 600000);
     acquire(a, HILOCK_FOREVER);
     run_ms(s, 12000);
@@ -125,7 +125,7 @@ WITH_CLIENT(the_wrong_kind_for_one_is_not_told_another)
 {
     struct handle *a = simple(p, "a"), *b = handle_new(p, "b", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_HOLD);
+    PLAN(s, .on = "mutex_acquire", .holds = 1);
     acquire(a, HILOCK_FOREVER);
     acquire(b, 100);
     TELLS_IN(s, 90, "a:WRONG_KIND");

@@ -9,8 +9,8 @@
 HAVING(all_are_asked_at_once_and_the_third_answer_decides, handle_new(quorum(s, 5), "a", "stock", NULL))
 {
     uint64_t begun_us = fixture_us(s);
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 40000);
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .act = PLAN_DELAY_ANSWER, .us = 40000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .fate.back_us = 40000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 4), .fate.back_us = 40000);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 1, "a:OK");
     SAME(s, a->at_us - begun_us, s->net.there_us + s->net.back_us);
@@ -132,7 +132,7 @@ HAVING(refused_for_good_by_a_majority, handle_new(quorum(s, 3), "a", "stock", NU
 HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle_new(quorum(s, 3), "a", "stock", NULL))
 {
     take_at(s, 0, 2, "another");
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_RESET_AFTER);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .fate.resets_after = 1);
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 1, "a:TIMED_OUT");
     SAME(s, kept(s, "stock"), 1);
@@ -271,7 +271,7 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
     extend(a, 30000);
     run_us(s, 250);
     TELLS(s, "a:extended");
-    PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_REFUSE, .error = "OOM command not allowed");
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .error = "OOM command not allowed");
     extend(a, 30000);
     TELLS_IN(s, 4000, "a:extend UNWRITABLE");
     world_thaw(&s->world, &store_at(s, 0)->lane);
@@ -285,8 +285,8 @@ GIVEN(extended_by_a_majority_or_not_at_all, quorum(s, 3))
 HAVING(an_extend_counts_only_masters_that_still_have_it,
        handle_new(quorum(s, 3), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000)))
 {
-    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_DELAY_ANSWER, .us = 300000);
-    PLAN(s, .on = "renew", .at = store_at(s, 1), .act = PLAN_DELAY_ANSWER, .us = 1400000);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .fate.back_us = 300000);
+    PLAN(s, .on = "renew", .at = store_at(s, 1), .fate.back_us = 1400000);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 1, "a:OK");
     extend(a, 30000);
@@ -316,7 +316,7 @@ GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
 {
     run_ms(s, 1);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
-    struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .act = PLAN_STRAY, .us = 500000);
+    struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .fate.is_stray = 1, .fate.there_us = 500000);
     store_restart(store_at(s, 2), 0);
     net_reset_at(&s->net, s->net.places[2].store, NET_ALL);
     for (int i = 0; i < 4000 && !stray->met; i++)
@@ -348,7 +348,7 @@ static struct handle *restarted_under_a_holder(struct fixture *s, uint32_t guard
     a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.renew = HILOCK_RENEW_NEVER));
     crash(s, 0);
     s->net.places[2].mood = NET_LISTENS;
-    PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .error = "LOADING Redis is loading the dataset in memory");
     restart_empty(s, 1);
     run_ms(s, 3000);
     acquire(b, 2000);

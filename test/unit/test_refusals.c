@@ -19,6 +19,8 @@ struct stage {
     hilock_lock *late_idle, *late_held; /* of the one that closes */
     hilock_lock *orphan;
     char long_name[NAME_ROOM];
+    const char *many[66]; /* names */
+    struct { struct hilock_lock_options known; char unknown[8]; } newer;
     hilock_lock *made; /* what a call gave out: nothing */
     hilock_validity *seen;
 };
@@ -45,45 +47,31 @@ static void never_closed(void *user) { fixture_claim(user, 0, "a refused close c
 #define LOCK(name, ...) .names = {name}, .options = OPTIONS(__VA_ARGS__), .call = lock
 #define NAMES(...) .names = {__VA_ARGS__, NULL}
 #define MULTI(...) .options = OPTIONS(__VA_ARGS__), .call = multi
-#define CALL(function, expression) \
-    static hilock_status function(struct stage *t, const struct row *row) { return (void)t, (void)row, expression; }
+#define CALL(what, expression, ...) \
+    static hilock_status what(struct stage *t, const struct row *row) { return (void)t, (void)row, expression; }
+#define ROW(what, expression, ...) {#what, .call = what, __VA_ARGS__},
 
-CALL(lock, hilock_lock_create(&t->made, t->client, row->names[0], &row->options))
-CALL(multi, hilock_multi_create(&t->made, t->client, row->names, &row->options))
+CALL(lock, hilock_lock_create(&t->made, t->client, row->names[0], &row->options), )
+CALL(multi, hilock_multi_create(&t->made, t->client, row->names, &row->options), )
 
 /* ---- create ---- */
 
-CALL(create_too_long, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST)))
-CALL(create_over_with_prefix, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1020)))
-CALL(create_without_options, hilock_lock_create(&t->made, t->client, "x", NULL))
-CALL(create_nowhere, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
-CALL(create_clientless, hilock_lock_create(&t->made, NULL, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
-CALL(create_closing, hilock_lock_create(&t->made, t->closing, "x", HILOCK_LOCK_OPTIONS(ON_LOST)))
-CALL(create_unsized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){ON_LOST}))
-CALL(create_undersized, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){.size = 7, ON_LOST}))
-
-CALL(create_unguarded, hilock_lock_create(&t->made, t->guarded, "x", HILOCK_LOCK_OPTIONS(ON_LOST, .lease_ms = 60000)))
-
-static hilock_status create_newer(struct stage *t, const struct row *row)
-{
-    struct { struct hilock_lock_options known; char unknown[8]; } newer = {{.size = sizeof newer, ON_LOST}, {0, 0, 0, 1}};
-    (void)row;
-    return hilock_lock_create(&t->made, t->client, "x", &newer.known);
-}
-
-CALL(multi_closing, hilock_multi_create(&t->made, t->closing, row->names, HILOCK_LOCK_OPTIONS(ON_LOST)))
-
-static hilock_status multi_of_many(struct stage *t, const struct row *row)
-{
-    static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-    const char *names[66] = {NULL};
-    (void)row;
-    for (int i = 0; i < 65; i++)
-        names[i] = digits[i % 10];
-    return hilock_multi_create(&t->made, t->client, names, HILOCK_LOCK_OPTIONS(ON_LOST));
-}
-CALL(multi_nameless, hilock_multi_create(&t->made, t->client, NULL, HILOCK_LOCK_OPTIONS(ON_LOST)))
-CALL(multi_clientless, hilock_multi_create(&t->made, NULL, NULL, NULL))
+#define CREATES(X) \
+    X(a_name_too_long, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0) \
+    X(a_name_too_long_with_its_prefix, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1020)), HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0) \
+    X(no_options, hilock_lock_create(&t->made, t->client, "x", NULL), HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0) \
+    X(nowhere_to_put_it, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, "ret_lock is NULL", "give", 0) \
+    X(no_client, hilock_lock_create(&t->made, NULL, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, NULL, NULL, 0) \
+    X(a_client_that_closes, hilock_lock_create(&t->made, t->closing, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING) \
+    X(options_of_no_size, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){ON_LOST}), HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0) \
+    X(options_of_too_small_a_size, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){.size = 7, ON_LOST}), HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0) \
+    X(options_with_more_than_is_known, hilock_lock_create(&t->made, t->client, "x", &t->newer.known), HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0) \
+    X(a_lease_longer_than_the_guard, hilock_lock_create(&t->made, t->guarded, "x", HILOCK_LOCK_OPTIONS(ON_LOST, .lease_ms = 60000)), HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store could grant the lock to others too early", "raise the guard", GUARDED) \
+    X(a_multi_of_65_names, hilock_multi_create(&t->made, t->client, t->many, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0) \
+    X(a_multi_without_names, hilock_multi_create(&t->made, t->client, NULL, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, "names is NULL", "give 2..64 names", 0) \
+    X(a_multi_of_a_client_that_closes, hilock_multi_create(&t->made, t->closing, (const char *[]){"a", "b", NULL}, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING) \
+    X(a_multi_of_no_client, hilock_multi_create(&t->made, NULL, NULL, NULL), HILOCK_INVALID, NULL, NULL, 0)
+CREATES(CALL)
 
 static const struct row creates[] = {
     {"no on_lost", LOCK("x", .lease_ms = 5000), HILOCK_INVALID, "on_lost is NULL: a hold can end without you", "give a function, or hilock_lost_ignored if you check hilock_lock_remaining_ms() before every write", 0},
@@ -106,115 +94,65 @@ static const struct row creates[] = {
     {"time for no replica", LOCK("x", ON_LOST, .replica_timeout_ms = 100), HILOCK_INVALID, "replica_timeout_ms is 100, but replicas is 0", "no replica would be waited for", 0},
     {"replicas that take longer than the lease", LOCK("x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001), HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
     {"an empty name", LOCK("", ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
-    {"a name too long", .call = create_too_long, HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0},
-    {"a name too long with its prefix", .call = create_over_with_prefix, HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0},
     {"a name without an end", LOCK("x", ON_LOST, .name_length = SIZE_MAX), HILOCK_BAD_NAME, "bad name of", "must be 1..1024 with the prefix", 0},
     {"a brace that closes", LOCK("x}y", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\": no braces at all, or the first '{' opens a non-empty {...}", "else its keys fall into different hash slots", 0},
     {"a brace that opens", LOCK("a{x", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{x\": no braces", "opens a non-empty {...}", 0},
     {"an empty tag", LOCK("a{}b{c}", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": no braces", "opens a non-empty {...}", 0},
     {"a brace behind a zero", LOCK("a\0}b", ON_LOST, .name_length = 4), HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": no braces", "opens a non-empty {...}", 0},
     {"no name", LOCK(NULL, ON_LOST), HILOCK_INVALID, "name is NULL", "give", 0},
-    {"no options", .call = create_without_options, HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0},
-    {"nowhere to put it", .call = create_nowhere, HILOCK_INVALID, "ret_lock is NULL", "give", 0},
-    {"no client", .call = create_clientless, HILOCK_INVALID, NULL, NULL, 0},
-    {"a client that closes", .call = create_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
-    {"options of no size", .call = create_unsized, HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
-    {"options of too small a size", .call = create_undersized, HILOCK_INVALID, "options.size is 7", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0},
-    {"options with more than is known", .call = create_newer, HILOCK_INVALID, "options has unknown members set beyond byte", "this is hilock 0.1.0, the program was built for a newer one", 0},
-    {"a lease longer than the guard", .call = create_unguarded, HILOCK_INVALID, "lease_ms 60000 is longer than restart_guard_ms 40000: a restarted store could grant the lock to others too early", "raise the guard", GUARDED},
     {"a multi of one name", NAMES("a"), MULTI(ON_LOST), HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
-    {"a multi of 65 names", .call = multi_of_many, HILOCK_INVALID, "bad names: at least 65 given, must be 2..64", "for one name use", 0},
     {"a multi with a name twice", NAMES("a", "b", "a"), MULTI(ON_LOST), HILOCK_INVALID, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
     {"a multi with an empty name", NAMES("a", ""), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a multi with a brace", NAMES("a", "x}y"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "opens a non-empty {...}", 0},
     {"a reentrant multi", NAMES("a", "b"), MULTI(ON_LOST, .reentrant = 1), HILOCK_UNSUPPORTED, "a multi is not reentrant", "leave reentrant 0", 0},
     {"a multi with a length", NAMES("a", "b"), MULTI(ON_LOST, .name_length = 1), HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
     {"a multi without on_lost", NAMES("a", "b"), MULTI(.lease_ms = 1000), HILOCK_INVALID, "on_lost is NULL", "give a function", 0},
-    {"a multi without names", .call = multi_nameless, HILOCK_INVALID, "names is NULL", "give 2..64 names", 0},
-    {"a multi of a client that closes", NAMES("a", "b"), .call = multi_closing, HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING},
-    {"a multi of no client", .call = multi_clientless, HILOCK_INVALID, NULL, NULL, 0},
+    CREATES(ROW)
 };
 
 /* ---- acquire, release, cancel, close ---- */
 
-CALL(acquire_nothing, hilock_acquire(NULL, 0, never, t->fixture))
-CALL(acquire_unheard, hilock_acquire(t->idle, 0, NULL, NULL))
-CALL(acquire_backward, hilock_acquire(t->idle, NEGATIVE, never, t->fixture))
-CALL(acquire_twice, hilock_acquire(t->waiting, 0, never, t->fixture))
-CALL(acquire_held, hilock_acquire(t->held, HILOCK_FOREVER, never, t->fixture))
-CALL(acquire_crowded, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->fixture))
-CALL(acquire_closing, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->fixture))
-CALL(acquire_orphan, hilock_acquire(t->orphan, 0, never, t->fixture))
-CALL(release_nothing, hilock_release(NULL, never, t->fixture))
-CALL(release_idle, hilock_release(t->idle, never, t->fixture))
-CALL(release_orphan, hilock_release(t->orphan, never, t->fixture))
-CALL(extend_nothing, hilock_extend(NULL, 0, never, t->fixture))
-CALL(extend_unheard, hilock_extend(t->held, 0, NULL, NULL))
-CALL(extend_short, hilock_extend(t->held, 99, never, t->fixture))
-CALL(extend_long, hilock_extend(t->held, 86400001, never, t->fixture))
-CALL(extend_idle, hilock_extend(t->idle, 0, never, t->fixture))
-CALL(extend_orphan, hilock_extend(t->orphan, 0, never, t->fixture))
-CALL(validity_of_nothing, hilock_lock_validity(NULL, &t->seen))
-CALL(validity_nowhere, hilock_lock_validity(t->held, NULL))
-CALL(validity_idle, hilock_lock_validity(t->idle, &t->seen))
-CALL(validity_orphan, hilock_lock_validity(t->orphan, &t->seen))
-CALL(cancel_nothing, hilock_cancel(NULL))
-CALL(cancel_idle, hilock_cancel(t->idle))
-CALL(cancel_held, hilock_cancel(t->held))
-CALL(cancel_orphan, hilock_cancel(t->orphan))
-CALL(close_nothing, hilock_client_close(NULL, 0, never_closed, t->fixture))
-CALL(close_backward, hilock_client_close(t->client, NEGATIVE, never_closed, t->fixture))
+#define CALLS(X) \
+    X(acquire_of_NULL, hilock_acquire(NULL, 0, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(no_on_result, hilock_acquire(t->idle, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0) \
+    X(a_negative_wait, hilock_acquire(t->idle, NEGATIVE, never, t->fixture), HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0) \
+    X(a_second_acquire_of_one_that_waits, hilock_acquire(t->waiting, 0, never, t->fixture), HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0) \
+    X(a_second_acquire_of_one_that_holds, hilock_acquire(t->held, HILOCK_FOREVER, never, t->fixture), HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0) \
+    X(more_who_wait_than_may, hilock_acquire(t->idle, HILOCK_FOREVER, never, t->fixture), HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0) \
+    X(acquire_at_a_client_that_closes, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING) \
+    X(acquire_at_one_that_is_gone, hilock_acquire(t->orphan, 0, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(release_of_NULL, hilock_release(NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(release_of_an_idle_one, hilock_release(t->idle, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(release_at_a_client_that_is_gone, hilock_release(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(extend_of_NULL, hilock_extend(NULL, 0, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(an_extend_that_nobody_hears_of, hilock_extend(t->held, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0) \
+    X(an_extend_too_short, hilock_extend(t->held, 99, never, t->fixture), HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0) \
+    X(an_extend_too_long, hilock_extend(t->held, 86400001, never, t->fixture), HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0) \
+    X(extend_of_an_idle_one, hilock_extend(t->idle, 0, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(extend_at_a_client_that_is_gone, hilock_extend(t->orphan, 0, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(validity_of_NULL, hilock_lock_validity(NULL, &t->seen), HILOCK_INVALID, NULL, NULL, 0) \
+    X(nowhere_to_put_a_validity, hilock_lock_validity(t->held, NULL), HILOCK_INVALID, "ret_validity is NULL", "give", 0) \
+    X(validity_of_an_idle_one, hilock_lock_validity(t->idle, &t->seen), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(validity_at_a_client_that_is_gone, hilock_lock_validity(t->orphan, &t->seen), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(cancel_of_NULL, hilock_cancel(NULL), HILOCK_INVALID, NULL, NULL, 0) \
+    X(cancel_of_an_idle_one, hilock_cancel(t->idle), HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0) \
+    X(cancel_of_one_that_holds, hilock_cancel(t->held), HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0) \
+    X(cancel_at_a_client_that_is_gone, hilock_cancel(t->orphan), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(peek_of_NULL, hilock_peek(NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(peek_that_nobody_hears_of, hilock_peek(t->idle, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0) \
+    X(peek_at_a_client_that_closes, hilock_peek(t->late_idle, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
+    X(peek_at_one_that_is_gone, hilock_peek(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(force_release_of_NULL, hilock_force_release(NULL, NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(force_release_of_no_holder, hilock_force_release(t->idle, "", never, t->fixture), HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0) \
+    X(force_release_of_an_endless_holder, hilock_force_release(t->idle, t->long_name, never, t->fixture), HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0) \
+    X(force_release_of_what_is_no_holder, hilock_force_release(t->idle, "mode", never, t->fixture), HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0) \
+    X(force_release_at_a_client_that_closes, hilock_force_release(t->late_idle, NULL, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
+    X(force_release_at_one_that_is_gone, hilock_force_release(t->orphan, NULL, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(close_of_NULL, hilock_client_close(NULL, 0, never_closed, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(a_negative_drain, hilock_client_close(t->client, NEGATIVE, never_closed, t->fixture), HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0)
+CALLS(CALL)
 
-CALL(peek_nothing, hilock_peek(NULL, never, t->fixture))
-CALL(peek_unheard, hilock_peek(t->idle, NULL, NULL))
-CALL(peek_closing, hilock_peek(t->late_idle, never, t->fixture))
-CALL(peek_orphan, hilock_peek(t->orphan, never, t->fixture))
-CALL(force_nothing, hilock_force_release(NULL, NULL, never, t->fixture))
-CALL(force_nobody, hilock_force_release(t->idle, "", never, t->fixture))
-CALL(force_anybody, hilock_force_release(t->idle, t->long_name, never, t->fixture))
-CALL(force_no_holder, hilock_force_release(t->idle, "mode", never, t->fixture))
-CALL(force_closing, hilock_force_release(t->late_idle, NULL, never, t->fixture))
-CALL(force_orphan, hilock_force_release(t->orphan, NULL, never, t->fixture))
-
-static const struct row calls[] = {
-    {"acquire of NULL", .call = acquire_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"no on_result", .call = acquire_unheard, HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0},
-    {"a negative wait", .call = acquire_backward, HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
-    {"a second acquire of one that waits", .call = acquire_twice, HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0},
-    {"a second acquire of one that holds", .call = acquire_held, HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0},
-    {"more who wait than may", .call = acquire_crowded, HILOCK_TOO_MANY_WAITERS, "1 acquires already wait (waiters_max)", "shed load or raise it", 0},
-    {"acquire at a client that closes", .call = acquire_closing, HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING},
-    {"acquire at one that is gone", .call = acquire_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"release of NULL", .call = release_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"release of an idle one", .call = release_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"release at a client that is gone", .call = release_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"extend of NULL", .call = extend_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"an extend that nobody hears of", .call = extend_unheard, HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0},
-    {"an extend too short", .call = extend_short, HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0},
-    {"an extend too long", .call = extend_long, HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0},
-    {"extend of an idle one", .call = extend_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"extend at a client that is gone", .call = extend_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"validity of NULL", .call = validity_of_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"nowhere to put a validity", .call = validity_nowhere, HILOCK_INVALID, "ret_validity is NULL", "give", 0},
-    {"validity of an idle one", .call = validity_idle, HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0},
-    {"validity at a client that is gone", .call = validity_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"cancel of NULL", .call = cancel_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"cancel of an idle one", .call = cancel_idle, HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0},
-    {"cancel of one that holds", .call = cancel_held, HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0},
-    {"cancel at a client that is gone", .call = cancel_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"peek of NULL", .call = peek_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"peek that nobody hears of", .call = peek_unheard, HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0},
-    {"peek at a client that closes", .call = peek_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
-    {"peek at one that is gone", .call = peek_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"force_release of NULL", .call = force_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"force_release of no holder", .call = force_nobody, HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0},
-    {"force_release of an endless holder", .call = force_anybody, HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0},
-    {"force_release of what is no holder", .call = force_no_holder, HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0},
-    {"force_release at a client that closes", .call = force_closing, HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING},
-    {"force_release at one that is gone", .call = force_orphan, HILOCK_CLOSED, NULL, NULL, 0},
-    {"close of NULL", .call = close_nothing, HILOCK_INVALID, NULL, NULL, 0},
-    {"a negative drain", .call = close_backward, HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0},
-};
+static const struct row calls[] = {CALLS(ROW)};
 
 /* ---- the stage ---- */
 
@@ -233,6 +171,10 @@ static void set(struct stage *t, struct fixture *s)
                  *gone = fixture_connect(s, NULL), *guarded = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 40000));
     memset(t, 0, sizeof *t);
     memset(t->long_name, 'n', sizeof t->long_name - 1);
+    for (int i = 0; i < 65; i++)
+        t->many[i] = "same";
+    t->newer.known = (struct hilock_lock_options){.size = sizeof t->newer, ON_LOST};
+    t->newer.unknown[3] = 1;
     t->fixture = s;
     t->client = client->client;
     t->closing = closing->client;

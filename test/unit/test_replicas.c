@@ -43,14 +43,14 @@ HAVING(too_few_are_told_in_time_and_leave_nothing, handle_new(shop(s), "a", "sto
 A_PLAY(what_else_is_said_to_WAIT)
 {
     const struct { struct plan plan; const char *story, *detail; } answers[] = {
-        {{.act = PLAN_REFUSE, .error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
+        {{.error = "NOPERM User shop has no permissions to run the 'wait' command"}, "a:DENIED",
          "WAIT: +wait is missing"},
-        {{.act = PLAN_REFUSE, .error = "UNBLOCKED force unblock from blocking operation, instance state changed"},
+        {{.error = "UNBLOCKED force unblock from blocking operation, instance state changed"},
          "a:UNWRITABLE", "UNBLOCKED"},
-        {{.act = PLAN_REFUSE, .error = "ERR WAIT cannot be used with replica instances. Please also note that ..."},
+        {{.error = "ERR WAIT cannot be used with replica instances. Please also note that ..."},
          "a:UNWRITABLE", "ERR WAIT"},
-        {{.act = PLAN_INSTEAD, .reply = say_string("many")}, "a:PROTOCOL", ""},
-        {{.act = PLAN_INSTEAD, .reply = say_integer(-1)}, "a:NOT_REPLICATED", ""},
+        {{.fate.refusal = say_string("many")}, "a:PROTOCOL", ""},
+        {{.fate.refusal = say_integer(-1)}, "a:NOT_REPLICATED", ""},
     };
     struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
@@ -149,7 +149,7 @@ GIVEN(each_waits_for_as_long_as_it_asks_for, shop(s))
 
 HAVING(a_WAIT_that_is_never_answered_ends_the_link, handle_new(shop(s), "a", "stock", &confirmed))
 {
-    PLAN(s, .on = "WAIT", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "WAIT", .fate.answer_is_lost = 1);
     acquire(a, HILOCK_FOREVER);
     TELLS_IN(s, 3900, "");
     TELLS_IN(s, 300, "a:OK");

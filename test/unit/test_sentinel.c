@@ -140,7 +140,7 @@ WITH_SENTINELS(a_master_that_sentinels_come_to_know_is_found)
 {
     struct plan *plans[SENTINELS];
     for (unsigned i = 0; i < SENTINELS; i++)
-        plans[i] = PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, i), .act = PLAN_REFUSE, .error = unknown,
+        plans[i] = PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, i), .error = unknown,
                         .times = PLAN_ALWAYS);
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL));
     p->tells = 1;
@@ -189,10 +189,10 @@ WITH_SENTINELS(odd_answers_lead_nowhere)
     struct hl_reply *reply;
     struct client *p = sentinels_connect(s);
     for (int i = 0; (reply = odd(i)) != NULL; i++) {
-        struct plan *first = PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = reply);
+        struct plan *first = PLAN(s, .on = "SENTINEL", .fate.answer = reply);
         run_ms(s, 16000);
         SAME(s, first->met, 1);
-        PLAN(s, .on = "SENTINEL", .act = PLAN_ANSWER, .reply = odd(i), .after = SENTINELS);
+        PLAN(s, .on = "SENTINEL", .fate.answer = odd(i), .after = SENTINELS);
         run_ms(s, 16000);
     }
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
@@ -211,7 +211,7 @@ WITH_SENTINELS(a_renewal_goes_before_releases_that_are_said_again)
         release(held(p, "b", formatted("other%d", i), NULL));
     }
     unheard_ms(s, 10);
-    PLAN(s, .on = "mutex_release", .at = replica_of(s), .act = PLAN_DELAY_REQUEST, .us = 50000, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "mutex_release", .at = replica_of(s), .fate.there_us = 50000, .times = PLAN_ALWAYS);
     store_copy(replica_of(s), &s->store);
     sentinels_fail_over(s, 3, 1, 1);
     run_ms(s, 3000);

@@ -46,7 +46,7 @@ A_PLAY(a_refused_login_ends_the_link_and_the_wait)
                                                   .password = FIXTURE_SECRET};
     sim_store_set_password(s->store.core, FIXTURE_SECRET);
     for (size_t i = 0; i < sizeof logins / sizeof *logins; i++) {
-        struct plan *refused = PLAN(s, .on = logins[i].on, .act = PLAN_REFUSE, .error = logins[i].error,
+        struct plan *refused = PLAN(s, .on = logins[i].on, .error = logins[i].error,
                                     .times = PLAN_ALWAYS);
         struct client *p = fixture_open(s, &options);
         struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 2000);
@@ -69,7 +69,7 @@ A_PLAY(a_refused_login_is_quoted_without_the_password)
         {"redis://:HUNTER@127.0.0.1", "HUNTER", "***"},
     };
     for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
-        struct plan *refused = PLAN(s, .on = "AUTH", .act = PLAN_REFUSE, .error = quotes[i].error,
+        struct plan *refused = PLAN(s, .on = "AUTH", .error = quotes[i].error,
                                     .times = PLAN_ALWAYS);
         struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = quotes[i].url));
         struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
@@ -89,22 +89,22 @@ A_PLAY(a_password_is_in_no_other_quote_either)
     static const char error[] = "ERR who is shop, and what is " FIXTURE_SECRET "?";
     struct client *p;
     sim_store_set_user(s->store.core, "shop", FIXTURE_SECRET);
-    PLAN(s, .on = "INFO", .act = PLAN_REFUSE, .error = error, .times = PLAN_ALWAYS);
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "ERR unknown command: shop " FIXTURE_SECRET);
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "NOPERM shop may not, nor may " FIXTURE_SECRET);
-    PLAN(s, .on = "SCRIPT", .act = PLAN_REFUSE, .error = error, .times = 1);
-    PLAN(s, .on = "TIME", .act = PLAN_REFUSE, .error = error, .times = 1);
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = error, .times = 1);
+    PLAN(s, .on = "INFO", .error = error, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "CLIENT", .error = "ERR unknown command: shop " FIXTURE_SECRET);
+    PLAN(s, .on = "CLIENT", .error = "NOPERM shop may not, nor may " FIXTURE_SECRET);
+    PLAN(s, .on = "SCRIPT", .error = error, .times = 1);
+    PLAN(s, .on = "TIME", .error = error, .times = 1);
+    PLAN(s, .on = "SUBSCRIBE", .error = error, .times = 1);
     p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis://shop:" FIXTURE_SECRET "@127.0.0.1", .log_level = HILOCK_LOG_DEBUG));
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = error, .times = 2);
+    PLAN(s, .on = "renew", .error = error, .times = 2);
     run_ms(s, 15000);
-    PLAN(s, .on = "mutex_release", .act = PLAN_REFUSE, .error = error);
+    PLAN(s, .on = "mutex_release", .error = error);
     release(a);
-    PLAN(s, .on = "mutex_acquire", .act = PLAN_REFUSE, .error = error);
+    PLAN(s, .on = "mutex_acquire", .error = error);
     acquiring(handle_new(p, "c", "other", NULL), 1000);
-    PLAN(s, .on = "mutex_peek", .act = PLAN_REFUSE, .error = error);
+    PLAN(s, .on = "mutex_peek", .error = error);
     peek(a);
     run_ms(s, 2000);
     HOLDS(s, strstr(p->log, "ERR who is ***, and what is ***?"));
@@ -118,7 +118,7 @@ WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
     char error[FIXTURE_TEXT];
     snprintf(error, sizeof error, "ERR unknown command 'SET', with args beginning with: 'stock' '%s:1' 'NX' 'PX' ", p->uuid);
     const char *told = formatted("beginning with: 'stock' '%.8s..:1' 'NX'", p->uuid);
-    PLAN(s, .on = "SET", .act = PLAN_REFUSE, .error = error);
+    PLAN(s, .on = "SET", .error = error);
     acquire(a, 1000);
     TELLS_IN(s, 100, "a:SERVER");
     HOLDS(s, strstr(a->detail, told));
@@ -126,7 +126,7 @@ WITH_CLIENT(a_holder_that_comes_back_is_not_told_whole)
 
 A_PLAY(a_loading_server_is_waited_for)
 {
-    PLAN(s, .on = "CLIENT", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory", .times = 6);
+    PLAN(s, .on = "CLIENT", .error = "LOADING Redis is loading the dataset in memory", .times = 6);
     struct client *p = fixture_open(s, NULL);
     asking(p, "a", "stock", NULL);
     TELLS_IN(s, 5000, "a:OK");
@@ -160,7 +160,7 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
 
 WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
 {
-    PLAN(s, .on = "TIME", .act = PLAN_RESET_AFTER, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "TIME", .fate.resets_after = 1, .times = PLAN_ALWAYS);
     net_reset(&s->net, NULL, NET_ALL);
     run_ms(s, 30000);
     HOLDS(s, asked(s, "TIME") < 40);
@@ -184,7 +184,7 @@ A_PLAY(silence_is_given_up_after_connect_timeout)
     s->place->mood = NET_IS_SILENT;
     client_abandon(given_up_in_700_ms(s, "no connection within 700 ms; next try in "));
     s->place->mood = NET_LISTENS;
-    PLAN(s, .on = "CLIENT", .act = PLAN_LOSE_ANSWER);
+    PLAN(s, .on = "CLIENT", .fate.answer_is_lost = 1);
     given_up_in_700_ms(s, "next try in ");
     TELLS_IN(s, 100, "up");
 }

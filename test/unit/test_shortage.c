@@ -91,8 +91,8 @@ HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
 WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
 {
     static const char *const names[] = {"a", "b", NULL};
-    PLAN(s, .on = "mutex_acquire", .after = 1, .act = PLAN_DELAY_ANSWER, .us = 1800000);
-    PLAN(s, .on = "mutex_release", .act = PLAN_DELAY_ANSWER, .us = 300000);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .fate.back_us = 1800000);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 300000);
     acquiring(multi_new(p, "m", names, HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), HILOCK_FOREVER);
     run_ms(s, 1790);
     run_out(s);

@@ -32,7 +32,7 @@ A_PLAY(no_more_than_the_limit_is_no_stall)
         struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300));
         struct handle *a = handle_new(p, "a", more_us ? "one" : "two", NULL);
         uint64_t due_us = fixture_us(s) + 500000;
-        PLAN(s, .on = "mutex_acquire", .act = PLAN_LOSE_ANSWER);
+        PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
         acquire(a, 500);
         run_ms(s, 1);
         world_freeze(&p->loop.lane);

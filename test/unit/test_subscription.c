@@ -17,7 +17,7 @@ static struct handle *waits(struct client *p, const char *tag, const char *name)
 HAVING(wanted_again_while_it_leaves_it_comes_back, waits(fixture_connect(s, NULL), "a", "stock"))
 {
     run_ms(s, 10);
-    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_HOLD);
+    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .holds = 1);
     cancel(a);
     run_ms(s, 250);
     SAME(s, asked(s, "UNSUBSCRIBE"), 1);
@@ -33,7 +33,7 @@ HAVING(wanted_again_while_it_leaves_it_comes_back, waits(fixture_connect(s, NULL
 
 WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
 {
-    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
+    struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     struct handle *a = waits(p, "a", "stock");
     run_ms(s, 10);
     SAME(s, denied->met, 2);
@@ -48,9 +48,9 @@ WITH_CLIENT(a_refused_channel_is_asked_for_again_by_the_next_who_waits)
 
 HAVING(refused_when_nobody_wants_it_any_more_it_is_forgotten, waits(fixture_connect(s, NULL), "a", "stock"))
 {
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 2000000);
+    PLAN(s, .on = "SUBSCRIBE", .fate.there_us = 2000000);
     run_ms(s, 10);
-    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
+    struct plan *slow = PLAN(s, .on = "UNSUBSCRIBE", .error = "NOPERM", .times = PLAN_ALWAYS);
     cancel(a);
     run_ms(s, 5000);
     SAME(s, slow->met, 1);
@@ -63,7 +63,7 @@ HAVING(refused_when_nobody_wants_it_any_more_it_is_forgotten, waits(fixture_conn
 /* None of them is answered when the link dies. */
 WITH_CLIENT(what_was_not_answered_is_asked_for_on_the_new_link)
 {
-    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .act = PLAN_HOLD, .times = PLAN_ALWAYS);
+    struct plan *slow = PLAN(s, .on = "SUBSCRIBE", .holds = 1, .times = PLAN_ALWAYS);
     s->is_untold = 1;
     for (int i = 0; i < 300; i++)
         waits(p, "a", formatted("n%d", i));
@@ -83,7 +83,7 @@ A_PLAY(a_slow_answer_on_a_lively_link_is_waited_for)
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500));
     waits(p, "a", "one");
     run_ms(s, 10);
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_DELAY_REQUEST, .us = 1500000);
+    PLAN(s, .on = "SUBSCRIBE", .fate.there_us = 1500000);
     waits(p, "b", "two");
     for (int i = 0; i < 16; i++) {
         run_ms(s, 100);
@@ -157,7 +157,7 @@ WITH_CLIENT(a_flood_of_messages_asks_no_faster_than_answers_come)
 A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 800));
-    PLAN(s, .on = "SUBSCRIBE", .act = PLAN_LOSE_REQUEST);
+    PLAN(s, .on = "SUBSCRIBE", .fate.is_lost = 1);
     waits(p, "a", "stock");
     run_ms(s, 790);
     SAME(s, asked_for(s, TO_OTHERS), 0);
@@ -169,7 +169,7 @@ A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
 A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
-    PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_LOSE_REQUEST);
+    PLAN(s, .on = "UNSUBSCRIBE", .fate.is_lost = 1);
     waits(p, "a", "stock");
     run_ms(s, 2100);
     SAME(s, asked_for(s, TO_OTHERS), 1);
@@ -184,7 +184,7 @@ A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
 A_PLAY(a_refused_beat_keeps_nobody_from_living)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
-    PLAN(s, .on = "UNSUBSCRIBE", .act = PLAN_REFUSE, .error = "NOPERM", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "UNSUBSCRIBE", .error = "NOPERM", .times = PLAN_ALWAYS);
     waits(p, "a", "stock");
     run_ms(s, 20000);
     SAME(s, asked_for(s, TO_OTHERS), 1);
@@ -196,7 +196,7 @@ WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
 {
     handle_new(p, "x", "x", NULL); /* begins its subscription link */
     run_ms(s, 1);
-    PLAN(s, .on = "CLIENT", .act = PLAN_RESET_BEFORE, .times = PLAN_ALWAYS);
+    PLAN(s, .on = "CLIENT", .fate.resets_before = 1, .times = PLAN_ALWAYS);
     run_ms(s, 2000);
     net_reset(&s->net, NULL, NET_STREAMS);
     run_ms(s, 1);

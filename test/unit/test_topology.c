@@ -7,7 +7,7 @@
 A_PLAY(a_user_without_the_right_to_epochs_is_told)
 {
     cluster_set(s);
-    PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = PLAN_ALWAYS, .error = "NOPERM this user may not run 'cluster|nodes'");
+    PLAN(s, .on = "CLUSTER NODES", .times = PLAN_ALWAYS, .error = "NOPERM this user may not run 'cluster|nodes'");
     struct handle *a = cluster_handle(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)), "a", 0);
     acquire(a, 3000);
     TELLS_IN(s, 4000, "a:UNREACHABLE");
@@ -18,7 +18,7 @@ A_PLAY(a_server_that_is_busy_is_asked_for_epochs_again)
 {
     struct plan *busy;
     cluster_set(s);
-    busy = PLAN(s, .on = "CLUSTER NODES", .act = PLAN_REFUSE, .times = 3, .error = "BUSY Redis is busy running a script.");
+    busy = PLAN(s, .on = "CLUSTER NODES", .times = 3, .error = "BUSY Redis is busy running a script.");
     struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     acquire(cluster_handle(p, "a", 0), HILOCK_FOREVER);
     TELLS_IN(s, 2000, "a:OK");
@@ -34,12 +34,12 @@ A_PLAY(half_a_question_is_asked_of_another_when_its_server_is_lost)
     cluster_serve(s, cluster_slot(cluster_name(1, 0)), SIM_NOBODY);
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = "redis+cluster://127.0.0.1", .inflight_max = 1));
     struct handle *a = held(p, "a", cluster_name(0, 0), NULL);
-    struct plan *asked_half = PLAN(s, .on = "CLUSTER NODES", .act = PLAN_HOLD);
+    struct plan *asked_half = PLAN(s, .on = "CLUSTER NODES", .holds = 1);
     acquire(cluster_handle(p, "b", 1), HILOCK_FOREVER);
     run_ms(s, 500);
     SAME(s, asked_half->met, 1);
     release(a);
-    PLAN(s, .on = "mutex_release", .act = PLAN_RESET_BEFORE);
+    PLAN(s, .on = "mutex_release", .fate.resets_before = 1);
     cluster_serve(s, cluster_slot(cluster_name(1, 0)), 2);
     s->net.places[0].mood = NET_REFUSES;
     plan_let_go(&s->plans, asked_half);

@@ -48,7 +48,7 @@ HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
 /* Some of the last retries fall into the last moments. */
 WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
 {
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY", .times = PLAN_ALWAYS);
+    PLAN(s, .on = "renew", .error = "BUSY", .times = PLAN_ALWAYS);
     for (int i = 0; i < 200; i++) {
         p->loop.late_us = 0;
         held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
@@ -59,7 +59,7 @@ WITH_CLIENT(a_loop_that_is_a_little_late_is_not_SUSPENDED)
 
 HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
 {
-    struct plan *busy = PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 6);
+    struct plan *busy = PLAN(s, .on = "renew", .error = "BUSY Redis is busy running a script.", .times = 6);
     HOLDS(s, run_until_told(s, 2900));
     TELLS(s, "a:RENEWAL_FAILED");
     SAME(s, busy->met, 2);
@@ -72,7 +72,7 @@ HOLDING(the_second_in_a_row_is_told_once_and_its_end_too, &short_lease)
     HOLDS(s, a->event.remaining_ms > 2900);
     TEXT(s, a->detail, "\"stock\" is renewed again");
     TELLS_IN(s, 5000, "");
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "BUSY Redis is busy running a script.", .times = 2);
+    PLAN(s, .on = "renew", .error = "BUSY Redis is busy running a script.", .times = 2);
     TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
 }
 
@@ -83,7 +83,7 @@ WITH_CLIENT(a_fixed_lease_is_asked_for_and_made_no_longer_when_the_link_is_back)
     struct handle *a = held(p, "a", "stock", &fixed);
     uint64_t deadline_us = sent_at_us(s, "mutex_acquire", 0) + 10000000 - 107000;
     run_ms(s, 3000);
-    PLAN(s, .on = "renew", .act = PLAN_REFUSE, .error = "LOADING Redis is loading the dataset in memory");
+    PLAN(s, .on = "renew", .error = "LOADING Redis is loading the dataset in memory");
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 3000);
     SAME(s, asked(s, "renew"), 1);
@@ -144,7 +144,7 @@ HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HI
     s->is_tampered = 1;
     run_ms(s, 9000);
     store_expire_ms(&s->store, "stock", 5000);
-    PLAN(s, .on = "renew", .act = PLAN_DELAY_ANSWER, .us = 400000);
+    PLAN(s, .on = "renew", .fate.back_us = 400000);
     TELLS_IN(s, 1500, "ANOMALY");
     SAME(s, p->event.remaining_ms, 4001); /* what it had left when it was asked */
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 30000000 - 307000);

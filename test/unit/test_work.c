@@ -80,7 +80,7 @@ static struct hl_reply *topology(unsigned span)
 A_PLAY(a_long_topology_costs_few_compares)
 {
     cluster_set(s);
-    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(1));
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = topology(1));
     compares = 0;
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares >= RANGES - HOSTS && compares < 2 * RANGES);
@@ -90,7 +90,7 @@ A_PLAY(a_long_topology_costs_few_compares)
 A_PLAY(ranges_that_overlap_without_end_are_passed_over)
 {
     cluster_set(s);
-    PLAN(s, .on = "CLUSTER SLOTS", .act = PLAN_INSTEAD, .reply = topology(RANGES));
+    PLAN(s, .on = "CLUSTER SLOTS", .fate.refusal = topology(RANGES));
     compares = 0;
     fixture_connect(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL));
     HOLDS(s, compares < 10);

@@ -12,28 +12,12 @@ static int matches(const struct plan *plan, const struct hl_link *link, const ch
     return plan->on_stream == 0 || (plan->on_stream > 0) == link->is_stream;
 }
 
-static void meet(struct plan *plan, struct net_fate *fate)
+static void meet(const struct plan *plan, struct net_fate *fate)
 {
-    switch (plan->act) {
-    case PLAN_NOTHING: break;
-    case PLAN_REFUSE:
-        fate->refusal = say_error("%s", plan->error);
-        fate->back_us = plan->us;
-        break;
-    case PLAN_INSTEAD: fate->refusal = say_again(plan->reply); break;
-    case PLAN_ANSWER: fate->answer = say_again(plan->reply); break;
-    case PLAN_DELAY_REQUEST: fate->there_us = plan->us; break;
-    case PLAN_DELAY_ANSWER: fate->back_us = plan->us; break;
-    case PLAN_HOLD: fate->held_by = plan; break;
-    case PLAN_LOSE_REQUEST: fate->is_lost = 1; break;
-    case PLAN_LOSE_ANSWER: fate->answer_is_lost = 1; break;
-    case PLAN_RESET_BEFORE: fate->resets_before = 1; break;
-    case PLAN_RESET_AFTER: fate->resets_after = 1; break;
-    case PLAN_STRAY:
-        fate->is_stray = 1;
-        fate->there_us = plan->us;
-        break;
-    }
+    *fate = plan->fate;
+    fate->answer = fate->answer ? say_again(fate->answer) : NULL;
+    fate->refusal = plan->error ? say_error("%s", plan->error) : fate->refusal ? say_again(fate->refusal) : NULL;
+    fate->held_by = plan->holds ? plan : NULL;
 }
 
 static void decide(void *arg, const struct hl_link *link, struct message *request)
@@ -66,7 +50,8 @@ void plans_done(struct plans *plans)
     plans->net->decide = NULL;
     while ((plan = TAILQ_FIRST(&plans->list)) != NULL) {
         TAILQ_REMOVE(&plans->list, plan, entry);
-        say_free(plan->reply);
+        say_free(plan->fate.refusal);
+        say_free(plan->fate.answer);
         free(plan);
     }
 }
