@@ -2,19 +2,9 @@
 /* What may be believed of a grant that was pushed, and what keeps a queue at the store going. Pushes that must come at an odd moment are said by
  * handle, and what they say is then true at the store. */
 #include "safety.h"
+#include "stage.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
-
-/* The channel is there before it asks: its one heartbeat is number 1. */
-static struct handle *waits(struct client *p, const char *tag)
-{
-    struct handle *handle = handle_new(p, tag, "stock", FAIR(.lease_ms = 30000));
-    run_ms(p->fixture, 2);
-    acquire(handle, HILOCK_FOREVER);
-    run_ms(p->fixture, 2);
-    fixture_hush(p->fixture);
-    return handle;
-}
 
 /* Another client's lock, which hands over. */
 static void taken(struct fixture *s) { store_grant(&s->store, "stock", "x:9", 600000); }
@@ -31,7 +21,7 @@ ALSO(FAIR_UNKNOWN_KEPT, a_grant_of_another_name_is_not_believed, "nothing is rep
 SAFETY_WITH_CLIENT(FAIR_OTHER_NAME_BELIEVED, a_grant_of_another_name_is_not_believed, OVERBELIEF)
 {
     taken(s);
-    waits(p, "b");
+    waits(p, "b", "stock");
     const char *holder = formatted("%s:1", p->uuid);
     store_take(&s->store, "{stock}", holder, 3000);
     SAME(s, push_grant(p, "{stock}", 1, 1, 1, store_token(&s->store, "{stock}", holder)), 1);
@@ -55,7 +45,7 @@ ALSO(FAIR_NEWEST_SEND, a_grant_counts_from_the_very_heartbeat_it_names, OVERBELI
 SAFETY_WITH_CLIENT(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_it_names, OVERBELIEF)
 {
     taken(s);
-    waits(p, "b");
+    waits(p, "b", "stock");
     run_ms(s, 100);
     uint64_t token = grant(s, p, 1, 3000);
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 1000000);
@@ -69,8 +59,8 @@ SAFETY_WITH_CLIENT(FAIR_NUMBERS_REUSED, a_grant_counts_from_the_very_heartbeat_i
 SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat, OVERBELIEF)
 {
     world_clock_set_rate(&s->store.clock, 9000);
-    struct handle *a = waits(fixture_connect(s, NULL), "a");
-    struct handle *b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a", "stock");
+    struct handle *b = waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 2900);
     PLAN(s, .on = "renew", .fate.is_lost = 1, .times = PLAN_ALWAYS);
     release_quietly(a);
@@ -81,7 +71,7 @@ SAFETY(FAIR_DRIFT_OF_LEASE, the_margin_covers_the_time_since_the_heartbeat, OVER
 SAFETY_WITH_CLIENT(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confirmed_first, "nothing is reported")
 {
     taken(s);
-    waits(p, "b");
+    waits(p, "b", "stock");
     s->place->mood = NET_REFUSES;
     net_reset(&s->net, &p->loop, NET_COMMANDS);
     run_ms(s, 100);
@@ -94,8 +84,8 @@ SAFETY_WITH_CLIENT(FAIR_BELIEVES_OLD_LINK, a_push_about_an_earlier_link_is_confi
 
 SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_first, OVERBELIEF)
 {
-    struct handle *a = waits(fixture_connect(s, NULL), "a");
-    waits(fixture_connect(s, NULL), "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a", "stock");
+    waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 100);
     PLAN(s, .on = "renew", .fate.is_lost = 1);
     world_clock_step(&s->store.clock, 2000000);
@@ -110,7 +100,7 @@ SAFETY(FAIR_STEP_BELIEVED, a_push_that_counts_a_step_of_the_clock_is_confirmed_f
 
 SAFETY(FAIR_OLD_NO_BELIEVED, an_old_no_does_not_end_a_hold, "b:OK")
 {
-    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a", "stock"), *b = waits(fixture_connect(s, NULL), "b", "stock");
     PLAN(s, .on = "mutex_acquire", .fate.back_us = 500000);
     run_to_heartbeat(s);
     run_ms(s, 1);
@@ -123,7 +113,7 @@ SAFETY_WITH_CLIENT(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold
 {
     s->is_tampered = 1;
     taken(s);
-    waits(p, "b");
+    waits(p, "b", "stock");
     PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99));
     run_to_heartbeat(s);
     uint64_t token = grant(s, p, 1, 3000);
@@ -137,7 +127,7 @@ SAFETY_WITH_CLIENT(FAIR_RETAKEN_BELIEVED, under_another_token_it_is_another_hold
 SAFETY(R11_HEARTBEAT_RESURRECTS, an_answer_behind_the_end_of_the_window_revives_nothing, "b:LOST SUSPENDED")
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(q, "b");
+    struct handle *a = waits(fixture_connect(s, NULL), "a", "stock"), *b = waits(q, "b", "stock");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 300000);
     run_to_heartbeat(s);
     release_quietly(a);
@@ -158,9 +148,9 @@ SAFETY(FAIR_TAIL, a_waiter_keeps_its_place_though_the_store_forgets, "b->result.
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
     taken(s);
-    struct handle *b = waits(p, "b");
+    struct handle *b = waits(p, "b", "stock");
     run_ms(s, 2500);
-    waits(q, "c");
+    waits(q, "c", "stock");
     run_ms(s, 5700);
     store_clear(&s->store);
     taken(s);
@@ -199,7 +189,7 @@ SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
-    waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 1000);
     store_delete(&s->store, "stock");
     SAME(s, store_publish(&s->store, "redisson_lock__channel:{stock}:java:2", "0"), 1);
@@ -211,7 +201,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
-    waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 500);
     store_delete(&s->store, "redisson_lock_queue:{stock}");
     run_ms(s, 500);
@@ -223,7 +213,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
 SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
-    waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 1000);
     store_take(&s->store, "stock", "java:2", 60000);
     run_ms(s, 3000);
@@ -236,7 +226,7 @@ SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
-    waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b", "stock");
     run_ms(s, 500);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}:java:2"), 1);
@@ -249,7 +239,7 @@ SAFETY(FAIR_LISTENS_ON, nobody_listens_for_programs_that_have_gone,
 SAFETY(FAIR_NO_HEARTBEAT, a_dead_holder_is_found_by_the_end_of_its_lease, "b:OK")
 {
     store_grant(&s->store, "stock", "x:9", 1500);
-    waits(fixture_connect(s, NULL), "b");
+    waits(fixture_connect(s, NULL), "b", "stock");
     TELLS_IN(s, 1510, "b:OK");
 }
 
@@ -279,7 +269,7 @@ SAFETY(FAIR_UNSENT_LEAVES_QUEUE, who_gives_up_under_the_guard_leaves_the_queue, 
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 30000));
     struct handle *b, *o = handle_new(fixture_connect(s, NULL), "o", "stock", FAIR(0));
     taken(s);
-    b = waits(p, "b");
+    b = waits(p, "b", "stock");
     SAME(s, waiters_of(o), 1);
     store_restart(&s->store, 1);
     net_reset(&s->net, NULL, NET_ALL);
@@ -303,7 +293,7 @@ SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in, "another"
 {
     static const char *const subscribe[] = {"SUBSCRIBE", "redisson_lock__channel:{stock}"};
     static const size_t lengths[] = {9, 30};
-    struct handle *a = waits(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b"), *t;
+    struct handle *a = waits(fixture_connect(s, NULL), "a", "stock"), *b = waits(fixture_connect(s, NULL), "b", "stock"), *t;
     struct store_peer *other = store_connect(&s->store, take_if_free, s);
     say_free(store_execute(other, 2, subscribe, lengths));
     for (int i = 0; i < 300 && strcmp(store_holder(&s->store, "stock"), "another") != 0; i++) {

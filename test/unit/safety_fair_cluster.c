@@ -4,19 +4,6 @@
 #include "safety.h"
 #include "stage.h"
 
-#define FAIR HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000)
-
-/* Has it, or stands in the queue; its client is linked to the server already. */
-static struct handle *waits(struct client *p, const char *tag, const char *name)
-{
-    struct handle *handle = handle_new(p, tag, name, FAIR);
-    run_ms(p->fixture, 2);
-    acquire(handle, HILOCK_FOREVER);
-    run_ms(p->fixture, 5);
-    fixture_hush(p->fixture);
-    return handle;
-}
-
 /* The servers' clocks differ. The heartbeat that the grant names went to the first of them, and the push is late. */
 SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
        "(int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(store_at(s, 0), name)")

@@ -72,6 +72,16 @@ const char *cluster_name(unsigned at, int nth)
     return name;
 }
 
+struct handle *waits(struct client *p, const char *tag, const char *name)
+{
+    struct handle *handle = handle_new(p, tag, name, HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 30000));
+    run_ms(p->fixture, 2);
+    acquire(handle, HILOCK_FOREVER);
+    run_ms(p->fixture, 5);
+    fixture_hush(p->fixture);
+    return handle;
+}
+
 struct handle *cluster_handle(struct client *p, const char *tag, unsigned at)
 {
     return handle_new(p, tag, cluster_name(at, 0), NULL);

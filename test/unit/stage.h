@@ -21,6 +21,8 @@ struct client *cluster_begin(struct fixture *s); /* set and connected */
 /* A name whose slot is at this server at first; nth of them. Good until thirty more. */
 const char *cluster_name(unsigned at, int nth);
 unsigned cluster_slot(const char *name);
+/* FAIR: has it, or stands in the queue. Its channel is there before it asks: its one heartbeat is number 1. */
+struct handle *waits(struct client *p, const char *tag, const char *name);
 struct handle *cluster_handle(struct client *p, const char *tag, unsigned at); /* of the first such name */
 
 /* The slot begins to move; keys go over one by one; all know that it has moved. */

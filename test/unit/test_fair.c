@@ -11,8 +11,7 @@ static struct handle *fair(struct client *p, const char *tag) { return handle_ne
 /* Stands in the queue, and the clients are quiet. */
 static struct handle *waits(struct client *p, const char *tag)
 {
-    struct handle *handle = fair(p, tag);
-    acquire(handle, HILOCK_FOREVER);
+    struct handle *handle = acquiring(fair(p, tag), HILOCK_FOREVER);
     run_ms(p->fixture, 2);
     return handle;
 }

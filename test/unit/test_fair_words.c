@@ -16,20 +16,11 @@
 
 static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
 
-static const char *text_of(const struct hl_command *command)
-{
-    static char text[8192];
-    size_t used = 0;
-    for (int i = 0; i < command->argc; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? "|" : "", (int)command->lengths[i], command->argv[i]);
-    return text;
-}
-
 static void assert_script(const struct hl_command *command, const struct hl_script *script, const char *arguments)
 {
     char expected[512];
     snprintf(expected, sizeof expected, "EVALSHA|%s%s", script->sha1, arguments);
-    assert_string_equal(text_of(command), expected);
+    assert_string_equal(say_request(command), expected);
     assert_ptr_equal(command->script, script);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an error reply means: whether time may heal it, and the answer to the user. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "wire/fault.h"
@@ -10,11 +9,10 @@ static struct hl_fault fault_of(const char *text)
 {
     /* exactly as long as the text: a reader that looks behind it is found by the sanitizers */
     size_t length = strlen(text);
-    char *bytes = malloc(length + !length);
-    assert_non_null(bytes);
+    char *bytes = test_malloc(length + !length);
     memcpy(bytes, text, length);
     struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
-    free(bytes);
+    test_free(bytes);
     return fault;
 }
 

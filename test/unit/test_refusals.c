@@ -207,12 +207,10 @@ static void strike(struct stage *t)
     hilock_lock_free(t->orphan);
 }
 
-static size_t executed(const struct fixture *s) { return s->store.lines_count; }
-
 static void try_row(struct stage *t, const struct row *row)
 {
     struct fixture *s = t->fixture;
-    size_t blocks = s->memory.blocks, commands = executed(s);
+    size_t blocks = s->memory.blocks, commands = s->store.lines_count;
     int was_broken = s->is_broken;
     hilock_client *client = row->whose == CLOSING ? t->closing : row->whose == GUARDED ? t->guarded : t->client;
     SAME(s, row->call(t, row), row->status);
@@ -226,7 +224,7 @@ static void try_row(struct stage *t, const struct row *row)
     SAME(s, hilock_lock_state(t->held), HILOCK_STATE_HELD);
     SAME(s, s->memory.blocks, blocks);
     run_ms(s, 1);
-    SAME(s, executed(s), commands);
+    SAME(s, s->store.lines_count, commands);
     TELLS(s, "");
     if (s->is_broken != was_broken)
         fprintf(stderr, "  ... in \"%s\"\n", row->what);

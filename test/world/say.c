@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "memory/reply.h"
 
 static struct hl_reply *make(enum hl_reply_type type)
@@ -128,4 +129,13 @@ void say_free(struct hl_reply *reply)
         return;
     clear(reply);
     free(reply);
+}
+
+const char *say_request(const struct hl_command *command)
+{
+    static char text[8192];
+    size_t used = 0;
+    for (int i = 0; i < command->argc; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s", i ? "|" : "", (int)command->lengths[i], command->argv[i]);
+    return text;
 }
