@@ -25,16 +25,17 @@ void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us)
 void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_text detail;
+    uint64_t now_us = hl_now_us(&core->host);
     hold->reason = (uint8_t)reason;
     hl_message_of_loss(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = hl_hold_is_told(hold) ? hold->lock : NULL, .name = hold->name->bytes,
                                      .reason = reason, .detail = detail.bytes, .token = hl_hold_token(hold),
-                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
+                                     .waited_us = now_us - hold->since_us});
     hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
     if (!HL_PLANTED(LOSS_UNTOLD))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
-    hl_ending_begin(hold);
+    hl_ending_begin(hold, now_us);
 }
 
 void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason)

@@ -88,41 +88,6 @@ void hl_ending_settle(struct hl_hold *hold)
     hl_hold_free(hold);
 }
 
-void hl_ending_begin(struct hl_hold *hold)
-{
-    hold->state = HOLD_ENDING;
-    if (hl_hold_is_told(hold))
-        hl_validity_follow(hold->lock);
-    hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
-    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
-        hl_hold_unsent(hold);
-    if (HL_PLANTED(R5_SILENT_END))
-        hold->kept = KEPT_NOTHING;
-    count_in(hold);
-    hl_ending_go_on(hold);
-}
-
-void hl_ending_give_up(struct hl_hold *hold)
-{
-    hold->lock = NULL;
-    hold->end = END_UNHELD;
-    hl_hold_core(hold)->unheld++;
-    hl_ending_begin(hold);
-}
-
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
-{
-    struct hl_hold *hold = hl_hold_new(core, lock);
-    if (!hold)
-        return 0;
-    hold->id = id;
-    hold->end = (uint8_t)end;
-    hold->kept = KEPT_MAYBE;
-    hold->is_queued = lock->terms->kind->has_queue != 0;
-    hl_ending_begin(hold);
-    return 1;
-}
-
 void hl_ending_answer(struct hl_hold *hold, hilock_status status)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -216,9 +181,9 @@ static void finish(struct hl_hold *hold)
 /* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
  * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
  * that. */
-void hl_ending_go_on(struct hl_hold *hold)
+static void go_on(struct hl_hold *hold, uint64_t now_us)
 {
-    int has_lapsed = is_over(hold);
+    int has_lapsed = now_us >= over_us(hold);
     if (has_lapsed) {
         (void)hl_node_withdraw(&hold->request);
         hl_hold_wake_at(hold, UINT64_MAX);
@@ -230,6 +195,43 @@ void hl_ending_go_on(struct hl_hold *hold)
         finish(hold);
     else
         release(hold);
+}
+
+void hl_ending_go_on(struct hl_hold *hold) { go_on(hold, hl_now_us(&hl_hold_core(hold)->host)); }
+
+void hl_ending_begin(struct hl_hold *hold, uint64_t now_us)
+{
+    hold->state = HOLD_ENDING;
+    if (hl_hold_is_told(hold))
+        hl_validity_follow(hold->lock);
+    hold->since_us = now_us;
+    if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
+        hl_hold_unsent(hold);
+    if (HL_PLANTED(R5_SILENT_END))
+        hold->kept = KEPT_NOTHING;
+    count_in(hold);
+    go_on(hold, now_us);
+}
+
+void hl_ending_give_up(struct hl_hold *hold)
+{
+    hold->lock = NULL;
+    hold->end = END_UNHELD;
+    hl_hold_core(hold)->unheld++;
+    hl_ending_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
+}
+
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
+{
+    struct hl_hold *hold = hl_hold_new(core, lock);
+    if (!hold)
+        return 0;
+    hold->id = id;
+    hold->end = (uint8_t)end;
+    hold->kept = KEPT_MAYBE;
+    hold->is_queued = lock->terms->kind->has_queue != 0;
+    hl_ending_begin(hold, hl_now_us(&core->host));
+    return 1;
 }
 
 static uint64_t again_us(const struct hl_hold *hold)

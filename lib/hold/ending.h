@@ -10,7 +10,8 @@
 
 /* the id may be at the store. 0: no memory, it lapses */
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
-void hl_ending_begin(struct hl_hold *hold);        /* any state but ENDING; frees it at once if nothing is there */
+/* any state but ENDING; frees it at once if nothing is there */
+void hl_ending_begin(struct hl_hold *hold, uint64_t now_us);
 void hl_ending_give_up(struct hl_hold *hold);      /* the same of an attempt whose grant was never reported */
 void hl_ending_go_on(struct hl_hold *hold);        /* after the report of a loss: what waited for that */
 void hl_ending_haunt(struct hl_hold *hold); /* an acquire of it has no answer */

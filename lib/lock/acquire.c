@@ -157,7 +157,7 @@ static void part(struct hl_acquire *acquire)
         hl_grants_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
-    hl_ending_begin(hold);
+    hl_ending_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
 /* Acquires outside of the line ask for themselves; of those in it, the first. */

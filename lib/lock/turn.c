@@ -36,11 +36,11 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
     core->held -= hl_terms_count(lock->terms);
 }
 
-static void trace_released(struct hl_core *core, const struct hilock_lock *lock, const struct hl_hold *hold)
+static void trace_released(const struct hilock_lock *lock, const struct hl_hold *hold, uint64_t now_us)
 {
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
-                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
+                                     .waited_us = now_us - hold->since_us});
 }
 
 static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -63,7 +63,7 @@ static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquir
     hl_handoff(core, hold, next);
 }
 
-static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold,
+static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, uint64_t now_us,
                       hilock_result_fn *on_result, void *user)
 {
     int was_lost = hold->state == HOLD_ENDING;
@@ -76,7 +76,7 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
         return;
     }
     hl_next_take(core, hold);
-    hl_ending_begin(hold);
+    hl_ending_begin(hold, now_us);
 }
 
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -84,13 +84,14 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     struct hl_hold *hold = lock->hold;
     struct hl_acquire *next = hl_handoff_next(core, hold);
     struct hl_call *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
+    uint64_t now_us = hl_now_us(&core->host);
     end(core, hold, 0);
     if (hold->state == HOLD_HELD)
-        trace_released(core, lock, hold);
+        trace_released(lock, hold, now_us);
     if (next && (receipt || !on_result))
         hand_on(core, hold, next, receipt);
     else
-        give_back(core, lock, hold, on_result, user);
+        give_back(core, lock, hold, now_us, on_result, user);
 }
 
 void hl_turn_lost(struct hl_core *core, struct hl_hold *hold) { end(core, hold, 1); }
