@@ -18,23 +18,12 @@ static uint64_t asked, chosen;
 static int has_struck, frames_count;
 static void *frames[FRAMES_MAX];
 
-/* A sanitizer that is linked statically has no next in line. NULL: there is none. */
-void *__interceptor_malloc(size_t bytes) __attribute__((weak));
-void *__interceptor_calloc(size_t count, size_t bytes) __attribute__((weak));
-void *__interceptor_realloc(void *memory, size_t bytes) __attribute__((weak));
-
+/* A sanitizer's search for leaks; NULL: there is none. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
 /* ISO C knows no cast from an object's address to a function's. */
 static void *next_in_line(const char *name) { return dlsym(RTLD_NEXT, name); }
-#define FIND(next, of_sanitizer, name)                                       \
-    do {                                                                     \
-        if (!(next) && (of_sanitizer))                                       \
-            (next) = (of_sanitizer);                                         \
-        else if (!(next))                                                    \
-            memcpy(&(next), &(void *){next_in_line(name)}, sizeof(next));    \
-    } while (0)
 
 static int strikes(void)
 {
@@ -48,26 +37,22 @@ static int strikes(void)
     return 1;
 }
 
-void *malloc(size_t bytes)
-{
-    static void *(*next)(size_t);
-    FIND(next, __interceptor_malloc, "malloc");
-    return strikes() ? NULL : next(bytes);
-}
+/* A sanitizer that is linked statically has no next in line. */
+#define SERVE(name, parameters, arguments)                              \
+    void *__interceptor_##name parameters __attribute__((weak));        \
+    void *name parameters                                               \
+    {                                                                   \
+        static void *(*next) parameters;                                \
+        if (!next && __interceptor_##name)                              \
+            next = __interceptor_##name;                                \
+        else if (!next)                                                 \
+            memcpy(&next, &(void *){next_in_line(#name)}, sizeof next); \
+        return strikes() ? NULL : next arguments;                       \
+    }
 
-void *calloc(size_t count, size_t bytes)
-{
-    static void *(*next)(size_t, size_t);
-    FIND(next, __interceptor_calloc, "calloc");
-    return strikes() ? NULL : next(count, bytes);
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-    static void *(*next)(void *, size_t);
-    FIND(next, __interceptor_realloc, "realloc");
-    return strikes() ? NULL : next(memory, bytes);
-}
+SERVE(malloc, (size_t bytes), (bytes))
+SERVE(calloc, (size_t count, size_t bytes), (count, bytes))
+SERVE(realloc, (void *memory, size_t bytes), (memory, bytes))
 
 char *strdup(const char *text)
 {
