@@ -66,6 +66,21 @@ GIVEN(who_gives_up_on_the_way_leaves_nothing,
     TELLS_IN(s, 2, "a:OK");
 }
 
+/* Its lease runs out before it can be sent. */
+GIVEN(who_was_to_go_along_with_a_release_that_never_left_asks_alone,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    run_ms(s, 1);
+    cut_off(s);
+    run_ms(s, 10);
+    release(a);
+    TELLS_IN(s, 30000, "b:WAITING a:release UNKNOWN a:SETTLED");
+    s->place->mood = NET_LISTENS;
+    TELLS_IN(s, 3000, "b:OK");
+}
+
 /* ---- who fits ---- */
 
 A_PLAY(to_a_SIMPLE_lock_and_from_one_nothing_is_handed)
