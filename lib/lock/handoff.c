@@ -71,7 +71,7 @@ struct hl_acquire *hl_handoff_next(struct hl_core *core, const struct hl_hold *h
     return is_good_for(hold, next->lock->terms, now_us) && is_enough(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
-/* The next one drops its own unused hold. */
+/* The next one drops its own unused hold. Reports for its former holder are not made. */
 static void take_over(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     struct hl_terms *from = hold->terms;

@@ -137,8 +137,6 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold)};
-    if (!hl_hold_is_told(hold))
-        return;
     if (bit == REPORT_RENEWED)
         hl_text_set(&detail, "\"%s\" is renewed again", hl_quote(lock->name->bytes, lock->name->length).bytes);
     else

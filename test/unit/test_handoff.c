@@ -196,6 +196,25 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     HOLDS(s, is_ours(s, "shelf"));
 }
 
+/* Renewals of both fail for the second time in one turn. */
+HOLDING(reports_of_the_former_turn_are_not_made_to_the_next, NULL)
+{
+    struct handle *c = held(p, "c", "other", NULL);
+    late = a;
+    asking(p, "b", "stock", NULL);
+    run_ms(s, 1);
+    PLAN(s, .on = "renew", .error = "BUSY", .times = 4);
+    when(c, "RENEWAL_FAILED", release_late);
+    for (int i = 0; i < 2; i++) {
+        extend(c, 0);
+        extend(a, 0);
+        run_us(s, 10);
+        frozen_ms(p, 5);
+        run_ms(s, 1);
+    }
+    TELLS(s, "b:WAITING c:extend UNWRITABLE a:extend UNWRITABLE c:extend UNWRITABLE c:RENEWAL_FAILED a:extend LOST a:released b:OK");
+}
+
 static struct handle *other;
 static void cancel_other(struct handle *handle) { SAME(handle->fixture, cancel(other), HILOCK_OK); }
 

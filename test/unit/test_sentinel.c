@@ -112,6 +112,16 @@ WITH_SENTINELS(one_who_names_another_master_of_the_same_epoch_is_outvoted)
     HOLDS(s, is_ours(s, "stock"));
 }
 
+/* It serves as an answer to the second half, too. */
+A_PLAY(an_epoch_that_is_no_number_is_not_believed)
+{
+    sentinels_set(s);
+    PLAN(s, .on = "SENTINEL", .times = PLAN_ALWAYS,
+         .fate.answer = say_array(4, say_string("127.0.0.1"), say_string("6379"), say_string("config-epoch"), say_string("soon")));
+    acquire(handle_new(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = SENTINEL_URL)), "a", "stock", NULL), 500);
+    TELLS_IN(s, 600, "a:UNREACHABLE");
+}
+
 A_PLAY(a_master_that_nobody_knows_is_told)
 {
     struct handle *a;
