@@ -138,10 +138,10 @@ A_PLAY(a_loop_that_stood_still_gives_its_answers_a_moment) { stands_still(s, 900
 
 A_PLAY(a_dead_idle_link_is_found_by_the_probe)
 {
-    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 3000));
     p->tells = 1;
     PLAN(s, .on = "TIME", .fate.is_lost = 1);
-    TELLS_IN(s, 2400, "");
+    TELLS_IN(s, 4900, "");
     TELLS_IN(s, 200, "down up");
 }
 
