@@ -97,6 +97,20 @@ GIVEN(an_acquire_that_went_unanswered_waits_for_the_guard, fixture_connect(s, GU
     HOLDS(s, sent_at_us(s, "mutex_acquire", -1) >= sim_store_started_us(s->store.core) - (store_us(&s->store) - fixture_us(s)) + 4000000);
 }
 
+/* The server kept what it had. */
+GIVEN(a_release_under_the_guard_asks_for_nobody_else, fixture_connect(s, GUARDED(.turns_max = 1)))
+{
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    store_restart(&s->store, 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 1000);
+    HOLDS(s, is_held(a));
+    release_quietly(a);
+    TELLS_IN(s, 1000, "b:WAITING");
+    TELLS_IN(s, 3000, "b:OK");
+}
+
 /* Every way out of a barred acquire, in the turn before its answer. */
 GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 {
