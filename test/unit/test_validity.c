@@ -84,6 +84,21 @@ A_PLAY(whatever_ends_the_hold_it_is_0_before_anybody_is_told)
     }
 }
 
+HOLDING(it_is_0_while_its_loss_stands_behind_another_callback, NULL)
+{
+    struct handle *c = held(p, "c", "other", NULL);
+    watched = validity_of(a);
+    s->is_tampered = 1;
+    store_clear(&s->store);
+    extend(c, 0);
+    extend(a, 0);
+    run_us(s, 10);
+    when(c, "extend LOST", it_is_0);
+    frozen_ms(p, 5);
+    TELLS_IN(s, 1, "c:extend LOST a:extend LOST");
+    hilock_validity_unref(watched);
+}
+
 HOLDING(in_a_forked_child_it_is_0, NULL)
 {
     hilock_validity *validity = validity_of(a);
