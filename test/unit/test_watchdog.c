@@ -43,6 +43,7 @@ HOLDING(no_answer_until_the_deadline_is_EXPIRED_at_the_deadline, &short_lease)
     HOLDS(s, a->event.lock == a->lock && a->event.client == p->client);
     TEXT(s, a->detail, "EXPIRED: no renewal of \"stock\" got through (lease 3000 ms); 127.0.0.1:6379 is unreachable");
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+    SAME(s, counts_of(p).renewals_failed, 3);
 }
 
 /* Some of the last retries fall into the last moments. */
