@@ -66,8 +66,8 @@ GIVEN(who_gives_up_on_the_way_leaves_nothing,
     TELLS_IN(s, 2, "a:OK");
 }
 
-/* Its lease runs out before it can be sent. */
-GIVEN(who_was_to_go_along_with_a_release_that_never_left_asks_alone,
+/* The lease runs out before the release can be sent. */
+GIVEN(the_next_in_line_of_a_release_that_never_left_asks_alone,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
 {
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
