@@ -21,6 +21,8 @@ GIVEN(a_release_without_an_answer_is_UNKNOWN_and_settled_later,
     SAME(s, a->event.waited_ms, (a->at_us - released_us) / 1000);
     HOLDS(s, strstr(a->detail, "the release of \"stock\" is confirmed after 1") && strstr(p->log, a->detail));
     HOLDS(s, !is_ours(s, "stock"));
+    client_close(p, HILOCK_FOREVER);
+    TELLS_IN(s, 10, "closed");
 }
 
 GIVEN(an_unknown_release_is_settled_when_the_lease_is_over,

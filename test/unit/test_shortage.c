@@ -6,17 +6,13 @@
 
 static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, tag, "stock", NULL);
-    SAME(p->fixture, acquire(handle, wait_ms), HILOCK_OK);
-    return handle;
+    return acquiring(handle_new(p, tag, "stock", NULL), wait_ms);
 }
 
 /* Another lease than the others': who is before it cannot leave it the place in the queue. */
 static struct handle *waiting_otherwise(struct client *p, const char *tag, uint32_t wait_ms)
 {
-    struct handle *handle = handle_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000));
-    SAME(p->fixture, acquire(handle, wait_ms), HILOCK_OK);
-    return handle;
+    return acquiring(handle_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)), wait_ms);
 }
 
 static void run_out(struct fixture *s) { s->memory.is_out = s->memory.spares_links = 1; }
@@ -103,4 +99,16 @@ WITH_CLIENT(a_multi_that_gives_back_without_memory_waits_for_the_answer)
     HOLDS(s, s->world.steps - steps < 10);
     s->memory.is_out = 0;
     TELLS_IN(s, 1000, "m:OK");
+}
+
+WITH_CLIENT(a_link_that_found_no_memory_is_tried_again_soon)
+{
+    cut_off(s);
+    s->place->mood = NET_LISTENS;
+    s->memory.is_out = 1;
+    run_ms(s, 500);
+    HOLDS(s, strstr(p->log, "out of memory while connecting"));
+    s->memory.is_out = 0;
+    asking(p, "a", "stock", NULL);
+    TELLS_IN(s, 1000, "a:OK");
 }
