@@ -274,9 +274,7 @@ struct handle *lone(struct fixture *fixture) { return handle_new(fixture_connect
 struct handle *asking(struct client *client, const char *tag, const char *name,
                       const struct hilock_lock_options *options)
 {
-    struct handle *handle = handle_new(client, tag, name, options);
-    acquire(handle, HILOCK_FOREVER);
-    return handle;
+    return acquiring(handle_new(client, tag, name, options), HILOCK_FOREVER);
 }
 
 struct handle *held(struct client *client, const char *tag, const char *name, const struct hilock_lock_options *options)
