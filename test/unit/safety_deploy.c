@@ -110,6 +110,7 @@ SAFETY(ASK_WITHOUT_ASKING, an_ask_is_followed_behind_ASKING, "a:OK a:released")
     release(a);
     TELLS_IN(s, 100, "a:OK a:released");
     SAME(s, store_count(store_at(s, 2), "ASKING"), 1);
+    SAME(s, client_lines(p, "ASKING"), 0);
 }
 
 SAFETY(MOVES_UNNOTICED, what_another_server_has_now_is_asked_for_there, "a->event.reason == HILOCK_REASON_TAKEN")

@@ -47,6 +47,17 @@ A_PLAY(a_slot_is_listened_to_once_for_all_its_locks)
     SAME(s, asked_all(s, "SUBSCRIBE"), 0);
 }
 
+A_PLAY(a_channel_that_a_cluster_in_trouble_refuses_is_asked_for_again)
+{
+    cluster_set(s);
+    struct client *p = cluster_connect(s);
+    PLAN(s, .on = "SSUBSCRIBE", .error = "CLUSTERDOWN The cluster is down");
+    waits(p, "a", "one");
+    run_ms(s, 1000);
+    SAME(s, client_lines(p, "refused"), 0);
+    SAME(s, asked_all(s, "SSUBSCRIBE"), 1);
+}
+
 /* Names that were of use once leave nothing for long. */
 A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {
