@@ -65,9 +65,9 @@ void hl_recent_repeat(struct hl_core *core)
         struct released *released = &core->recent->ring[i];
         if (!released->name || !may_be_back(core, released))
             continue;
-        (void)hl_ending_of(core, &(struct hilock_lock){.terms = released->terms, .name = released->name},
-                           released->id, END_REPEATED);
-        forget(core, released);
+        if (hl_ending_of(core, &(struct hilock_lock){.terms = released->terms, .name = released->name},
+                         released->id, END_REPEATED)) /* else without memory: when a link comes up again */
+            forget(core, released);
     }
 }
 

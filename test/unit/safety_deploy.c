@@ -67,7 +67,11 @@ SAFETY(LOST_RELEASES_SAID_ONCE, a_lost_release_is_repeated_until_the_new_master_
     struct plan *refused;
     refused = PLAN(s, .on = "mutex_release", .at = replica_of(s), .times = PLAN_ALWAYS,
                    .error = "NOREPLICAS Not enough good replicas to write.");
+    s->memory.is_out = s->memory.spares_links = 1;
     sentinels_fail_over(s, 3, 1, 1);
+    run_ms(s, 500);
+    s->memory.is_out = 0;
+    net_reset(&s->net, NULL, NET_ALL); /* there was no memory for it: it is said when a link comes up again */
     run_ms(s, 2000);
     HOLDS(s, is_at(replica_of(s), a));
     plan_end(refused);

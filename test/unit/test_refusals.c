@@ -199,12 +199,9 @@ static void set(struct stage *t, struct fixture *s)
 
 static void strike(struct stage *t)
 {
-    hilock_lock_free(t->idle);
-    hilock_lock_free(t->waiting);
-    hilock_lock_free(t->held);
-    hilock_lock_free(t->late_idle);
-    hilock_lock_free(t->late_held);
-    hilock_lock_free(t->orphan);
+    hilock_lock *const all[] = {t->idle, t->waiting, t->held, t->late_idle, t->late_held, t->orphan};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        hilock_lock_free(all[i]);
 }
 
 static void try_row(struct stage *t, const struct row *row)
