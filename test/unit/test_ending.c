@@ -66,6 +66,15 @@ A_PLAY(what_is_not_known_to_be_released_is_released_again)
     }
 }
 
+HOLDING(a_release_without_an_answer_is_UNKNOWN_though_its_lease_is_over_when_the_process_goes_on, &short_lease)
+{
+    PLAN(s, .on = "mutex_release", .fate.resets_before = 1);
+    release(a);
+    run_us(s, 10);
+    frozen_ms(p, 100000);
+    TELLS_IN(s, 10, "a:release UNKNOWN a:SETTLED");
+}
+
 HOLDING(a_release_whose_message_is_refused_is_a_release, NULL)
 {
     sim_store_mute(s->store.core);

@@ -4,10 +4,7 @@
 
 #include "play.h"
 
-static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
-{
-    return acquiring(handle_new(p, tag, "stock", NULL), wait_ms);
-}
+static struct handle *waiting(struct client *p, const char *tag, uint32_t ms) { return acquiring(handle_new(p, tag, "stock", NULL), ms); }
 
 /* Another lease than the others': who is before it cannot leave it the place in the queue. */
 static struct handle *waiting_otherwise(struct client *p, const char *tag, uint32_t wait_ms)
