@@ -11,7 +11,7 @@
 #include "famine.h"
 #include "support/fixture.h"
 
-enum { LEASE_MS = 60000, QUEUE_MS = 90000, COMMAND_MS = 80 /* a lost acquire keeps its client from leaving for so long */ };
+enum { LEASE_MS = 60000, QUEUE_MS = 90000, KEPT_MS = 100, COMMAND_MS = 80 /* a lost acquire keeps its client from leaving for so long */ };
 
 struct day {
     struct client client;
@@ -83,7 +83,8 @@ static void at_store(const char *command)
 
 static int nobody_is_there(void *redis) { return redis_clients(redis) == 0; }
 
-/* A hold whose release could not be sent, or was not answered in COMMAND_MS, is left to its lease; nothing lasts longer. */
+/* A hold whose release could not be sent, or was not answered in COMMAND_MS, is left to its lease; nothing lasts longer.
+ * Whoever seems to listen besides has the name left to it for a moment: our own subscription may, after a reconnect. */
 static void check_store(const struct day *day)
 {
     static const char longest[] =
@@ -93,7 +94,7 @@ static void check_store(const struct day *day)
     check_until(nobody_is_there, stage->redis, "the clients' connections to end");
     long long left_ms = redis_integer(stage->redis, "EVAL %s 0", longest);
     CHECK(left_ms >= 0 && left_ms <= (day->is_abandoned ? QUEUE_MS : LEASE_MS));
-    CHECK(left_ms == 0 || famine_has_struck() || day->is_abandoned || day->client.watched_count);
+    CHECK(left_ms <= KEPT_MS || famine_has_struck() || day->is_abandoned || day->client.watched_count);
     redis_do(stage->redis, "FLUSHALL");
 }
 

@@ -61,7 +61,7 @@ TEST(test_redirects)
     static const char *const bad[] = {
         "MOVED 16384 h:1", "MOVED -1 h:1", "MOVED 1 h:0", "MOVED 1 h:65536", "MOVED 1 h:123456789012345678901234567890",
         "MOVED 1 h:", "MOVED 1 h", "MOVED 1 ", "MOVED 1", "MOVED ", "MOVED", "MOVED x h:1", "MOVED 1 h h:1",
-        "MOVED 1 h\n:1", "MOVEDX 1 h:1", "MOVED 1x h:1", "MOVED 1:h:1", "ASK 1 h:1"};
+        "MOVED 1 h\n:1", "MOVEDX 1 h:1", "MOVER 1 h:1", "MOVED 1x h:1", "MOVED 1:h:1", "ASK 1 h:1"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_string_equal(redirected(good[i][0]), good[i][1]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
