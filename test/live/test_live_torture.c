@@ -84,7 +84,7 @@ static void at_store(const char *command)
 static int nobody_is_there(void *redis) { return redis_clients(redis) == 0; }
 
 /* A hold whose release could not be sent, or was not answered in COMMAND_MS, is left to its lease; nothing lasts longer.
- * Whoever seems to listen besides has the name left to it for a moment: our own subscription may, after a reconnect. */
+ * A release leaves the name for a moment to another program that listens, as our own old subscription seems to. */
 static void check_store(const struct day *day)
 {
     static const char longest[] =
