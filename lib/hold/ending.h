@@ -8,7 +8,7 @@
 
 #include "hold/hold.h"
 
-/* the id may be at the store. 0: no memory, it lapses */
+/* the id may be at the store. 0: no memory, and it lapses, unless this is called again */
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
 /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_begin(struct hl_hold *hold, uint64_t now_us);

@@ -13,7 +13,8 @@
 struct hl_recent;
 
 void hl_recent_add(const struct hl_hold *hold); /* its release was answered */
-void hl_recent_repeat(struct hl_core *core); /* a server is up, or took over: releases that it may not know */
+/* a server is up, or took over: releases that it may not know. Those without memory stay for the next time */
+void hl_recent_repeat(struct hl_core *core);
 void hl_recent_free(struct hl_core *core);
 
 #endif
