@@ -11,7 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-const char bare_uuid[] = "5d7bf3c2-6d0e-4b0b-9f0e-0123456789ab";
+#define UUID "5d7bf3c2-6d0e-4b0b-9f0e-0123456789ab"
+
+const char bare_uuid[] = UUID, bare_label[] = "hilock-bench@host/12345";
 
 int bare_load_scripts(const char *url)
 {
@@ -37,5 +39,6 @@ struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (struct hl_params){.lease_ms = lease_ms, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
+                             .channel = "hilock:grant:" UUID, .number = 1,
                              .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }

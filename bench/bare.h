@@ -10,12 +10,12 @@
 
 struct redisContext;
 
-extern const char bare_uuid[]; /* as good as any: there is no contention */
+extern const char bare_uuid[], bare_label[]; /* as good as any: there is no contention */
 
 int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
-/* The options that hilock's client sends by default; not_after like its own, a minute ahead of the server's clock in
- * `seconds`. */
+/* What hilock's client sends by default, with the place that each acquire asks for; not_after like its own, a minute
+ * ahead of the server's clock in `seconds`. */
 struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded);
 
 /* Pairs on a blocking connection: of one name, one after the other. */

@@ -90,7 +90,7 @@ struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms)
     if (!bare)
         return NULL;
     bare->lease_ms = lease_ms;
-    bare->words = (struct hl_target){.name = name, .name_length = strlen(name), .uuid = bare_uuid};
+    bare->words = (struct hl_target){.name = name, .name_length = strlen(name), .uuid = bare_uuid, .label = bare_label};
     bare->store = store_connect(url, error);
     if (bare->store && bare_load_scripts(url) == 0 && load_release(bare))
         return bare;

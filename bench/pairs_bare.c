@@ -123,7 +123,8 @@ static void prepare_lanes(struct pairs_bare *bare)
         lane->bare = bare;
         snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
         lane->master = masters_of(bare->masters, lane->name, strlen(lane->name));
-        lane->words = (struct hl_target){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid};
+        lane->words = (struct hl_target){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid,
+                                         .label = bare_label};
     }
 }
 
