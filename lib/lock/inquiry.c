@@ -12,35 +12,34 @@
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
-static struct hl_inquiry *inquiry_of(struct hl_request *request)
+static struct hl_inquiry *inquiry_of(const struct hl_request *request)
 {
-    return (struct hl_inquiry *)(void *)((char *)request - offsetof(struct hl_inquiry, request));
+    return (struct hl_inquiry *)((uintptr_t)request - offsetof(struct hl_inquiry, request));
 }
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    *ret = hl_name_about(inquiry_of((struct hl_request *)(uintptr_t)request)->call.lock->name);
+    *ret = hl_name_about(inquiry_of(request)->call.lock->name);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_inquiry *inquiry = inquiry_of(request);
-    const struct hl_name *name = inquiry->call.lock->name;
-    const struct hl_kind *kind = inquiry->call.lock->terms->kind;
-    struct hl_acquire *acquire = inquiry->call.lock->acquire;
-    const struct hl_target words =
-        {.name = name->bytes, .name_length = name->length, .uuid = core_of(inquiry)->uuid,
-         .label = core_of(inquiry)->label};
+    const struct hl_core *core = core_of(inquiry);
+    const struct hilock_lock *lock = inquiry->call.lock;
+    const struct hl_queue_place *place = lock->acquire ? lock->acquire->place : NULL;
+    const struct hl_target words = {.name = lock->name->bytes, .name_length = lock->name->length, .uuid = core->uuid,
+                                    .label = core->label};
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        kind->peek(command, &words,
-                   &(struct hl_params){.ticket = acquire && acquire->place ? acquire->place->ticket : 0});
+        lock->terms->kind->peek(command, &words, &(struct hl_params){.ticket = place ? place->ticket : 0});
     else
-        kind->force(command, &words,
-                    &(struct hl_params){.token_ttl_ms = core_of(inquiry)->limits.token_ttl_ms,
-                                       .is_sharded = request->node->subscription.is_sharded,
-                                       .is_second = inquiry->is_second}, inquiry->holder, inquiry->holder_length);
+        lock->terms->kind->force(command, &words,
+                                 &(struct hl_params){.token_ttl_ms = core->limits.token_ttl_ms,
+                                                     .is_sharded = request->node->subscription.is_sharded,
+                                                     .is_second = inquiry->is_second},
+                                 inquiry->holder, inquiry->holder_length);
 }
 
 static void ask(struct hl_inquiry *inquiry)
@@ -52,26 +51,26 @@ static void ask(struct hl_inquiry *inquiry)
 
 /* ---- its sentence ---- */
 
-static void describe_answer(const struct hl_inquiry *inquiry, const struct hl_name *name, struct hl_text *text)
+static void describe_answer(const struct hl_inquiry *inquiry, struct hl_text *text)
 {
     static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
                                      [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
                                      [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
     const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
+    struct hl_quoted name = hl_name_quoted(inquiry->call.lock->name);
     if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
         hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
-                    hl_name_quoted(name).bytes);
+                    name.bytes);
     else if (!*inquiry->holder)
-        hl_text_set(text, "nobody holds \"%s\"", hl_name_quoted(name).bytes);
+        hl_text_set(text, "nobody holds \"%s\"", name.bytes);
     else if (inquiry->is_forcing)
-        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, hl_name_quoted(name).bytes);
+        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, name.bytes);
     else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", hl_name_quoted(name).bytes,
-                    holder.bytes, kind);
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", name.bytes, holder.bytes, kind);
     else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", hl_name_quoted(name).bytes,
-                    holder.bytes, kind, inquiry->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", name.bytes, holder.bytes, kind,
+                    inquiry->holder_remaining_ms);
 }
 
 static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
@@ -88,7 +87,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", &inquiry->detail);
     else
-        describe_answer(inquiry, name, &inquiry->detail);
+        describe_answer(inquiry, &inquiry->detail);
 }
 
 /* ---- the end ---- */
@@ -107,19 +106,17 @@ static void retire(struct hl_core *core, struct hl_notice *notice)
         inquiry_free(core, inquiry);
 }
 
-/* Retiring may free the inquiry, so its texts are copied. */
+/* Retiring may free the inquiry. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
-    char holder[sizeof inquiry->holder];
-    struct hl_text detail = inquiry->detail;
-    memcpy(holder, inquiry->holder, sizeof holder);
+    const struct hl_inquiry own = *inquiry;
     hl_callback_answer(core, &inquiry->call,
-                   (struct hilock_result){
-                       .status = inquiry->status, .holder = holder, .detail = detail.bytes,
-                       .operation = inquiry->is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
-                       .attempts = inquiry->attempts, .holder_remaining_ms = inquiry->holder_remaining_ms,
-                       .waiters = inquiry->waiters, .position = inquiry->position});
+                       (struct hilock_result){
+                           .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
+                           .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
+                           .attempts = own.attempts, .holder_remaining_ms = own.holder_remaining_ms,
+                           .waiters = own.waiters, .position = own.position});
 }
 
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
@@ -139,20 +136,17 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
 static void run_out(struct hl_core *core, struct hl_call *call)
 {
     struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)call;
-    int may_be_done = inquiry->was_sent;
     (void)core;
     hl_node_withdraw(&inquiry->request);
-    decide(inquiry, may_be_done ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
+    decide(inquiry, inquiry->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
 }
 
 void hl_inquiries_end(struct hl_core *core)
 {
-    struct hl_inquiry *inquiry = TAILQ_FIRST(&core->inquiries);
-    while (inquiry) {
+    struct hl_inquiry *inquiry;
+    TAILQ_FOREACH(inquiry, &core->inquiries, entry)
         if (inquiry->state != INQUIRY_DECIDED)
             run_out(core, &inquiry->call);
-        inquiry = TAILQ_NEXT(inquiry, entry);
-    }
 }
 
 void hl_inquiries_clear(struct hl_core *core)
@@ -165,11 +159,13 @@ void hl_inquiries_clear(struct hl_core *core)
 
 /* ---- answers ---- */
 
-static void on_fault(struct hl_inquiry *inquiry, const struct hl_fault *fault, const char *quote, size_t length)
+static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
-    hl_message_of_refusal(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms->kind, fault->status,
-                        hl_message_of_server(core_of(inquiry), quote, length).bytes, &inquiry->detail);
-    decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : fault->status);
+    struct hl_core *core = core_of(inquiry);
+    const struct hilock_lock *lock = inquiry->call.lock;
+    hl_message_of_refusal(core, lock->name, lock->terms->kind, said->fault.status,
+                          hl_message_of_server(core, said->quote, said->quote_length).bytes, &inquiry->detail);
+    decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : said->fault.status);
 }
 
 static void keep_holder(struct hl_inquiry *inquiry, const struct hl_response *peeked)
@@ -186,7 +182,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     const struct hl_response peeked = inquiry->call.lock->terms->kind->peeked(reply, HL_FORM_SCRIPT);
     if (peeked.result == HL_FAULT) {
-        on_fault(inquiry, &peeked.fault, peeked.quote, peeked.quote_length);
+        on_fault(inquiry, &peeked);
         return;
     }
     if (peeked.result == HL_NO)
@@ -211,15 +207,13 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     struct hl_response said = inquiry->call.lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
-    if (said.result == HL_AGAIN && !inquiry->is_second) {
+    if (said.result == HL_AGAIN && inquiry->is_second)
+        said = hl_response_fault(reply);
+    if (said.result == HL_AGAIN) {
         inquiry->is_second = 1;
         ask(inquiry);
-        return;
-    }
-    if (said.result == HL_AGAIN)
-        said = hl_response_fault(reply);
-    if (said.result == HL_FAULT)
-        on_fault(inquiry, &said.fault, said.quote, said.quote_length);
+    } else if (said.result == HL_FAULT)
+        on_fault(inquiry, &said);
     else
         decide(inquiry, said.result == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);
 }
@@ -241,15 +235,6 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 
 /* ---- the begin ---- */
 
-static void name_holder(struct hl_inquiry *inquiry, const char *holder)
-{
-    if (!holder || HL_PLANTED(FORCE_OF_WHOEVER))
-        return;
-    inquiry->state = INQUIRY_RELEASING;
-    inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
-    memcpy(inquiry->holder, holder, inquiry->holder_length);
-}
-
 static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int is_forcing, const char *holder,
                            hilock_result_fn *on_result, void *user)
 {
@@ -262,7 +247,11 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int i
     inquiry->is_forcing = is_forcing != 0;
     TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
     core->inquiries_open++;
-    name_holder(inquiry, holder);
+    if (holder && !HL_PLANTED(FORCE_OF_WHOEVER)) {
+        inquiry->state = INQUIRY_RELEASING;
+        inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
+        memcpy(inquiry->holder, holder, inquiry->holder_length);
+    }
     ask(inquiry);
     return HILOCK_OK;
 }

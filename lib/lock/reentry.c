@@ -7,12 +7,13 @@
 #include "hold/belief.h"
 
 struct hl_entry {
-    struct hl_call call;         /* an acquire, or a release */
+    struct hl_call call;
     TAILQ_ENTRY(hl_entry) entry; /* of its handle: an acquire until its answer, memory for a release until that
                                     comes */
     int is_entering;             /* an acquire, until its answer or the end of its hold */
     uint64_t tenure;             /* of the hold that it enters or leaves */
     uint32_t count;              /* the hold's count after it */
+    uint8_t is_acquire;          /* or a release */
     uint8_t is_cancelled;
 };
 
@@ -65,50 +66,38 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     hl_callback_free(core, &entry->call);
 }
 
-/* A dropped entry reports nothing, like a dropped wait. */
-static void trace_entry(struct hl_core *core, const struct hl_call *call, hilock_status status)
-{
-    status = hl_callback_is_off(call->lock, &call->notice) ? HILOCK_CANCELLED : status;
-    hl_trace(&core->host, status == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
-             &(struct hl_fact){.lock = call->lock, .name = call->lock->name->bytes, .status = status,
-                               .waited_us = hl_now_us(&core->host) - call->begun_us});
-}
-
-static void answer(struct hl_core *core, struct hl_entry *entry, hilock_status status, hilock_operation operation)
-{
-    struct hilock_result result =
-        {.status = status, .operation = operation,
-         .hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0,
-         .detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
-             : hilock_status_text(status)};
-    hl_callback_answer(core, &entry->call, result);
-}
-
-static void report_acquire(struct hl_core *core, struct hl_notice *notice)
+static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
-    hilock_status status = verdict(core, entry);
-    trace_entry(core, &entry->call, status);
-    answer(core, entry, status, HILOCK_OP_ACQUIRE);
-}
-
-static void report_release(struct hl_core *core, struct hl_notice *notice)
-{
-    answer(core, (struct hl_entry *)(void *)notice, HILOCK_OK, HILOCK_OP_RELEASE);
+    const struct hilock_lock *lock = entry->call.lock;
+    hilock_status status = entry->is_acquire ? verdict(core, entry) : HILOCK_OK;
+    /* a dropped entry reports nothing, like a dropped wait */
+    hilock_status traced = hl_callback_is_off(lock, notice) ? HILOCK_CANCELLED : status;
+    struct hilock_result result =
+        {.status = status, .operation = entry->is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
+    if (entry->is_acquire)
+        hl_trace(&core->host, traced == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
+                 &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = traced,
+                                   .waited_us = hl_now_us(&core->host) - entry->call.begun_us});
+    result.hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0;
+    result.detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
+        : hilock_status_text(status);
+    hl_callback_answer(core, &entry->call, result);
 }
 
 hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
                                void *user)
 {
-    static const struct hl_notice_ops acquires = {report_acquire, forget}, releases = {report_release, forget};
+    static const struct hl_notice_ops ops = {report, forget};
     struct hl_side *side = hl_lock_side(lock);
-    struct hl_entry *entry = side ? hl_callback_new(core, sizeof *entry, &acquires, NULL, lock, on_result, user) : NULL;
-    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &releases, NULL, lock, NULL, NULL) : NULL;
+    struct hl_entry *entry = side ? hl_callback_new(core, sizeof *entry, &ops, NULL, lock, on_result, user) : NULL;
+    struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &ops, NULL, lock, NULL, NULL) : NULL;
     if (entry && !leave)
         hl_callback_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
     entry->tenure = leave->tenure = lock->ops->look(lock).tenure;
+    entry->is_acquire = 1;
     entry->is_entering = 1;
     TAILQ_INSERT_TAIL(&side->entering, entry, entry);
     TAILQ_INSERT_TAIL(&side->leaves, leave, entry);
@@ -120,17 +109,13 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 }
 
 /* A hold that is lost is over for all counts, even before its callback. */
-static struct hl_entry *leave_of(struct hl_core *core, struct hilock_lock *lock)
-{
-    if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
-        return NULL;
-    (void)hl_belief_sweep(core);
-    return lock->ops->look(lock).ends_us ? uncount(lock) : NULL;
-}
-
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
-    struct hl_entry *leave = leave_of(core, lock);
+    struct hl_entry *leave;
+    if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
+        return 0;
+    (void)hl_belief_sweep(core);
+    leave = lock->ops->look(lock).ends_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;
     leave->call.on_result = on_result;
