@@ -40,7 +40,6 @@ struct hl_core {
     const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
     const struct hl_request_ops *hold_requests; /* hold/requests.c */
-    const struct hl_notice_ops *acquire_notice; /* lock/report.c */
     struct hl_queue_places places[HL_PLACES]; /* wait/grants.c: by the ids of their holds */
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release

@@ -76,7 +76,7 @@ struct hl_hold {
     uint8_t way, end, reason;    /* enums above, hilock_lost_reason */
     uint8_t form;                /* enum hl_form of the latest request */
     uint8_t failures;            /* renewals in a row, cut at 255 */
-    uint8_t turn;                /* HELD: how many handles it served before this one (lock/handoff.c) */
+    uint8_t turn;                /* HELD: how many handles it served before this one (lock/turn.c) */
     uint8_t is_queued : 1;       /* its id may be in the queue at the store */
     uint8_t is_awaited : 1;      /* ENDING: siblings wait for the first answer to its release (name->ending) */
     uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/next.h), and its

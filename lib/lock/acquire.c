@@ -3,14 +3,16 @@
  * its grant proves too old at the last moment). */
 #include "lock/acquire.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
+#include "core/callback.h"
 #include "core/lease.h"
 #include "core/notice.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/hold.h"
 #include "hold/watchdog.h"
-#include "lock/handoff.h"
+#include "lock/turn.h"
 #include "wait/channel.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
@@ -34,26 +36,19 @@ static void sleep_on(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
     uint64_t due_us = report_us(acquire) < acquire->ends_us ? report_us(acquire) : acquire->ends_us;
-    if (!hl_alarm_has_begun(&acquire->alarm))
-        return;
     if (due_us == UINT64_MAX)
         hl_alarm_stop(alarms, &acquire->alarm);
-    else
+    else if (hl_alarm_has_begun(&acquire->alarm))
         hl_alarm_set(alarms, &acquire->alarm, due_us);
 }
 
-/* 0: no memory. */
-static int take_alarm(struct hl_core *core, struct hl_acquire *acquire)
-{
-    if (acquire->ends_us == UINT64_MAX && !acquire->lock->terms->wait_report_ms)
-        return 1;
-    if (hl_alarm_begin(&core->wait_alarms, &acquire->alarm) != 0)
-        return 0;
-    sleep_on(acquire);
-    return 1;
-}
-
 /* ---- its end ---- */
+
+static void trace_undone(const struct hl_acquire *acquire)
+{
+    hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
+                   &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
+}
 
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
@@ -61,35 +56,31 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_alarm_end(&core->wait_alarms, &acquire->alarm);
     hl_place_free(core, acquire);
     hl_memory_free(&core->host.memory, acquire->words);
+    acquire->lock->acquire = NULL;
     hl_memory_free(&core->host.memory, acquire);
 }
 
 /* If it is granted and not yet reported, the next in line can use the hold. Else the hold ends by itself, and the next
  * in line waits for the first answer to its release. */
-static void let_hold_go(struct hl_core *core, struct hl_acquire *acquire, struct hl_hold *hold)
-{
-    struct hl_acquire *next = hl_handoff_next(core, hold);
-    if (acquire->state == ACQUIRE_GRANTED && !next)
-        hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
-                       &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(hold)});
-    acquire->state = ACQUIRE_DECIDED;
-    acquire->hold = NULL;
-    if (next)
-        hl_handoff(core, hold, next);
-    else
-        hl_ending_give_up(hold);
-}
-
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
+    struct hl_acquire *next;
+    struct hl_hold *hold;
     if (!hl_waiter_is_alone(acquire))
         (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
         hl_grants_leave(acquire->place);
-    if (acquire->hold)
-        let_hold_go(core, acquire, acquire->hold);
+    hold = acquire->hold;
+    next = hold ? hl_turn_next(core, hold) : NULL;
+    if (acquire->state == ACQUIRE_GRANTED && !next)
+        trace_undone(acquire);
     acquire->state = ACQUIRE_DECIDED;
+    acquire->hold = NULL;
+    if (next)
+        hl_turn_hand_on(core, hold, next);
+    else if (hold)
+        hl_ending_give_up(hold);
     hl_alarm_end(&core->wait_alarms, &acquire->alarm);
     hl_gate_leave(acquire);
 }
@@ -103,13 +94,6 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
-void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status)
-{
-    hl_memory_free(&core_of(acquire)->host.memory, acquire->words);
-    acquire->words = NULL;
-    acquire->status = (int8_t)status;
-}
-
 void hl_acquire_drop(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
@@ -121,9 +105,10 @@ void hl_acquire_drop(struct hl_acquire *acquire)
                                      .waited_us = hl_now_us(&core->host) - acquire->begun_us,
                                      .count = acquire->attempts});
     hl_acquire_free(core, acquire);
-    lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
 }
+
+/* ---- asking ---- */
 
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
@@ -136,17 +121,11 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     hl_asking_begin(acquire->hold);
 }
 
-int hl_acquire_is_too_late(const struct hl_acquire *acquire)
+/* Of its grant too little is left (R8). */
+static int is_too_late(const struct hl_acquire *acquire)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
     return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
-}
-
-static uint32_t next_report_ms(const struct hl_acquire *acquire)
-{
-    uint64_t waited_us = hl_now_us(&core_of(acquire)->host) - acquire->begun_us;
-    uint64_t at_ms = waited_us / 1000 + acquire->lock->terms->wait_report_ms;
-    return acquire->lock->terms->wait_report_ms && at_ms < UINT32_MAX ? (uint32_t)at_ms : UINT32_MAX;
 }
 
 /* Its hold ends by itself; it asks again with another, after the first answer to the release (R4). */
@@ -169,11 +148,12 @@ static void try_again(struct hl_acquire *acquire)
         hl_gate_wake_for(acquire);
 }
 
-/* Too little of its grant is left (R8). */
-static void give_back(struct hl_acquire *acquire)
+/* Too little of its grant is left (R8). Its alarm did nothing while it was GRANTED. */
+void hl_acquire_regain(struct hl_acquire *acquire)
 {
-    hl_terms_trace(acquire->lock->terms, HL_HOLD_UNDONE,
-             &(struct hl_fact){.name = acquire->lock->name->bytes, .token = hl_hold_token(acquire->hold)});
+    hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
+    sleep_on(acquire);
+    trace_undone(acquire);
     acquire->state = ACQUIRE_IN_LINE;
     part(acquire);
     try_again(acquire);
@@ -181,10 +161,9 @@ static void give_back(struct hl_acquire *acquire)
 
 static void on_granted(struct hl_acquire *acquire)
 {
-    struct hl_core *core = core_of(acquire);
-    struct hl_queue_place *place = acquire->place;
-    if (hl_acquire_is_too_late(acquire)) {
-        give_back(acquire);
+    const struct hl_queue_place *place = acquire->place;
+    if (is_too_late(acquire)) {
+        hl_acquire_regain(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
@@ -192,34 +171,19 @@ static void on_granted(struct hl_acquire *acquire)
         hl_gate_saw_others(acquire->lock->name); /* until now */
     hl_watchdog_keep(acquire->hold);
     hl_gate_deny_tries(acquire->lock->name);
-    hl_notice_post(core, &acquire->notice, REPORT_RESULT);
-}
-
-void hl_acquire_regain(struct hl_acquire *acquire)
-{
-    hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
-    sleep_on(acquire);
-    give_back(acquire);
+    hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
 }
 
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
-    hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_WAITS,
+    uint64_t next_ms = (hl_now_us(&core->host) - acquire->begun_us) / 1000 + terms->wait_report_ms;
+    hl_terms_trace(terms, HL_ACQUIRE_WAITS,
                    &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
-    acquire->report_ms = next_report_ms(acquire);
+    acquire->report_ms = terms->wait_report_ms && next_ms < UINT32_MAX ? (uint32_t)next_ms : UINT32_MAX;
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
     sleep_on(acquire);
-}
-
-static void tell(struct hl_acquire *acquire)
-{
-    struct hl_core *core = core_of(acquire);
-    if (!acquire->lock->terms->kind->place_each)
-        hl_gate_tell_waiting(core, acquire->lock->name);
-    else if (!acquire->report_ms)
-        hl_acquire_tell_waiting(core, acquire);
 }
 
 /* Held, or a passing fault. R7: news that came after the question left is newer than the answer: ask again before
@@ -227,57 +191,52 @@ static void tell(struct hl_acquire *acquire)
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    struct hl_queue_place *place = said->result == HL_NO ? acquire->place : NULL;
-    int may_sleep = said->result != HL_NO || (place ? hl_place_may_sleep(place) : hl_channel_may_sleep(acquire));
+    int is_held = said->result == HL_NO, may_sleep;
+    struct hl_queue_place *place = is_held ? acquire->place : NULL;
+    if (is_held && !acquire->lock->terms->kind->place_each)
+        hl_gate_tell_waiting(core, acquire->lock->name);
+    else if (is_held && !acquire->report_ms)
+        hl_acquire_tell_waiting(core, acquire);
+    may_sleep = !is_held || (place ? hl_place_may_sleep(place) : hl_channel_may_sleep(acquire));
     acquire->state = ACQUIRE_SLEEPING;
-    if (!may_sleep) {
+    if (may_sleep)
+        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
+                                                                 : hl_known_sleep_us(core, acquire)));
+    else {
         hl_hold_wake_at(acquire->hold, UINT64_MAX);
         try_again(acquire);
-        return;
     }
-    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
-                                                             : hl_known_sleep_us(core, acquire)));
 }
 
 /* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
  * come first: they may need fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
-    struct hl_core *core = core_of(acquire);
     hl_gate_step_back(acquire);
     if (!HL_PLANTED(REPLICAS_KEPT))
         part(acquire);
     if (!hl_acquire_may_ask(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
-    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + PAUSE_US);
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core_of(acquire)->host) + PAUSE_US);
 }
 
 static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    struct hl_queue_place *place = acquire->place;
+    int is_held = said->result == HL_NO;
     hl_known_learn(acquire, said);
-    if (place && said->result == HL_NO)
-        hl_place_placed(place, said);
-    if (hl_place_forgoes_queue(acquire, said)) {
+    if (acquire->place && is_held)
+        hl_place_placed(acquire->place, said);
+    if (hl_place_forgoes_queue(acquire, said))
         hl_acquire_ask(acquire);
-        return;
-    }
-    if (said->result == HL_FAULT && (acquire->is_try || said->fault.kind != HL_FAULT_PASSING)) {
+    else if (said->result == HL_FAULT && (acquire->is_try || said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, said->fault.status);
-        return;
-    }
-    if (acquire->is_try && said->result == HL_NO) {
+    else if (acquire->is_try && is_held)
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
-        return;
-    }
-    if (acquire->hold->ask == ASK_CONFIRM) {
+    else if (acquire->hold->ask == ASK_CONFIRM)
         give_back_unconfirmed(acquire);
-        return;
-    }
-    if (said->result == HL_NO)
-        tell(acquire);
-    sleep_or_ask(acquire, said);
+    else
+        sleep_or_ask(acquire, said);
 }
 
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
@@ -308,7 +267,6 @@ static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire
     return hl_known_status(core, acquire);
 }
 
-/* If it is GRANTED, and gives that back, the alarm is set again. */
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm));
@@ -316,13 +274,12 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
     uint64_t now_us = hl_now_us(&core->host);
     if (acquire->state == ACQUIRE_GRANTED)
         return;
-    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED)) {
+    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED))
         hl_acquire_decide(acquire, status_at_end(core, acquire));
-        return;
-    }
-    if (report_us(acquire) <= now_us)
-        hl_acquire_tell_waiting(core, acquire);
-    sleep_on(acquire);
+    else if (report_us(acquire) <= now_us)
+        hl_acquire_tell_waiting(core, acquire); /* sets it again, too */
+    else
+        sleep_on(acquire);
 }
 
 int hl_acquire_is_behind_others(const struct hl_acquire *acquire)
@@ -332,70 +289,138 @@ int hl_acquire_is_behind_others(const struct hl_acquire *acquire)
            (!place || (place->ticket && !place->hands_over));
 }
 
+/* ---- its reports ---- */
+
+static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    const struct hl_known known = hl_known_of(core, acquire, HILOCK_TIMED_OUT);
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(core->notices.looked_us - acquire->begun_us),
+         .detail = "found held by another", .holder = known.words};
+    if (lock->terms->kind->place_each) {
+        event.position = acquire->place->position;
+        event.waiters = acquire->place->waiters;
+    }
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
+}
+
+/* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
+static int is_still_good(const struct hl_acquire *acquire)
+{
+    if (HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE))
+        return 1;
+    return !is_too_late(acquire) || HL_PLANTED(HANDOFF_BLIND);
+}
+
+static void report_result(struct hl_core *core, struct hl_acquire *acquire)
+{
+    struct hilock_lock *lock = acquire->lock;
+    hilock_result_fn *on_result = acquire->on_result;
+    void *user = acquire->user;
+    struct hl_last_words *words = acquire->words;
+    uint64_t waited_us = core->notices.looked_us - acquire->begun_us;
+    struct hilock_result result =
+        {.status = HILOCK_OK, .operation = HILOCK_OP_ACQUIRE, .detail = "granted", .attempts = acquire->attempts,
+         .waited_ms = hl_lease_span_ms(waited_us)};
+    lock->acquire = NULL;
+    core->waiting -= hl_terms_count(lock->terms);
+    acquire->words = NULL;
+    if (acquire->state == ACQUIRE_DECIDED) {
+        result.status = (hilock_status)acquire->status;
+        hl_last_words_say(words, &result);
+        if (lock->terms->kind->place_each) {
+            result.position = acquire->place->position;
+            result.waiters = acquire->place->waiters;
+        }
+    } else {
+        HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
+        lock->hold = acquire->hold;
+        core->held += hl_terms_count(lock->terms);
+        acquire->hold = NULL;
+        hl_gate_leave(acquire);
+        result.fencing_token = hl_hold_token(lock->hold);
+    }
+    hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
+                                     .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
+                                     .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
+    hl_acquire_free(core, acquire);
+    hl_callback_result(lock, on_result, result, user);
+    if (!HL_PLANTED(MEMORY_KEPT))
+        hl_memory_free(&core->host.memory, words);
+}
+
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
+    unsigned bit = hl_notice_take(core, &acquire->notice);
+    if (bit == REPORT_WAITING)
+        report_waiting(core, acquire);
+    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(acquire))
+        hl_acquire_regain(acquire);
+    else
+        report_result(core, acquire);
+}
+
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_acquire_free(core, (struct hl_acquire *)(void *)notice);
+}
+
 /* ---- its begin ---- */
 
-/* 0: no memory. */
-static int take_hold(struct hl_core *core, struct hl_acquire *acquire)
-{
-    acquire->hold = hl_hold_new(core, acquire->lock);
-    if (!acquire->hold)
-        return 0;
-    acquire->hold->lock = acquire->lock;
-    return 1;
-}
-
-/* With each attempt, even if it has a hold: an acquire that was handed a hold, and gave it back as too late, has no id
- * yet. */
-static int take_place(struct hl_core *core, struct hl_acquire *acquire)
-{
-    int is_begun = acquire->hold && acquire->hold->id;
-    return acquire->place || is_begun || !hl_place_is_wanted(acquire) || hl_place_take(core, acquire) == 0;
-}
-
+/* A place is taken with each attempt, even if it has a hold: an acquire that was handed a hold, and gave it back as too
+ * late, has no id yet. */
 int hl_acquire_may_ask(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
-    if (take_place(core, acquire) && (acquire->hold || take_hold(core, acquire)))
+    int is_begun = acquire->hold && acquire->hold->id;
+    int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
+    int has_place = !needs_place || hl_place_take(core, acquire) == 0;
+    if (has_place && !acquire->hold)
+        acquire->hold = hl_hold_new(core, acquire->lock);
+    if (has_place && acquire->hold) {
+        acquire->hold->lock = acquire->lock;
         return 1;
+    }
     hl_gates_retry_soon(core);
     acquire->state = ACQUIRE_STARVED;
     return 0;
 }
 
-static struct hl_acquire *acquire_new(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us)
+/* NULL: no memory. */
+static struct hl_gate *furnish(struct hl_core *core, struct hl_acquire *acquire)
 {
-    size_t size = sizeof(struct hl_acquire) + (lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0);
-    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, size);
-    if (!acquire)
+    int needs_alarm = acquire->ends_us != UINT64_MAX || acquire->lock->terms->wait_report_ms;
+    if (needs_alarm && hl_alarm_begin(&core->wait_alarms, &acquire->alarm) != 0)
         return NULL;
-    acquire->notice.ops = core->acquire_notice;
-    acquire->notice.epoch = lock->epoch;
-    acquire->lock = lock;
-    acquire->is_try = is_try != 0;
-    acquire->begun_us = hl_now_us(&core->host);
-    acquire->ends_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
-    acquire->report_ms = is_try ? UINT32_MAX : 0;
-    if (lock->terms->kind->place_each) {
-        acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
-        acquire->place->acquire = acquire;
-    }
-    if (take_alarm(core, acquire))
-        return acquire;
-    hl_acquire_free(core, acquire);
-    return NULL;
+    sleep_on(acquire);
+    return hl_gate_of(core, acquire->lock->name);
 }
 
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user)
 {
-    struct hl_acquire *acquire = acquire_new(core, lock, is_try, limit_us);
-    struct hl_gate *gate = acquire ? hl_gate_of(core, lock->name) : NULL;
-    if (acquire && !gate)
-        hl_acquire_free(core, acquire);
-    if (!gate)
+    static const struct hl_notice_ops reports = {report, forget};
+    size_t place_size = lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0;
+    struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire + place_size);
+    struct hl_gate *gate;
+    if (!acquire)
         return HILOCK_NO_MEMORY;
-    acquire->on_result = on_result;
-    acquire->user = user;
+    *acquire = (struct hl_acquire){.notice = {.ops = &reports, .epoch = lock->epoch}, .lock = lock,
+                                   .is_try = is_try != 0, .begun_us = hl_now_us(&core->host),
+                                   .report_ms = is_try ? UINT32_MAX : 0, .on_result = on_result, .user = user};
+    acquire->ends_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
+    if (place_size) {
+        acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
+        acquire->place->acquire = acquire;
+    }
+    gate = furnish(core, acquire);
+    if (!gate) {
+        hl_acquire_free(core, acquire);
+        return HILOCK_NO_MEMORY;
+    }
     lock->acquire = acquire;
     core->waiting += hl_terms_count(lock->terms);
     hl_terms_trace(lock->terms, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});

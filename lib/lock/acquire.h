@@ -17,16 +17,13 @@
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* if it may */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
-int hl_acquire_is_too_late(const struct hl_acquire *acquire); /* of its grant too little is left (R8) */
-void hl_acquire_regain(struct hl_acquire *acquire);   /* GRANTED with too little left: give it back, try again */
+void hl_acquire_regain(struct hl_acquire *acquire);   /* granted with too little left: give it back, try again */
 void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of its hold: its pause is over */
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* The answer follows on delivery. It has left the line, and at the store at most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
-void hl_acquire_overrule(struct hl_acquire *acquire, hilock_status status); /* DECIDED, not reported yet: replaces the
-                                                                               answer */
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
-void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered */
+void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered; it leaves its handle */
 
 /* The caller has checked everything but memory. limit_us: UINT64_MAX is for ever. HILOCK_OK or HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,

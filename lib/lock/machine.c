@@ -4,7 +4,6 @@
 #include "lock/machine.h"
 
 #include "core/callback.h"
-#include "core/lock.h"
 #include "hold/belief.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
@@ -14,7 +13,7 @@
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "lock/report.h"
+#include "lock/turn.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/next.h"
@@ -23,7 +22,7 @@
 /* ---- the begin ---- */
 
 static const struct hl_owner_ops owner_ops =
-    {.notice = &hl_report_hold, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
+    {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
      .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
      .resume = hl_acquire_resume, .freed = hl_gate_released, .acknowledged = hl_recent_add};
 
@@ -39,7 +38,6 @@ int hl_machine_init(struct hl_core *core)
     hl_notices_init(&core->notices, hl_belief_sweep);
     core->owner = &owner_ops;
     core->waiters = &waiter_ops;
-    core->acquire_notice = &hl_report_acquire;
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->live);
     TAILQ_INIT(&core->inquiries);
@@ -54,12 +52,6 @@ int hl_machine_init(struct hl_core *core)
 }
 
 /* ---- the end ---- */
-
-static void forget_acquire(struct hl_core *core, struct hl_acquire *acquire)
-{
-    acquire->lock->acquire = NULL;
-    hl_acquire_free(core, acquire);
-}
 
 static void forget_hold(struct hl_hold *hold)
 {
@@ -80,7 +72,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
     if (acquire && acquire->state != ACQUIRE_DECIDED)
         hl_gate_forget(acquire);
     if (acquire)
-        forget_acquire(core, acquire);
+        hl_acquire_free(core, acquire);
     if (hold)
         forget_hold(hold);
     hl_validity_end(lock);

@@ -20,13 +20,16 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
 
 static int cancel(struct hl_core *core, struct hilock_lock *lock)
 {
-    (void)core;
-    if (!lock->acquire)
+    struct hl_acquire *acquire = lock->acquire;
+    if (!acquire)
         return 0;
-    if (lock->acquire->state == ACQUIRE_DECIDED)
-        hl_acquire_overrule(lock->acquire, HILOCK_CANCELLED);
-    else
-        hl_acquire_decide(lock->acquire, HILOCK_CANCELLED);
+    if (acquire->state != ACQUIRE_DECIDED)
+        hl_acquire_decide(acquire, HILOCK_CANCELLED);
+    else { /* not reported yet: this is its answer now */
+        hl_memory_free(&core->host.memory, acquire->words);
+        acquire->words = NULL;
+        acquire->status = HILOCK_CANCELLED;
+    }
     return 1;
 }
 
@@ -39,23 +42,28 @@ static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint
     return status;
 }
 
+static void silence(struct hl_core *core, struct hilock_lock *lock)
+{
+    lock->epoch++;
+    if (lock->acquire)
+        hl_acquire_drop(lock->acquire);
+    if (lock->hold)
+        hl_turn_release(core, lock, NULL, NULL);
+}
+
 static struct hl_look look(const struct hilock_lock *lock)
 {
-    struct hl_look look = {.state = lock->acquire ? HILOCK_STATE_WAITING : lock->hold ? HILOCK_STATE_HELD
-                               : HILOCK_STATE_IDLE};
+    const struct hl_hold *hold = lock->hold;
     if (lock->acquire)
-        look.since_us = lock->acquire->begun_us;
-    if (look.state != HILOCK_STATE_HELD)
-        return look;
-    look.since_us = lock->hold->since_us;
-    look.ends_us = lock->hold->state == HOLD_HELD ? hl_hold_ends_us(lock->hold) : 0;
-    look.count = hl_lock_count(lock);
-    look.token = hl_hold_token(lock->hold);
-    look.tenure = (lock->hold->id << 8) + lock->hold->turn;
-    return look;
+        return (struct hl_look){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
+    if (!hold)
+        return (struct hl_look){.state = HILOCK_STATE_IDLE};
+    return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
+                            .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0,
+                            .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->turn};
 }
 
 const struct hl_handle_ops hl_plain_ops =
     {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = extend,
-     .silence = hl_turn_silence, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
+     .silence = silence, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
      .teardown = hl_machine_forget_lock};

@@ -3,24 +3,113 @@
 #include "lock/turn.h"
 
 #include "base/plant.h"
+#include "core/callback.h"
 #include "core/lease.h"
-#include "core/notice.h"
 #include "hold/ending.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
+#include "hold/messages.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
-#include "lock/acquire.h"
-#include "lock/handoff.h"
 #include "lock/reentry.h"
 #include "wait/gate.h"
+#include "wait/grants.h"
 #include "wait/next.h"
 
-void hl_turn_begin(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold)
+/* ---- the next turn ---- */
+
+static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
 {
-    lock->hold = hold;
-    core->held += hl_terms_count(lock->terms);
+    /* beside programs that get a turn only when the name is freed, each handle frees it */
+    unsigned turns_max = hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
+    int is_within = hold->turn < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    if (HL_PLANTED(HANDOFF_UNBOUNDED))
+        is_within = hold->turn < UINT8_MAX;
+    return hold->state == HOLD_HELD && is_within;
 }
+
+/* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
+ * present turn learns that when the hold is verified; until then no new turn begins. */
+static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
+{
+    const struct hl_node *node = hl_name_node(core, hold->name);
+    if (!core->route->ops->can_forget || HL_PLANTED(HANDOFF_ADRIFT))
+        return 1;
+    return node->is_up && node->moved_us < hold->granted_us;
+}
+
+/* A fixed lease must be whole. No replica confirms renewals: a hold has the replicas that confirmed its grant. No
+ * script shortens a lease: after a crash others would wait for longer than the next one's user chose. And to ask for
+ * another lease would cost a command; so does a release, which asks for the next handle, too. */
+static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
+{
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
+    uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
+    int is_same_lease = to->lease_ms == hold->terms->lease_ms && hold->reach_us <= own_us;
+    int is_its_lease = is_same_lease || HL_PLANTED(HANDOFF_ANY_LEASE);
+    int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
+    int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
+    int is_enough = left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
+    return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
+}
+
+/* Only the first in line: a handle that does not fit is not passed over. */
+struct hl_acquire *hl_turn_next(struct hl_core *core, const struct hl_hold *hold)
+{
+    struct hl_acquire *next = hl_gate_next(hold->name);
+    uint64_t now_us = next ? hl_now_us(&core->host) : 0;
+    int goes_on = next && may_go_on(hold, now_us) && is_vouched_for(core, hold);
+    return goes_on && is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
+}
+
+void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
+{
+    struct hl_terms *from = hold->terms;
+    terms->refs++;
+    hold->terms = terms;
+    hl_terms_unref(from);
+    hold->since_us = since_us;
+    hl_watchdog_go_on(hold);
+}
+
+/* The next one drops its own unused hold. Reports for its former holder are not made. */
+void hl_turn_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
+{
+    uint64_t now_us = hl_now_us(&core->host);
+    hl_notice_cancel(core, &hold->notice);
+    if (next->place)
+        hl_grants_leave(next->place);
+    if (next->hold)
+        hl_hold_free(next->hold);
+    hold->lock = next->lock;
+    hold->turn++;
+    next->hold = hold;
+    next->state = ACQUIRE_GRANTED;
+    hl_trace(&core->host, HL_HOLD_HANDED_ON,
+             &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,
+                               .token = hl_hold_token(hold), .waited_us = now_us - hold->granted_us});
+    hl_turn_retune(hold, next->lock->terms, now_us);
+    hl_notice_post(core, &next->notice, REPORT_RESULT);
+}
+
+/* ---- the answer to the release of a hold that was handed on ---- */
+
+static void report_receipt(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_call *receipt = (struct hl_call *)(void *)notice;
+    struct hl_text detail;
+    hl_message_of_handing_on(receipt->lock->name, &detail);
+    hl_callback_answer(core, receipt,
+                   (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
+                                          .detail = detail.bytes});
+}
+
+static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_callback_free(core, (struct hl_call *)(void *)notice);
+}
+
+/* ---- the end ---- */
 
 /* From here on only we and the store know the hold; the handle may acquire again at once. Pending calls on the hold are
  * answered with its end. */
@@ -36,81 +125,137 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
     core->held -= hl_terms_count(lock->terms);
 }
 
-static void trace_released(const struct hilock_lock *lock, const struct hl_hold *hold, uint64_t now_us)
+static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold,
+                      hilock_result_fn *on_result, void *user)
 {
-    hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
-                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
-                                     .waited_us = now_us - hold->since_us});
-}
-
-static void ask_of(struct hl_hold *hold, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
-{
+    hold->end = END_RELEASED;
     hold->notice.epoch = lock->epoch;
     hold->on_result = on_result;
     hold->user = user;
-    if (!on_result)
-        return;
-    hold->lock = lock;
-    lock->refs++;
-}
-
-static void hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next, struct hl_call *receipt)
-{
-    if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-        hl_ending_of(core, next->lock, hold->id, END_QUIET);
-    if (receipt)
-        hl_notice_post(core, &receipt->notice, 1);
-    hl_handoff(core, hold, next);
-}
-
-static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold, uint64_t now_us,
-                      hilock_result_fn *on_result, void *user)
-{
-    int was_lost = hold->state == HOLD_ENDING;
-    hold->end = END_RELEASED;
-    ask_of(hold, lock, on_result, user);
+    if (on_result) {
+        hold->lock = lock;
+        lock->refs++;
+    }
     hl_notice_cancel(core, &hold->notice);
-    if (was_lost) { /* in the turn in which its loss was due: the release reports the loss, once */
+    if (hold->state == HOLD_ENDING) { /* in the turn in which its loss was due: the release reports the loss, once */
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_go_on(hold);
         return;
     }
     hl_next_take(core, hold);
-    hl_ending_begin(hold, now_us);
+    hl_ending_begin(hold, hl_now_us(&core->host));
 }
 
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
+    static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
     struct hl_hold *hold = lock->hold;
-    struct hl_acquire *next = hl_handoff_next(core, hold);
-    struct hl_call *receipt = next && on_result ? hl_handoff_receipt(core, lock, on_result, user) : NULL;
-    uint64_t now_us = hl_now_us(&core->host);
+    struct hl_acquire *next = hl_turn_next(core, hold);
+    struct hl_call *receipt =
+        next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
     end(core, hold, 0);
     if (hold->state == HOLD_HELD)
-        trace_released(lock, hold, now_us);
-    if (next && (receipt || !on_result))
-        hand_on(core, hold, next, receipt);
+        hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
+                       &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
+                                         .waited_us = hl_now_us(&core->host) - hold->since_us});
+    if (!next || (on_result && !receipt)) {
+        give_back(core, lock, hold, on_result, user);
+        return;
+    }
+    if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
+        hl_ending_of(core, next->lock, hold->id, END_QUIET);
+    if (receipt)
+        hl_notice_post(core, &receipt->notice, 1);
+    hl_turn_hand_on(core, hold, next);
+}
+
+/* ---- the reports of a hold ---- */
+
+static void report_lost(struct hl_core *core, struct hl_hold *hold)
+{
+    struct hilock_lock *lock = hold->lock;
+    struct hl_text detail;
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
+         .detail = detail.bytes};
+    /* a loss is reported once: here by the answer to the extend */
+    struct hl_extend *extend = lock->side ? TAILQ_FIRST(&lock->side->extends) : NULL;
+    hl_message_of_loss(core, hold, &detail);
+    end(core, hold, 1);
+    hl_ending_go_on(hold); /* leaves with the flush after this drain */
+    if (!extend || lock->terms->is_internal)
+        hl_callback_event(core, lock, lock->terms->on_lost, &event);
+    if (extend)
+        hl_extend_report(core, extend, detail.bytes);
+}
+
+static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
+{
+    struct hilock_lock *lock = hold->lock;
+    struct hl_text detail;
+    struct hilock_event event =
+        {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
+         .fencing_token = hl_hold_token(hold)};
+    if (bit == REPORT_RENEWED)
+        hl_text_set(&detail, "\"%s\" is renewed again", hl_name_quoted(lock->name).bytes);
     else
-        give_back(core, lock, hold, now_us, on_result, user);
+        hl_message_of_renewals(core, hold, &detail);
+    event.remaining_ms = hl_lease_span_ms(hl_hold_left_us(hold, hl_now_us(&core->host)));
+    hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-void hl_turn_lost(struct hl_core *core, struct hl_hold *hold) { end(core, hold, 1); }
-
-void hl_turn_silence(struct hl_core *core, struct hilock_lock *lock)
+/* Its release was asked for with a callback, so it keeps its handle. Settling may end the hold. */
+static void report_released(struct hl_core *core, struct hl_hold *hold)
 {
-    lock->epoch++;
-    if (lock->acquire)
-        hl_acquire_drop(lock->acquire);
-    if (lock->hold)
-        hl_turn_release(core, lock, NULL, NULL);
+    struct hilock_lock *lock = hold->lock;
+    hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
+    hilock_result_fn *on_result = hl_callback_is_off(lock, &hold->notice) ? NULL : hold->on_result;
+    void *user = hold->user;
+    struct hl_text detail;
+    struct hilock_result result =
+        {.status = status, .operation = HILOCK_OP_RELEASE, .attempts = 1,
+         .detail = status == HILOCK_OK ? hilock_status_text(status) : detail.bytes,
+         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
+    if (status != HILOCK_OK)
+        hl_message_of_release(hold, status, &detail);
+    lock->refs++;
+    hl_ending_settle(hold);
+    if (on_result)
+        hl_callback_result(lock, on_result, result, user);
+    hl_lock_unref(lock);
 }
 
-void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
+static void report_settled(struct hl_core *core, struct hl_hold *hold)
 {
-    struct hl_terms *from = hold->terms;
-    terms->refs++;
-    hold->terms = terms;
-    hl_terms_unref(from);
-    hold->since_us = since_us;
-    hl_watchdog_go_on(hold);
+    struct hilock_lock *lock = hold->lock;
+    int is_off = hl_callback_is_off(lock, &hold->notice);
+    struct hl_text detail;
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
+         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
+    hl_message_of_settling(hold, event.waited_ms, &detail);
+    lock->refs++;
+    hl_ending_settle(hold);
+    if (!is_off)
+        hl_callback_event(core, lock, lock->terms->on_event, &event);
+    hl_lock_unref(lock);
 }
+
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+    unsigned bit = hl_notice_take(core, &hold->notice);
+    if (bit == REPORT_LOST)
+        report_lost(core, hold);
+    else if (bit == REPORT_RELEASED)
+        report_released(core, hold);
+    else if (bit == REPORT_SETTLED)
+        report_settled(core, hold);
+    else
+        report_renewals(core, hold, bit);
+}
+
+/* All holds are freed after the notices. */
+static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
+
+const struct hl_notice_ops hl_turn_reports = {report, forget};

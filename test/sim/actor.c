@@ -4,7 +4,7 @@
  * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
 #include "core/lease.h"
 #include "hold/hold.h"
-#include "lock/handoff.h"
+#include "lock/turn.h"
 #include "sim.h"
 #include "wait/gate.h"
 #include "wire/queued.h"
@@ -300,7 +300,7 @@ static void foresee_crossing(struct sim_actor *actor)
 {
     const struct hl_acquire *acquire = actor->lock->acquire;
     if (acquire && acquire->state == ACQUIRE_GRANTED && acquire->hold->turn)
-        sim_of(actor)->world.sometimes[hl_handoff_next(&actor->process->client->core, acquire->hold) ? SIM_HANDED_PAST : SIM_HANDED_BACK]++;
+        sim_of(actor)->world.sometimes[hl_turn_next(&actor->process->client->core, acquire->hold) ? SIM_HANDED_PAST : SIM_HANDED_BACK]++;
 }
 
 static void silence(struct sim_actor *actor)
