@@ -3,7 +3,6 @@
 #include "wait/channel.h"
 
 #include "base/plant.h"
-#include "core/lease.h"
 #include "wait/gate.h"
 #include "wait/place.h"
 
@@ -21,12 +20,9 @@ static void news(struct hl_gate *gate)
     struct hl_acquire *acquire;
     hear(gate);
     hl_gate_advance(gate, !(head && head->place && head->place->position > 1));
-    TAILQ_FOREACH(acquire, &gate->queued, line)
-    {
-        if (acquire->place->position > 1)
-            break;
+    for (acquire = TAILQ_FIRST(&gate->queued); acquire && acquire->place->position <= 1;
+         acquire = TAILQ_NEXT(acquire, line))
         gate->core->waiters->wake(acquire->place, 0);
-    }
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
@@ -53,35 +49,34 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 }
 
 /* A channel that others listen to, or did just now, is on at once, but earlier messages are lost: that, too, needs a
- * second try. */
-static void listen(struct hl_gate *gate)
+ * second try. One that it listens to already has missed nothing. */
+static void listen(struct hl_gate *gate, struct hl_listener **listener, const char *channel, size_t length)
 {
-    const struct hl_name *name = gate->name;
-    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_key_channel_write(channel, name->bytes, name->length);
-    if (gate->channel)
-        return;
-    gate->channel = hl_listener_open(&hl_name_node(gate->core, name)->subscription, channel, length, on_channel, gate);
-    if (HL_PLANTED(R7_NO_SECOND_TRY))
-        return;
-    if (gate->channel && hl_listener_is_on(gate->channel))
+    struct hl_listener *before = *listener;
+    struct hl_subscription *there = &hl_name_node(gate->core, gate->name)->subscription;
+    struct hl_listener *now = hl_listener_open(there, channel, length, on_channel, gate);
+    int has_missed = now && hl_listener_is_on(now) && !(before && before->channel == now->channel);
+    *listener = now;
+    if (has_missed && !HL_PLANTED(R7_NO_SECOND_TRY))
         hear(gate);
+    hl_listener_close(before);
 }
 
-/* As above; a channel that it listens to already has missed nothing. */
+static void listen_for_releases(struct hl_gate *gate)
+{
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    const struct hl_name *name = gate->name;
+    if (!gate->channel)
+        listen(gate, &gate->channel, channel, hl_key_channel_write(channel, name->bytes, name->length));
+}
+
 void hl_channel_hear_heir(const struct hl_acquire *acquire, const char *heir, size_t length)
 {
     const struct hl_name *name = acquire->lock->name;
-    struct hl_gate *gate = name->gate;
-    struct hl_listener *before = gate->heir;
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_HEIR_MAX];
-    size_t used = heir ? hl_key_heir_write(channel, name->bytes, name->length, heir, length) : 0;
-    if (!heir || acquire->lock->terms->is_polling)
-        return;
-    gate->heir = hl_listener_open(&hl_name_node(gate->core, name)->subscription, channel, used, on_channel, gate);
-    if (gate->heir && hl_listener_is_on(gate->heir) && !(before && before->channel == gate->heir->channel))
-        hear(gate);
-    hl_listener_close(before);
+    if (heir && !acquire->lock->terms->is_polling)
+        listen(name->gate, &name->gate->heir, channel,
+               hl_key_heir_write(channel, name->bytes, name->length, heir, length));
 }
 
 /* Each listener counts as another program that wants the name. */
@@ -95,9 +90,8 @@ void hl_channel_leave(const struct hl_name *name)
 
 int hl_channel_may_sleep(const struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
     if (!acquire->lock->terms->is_polling)
-        listen(gate);
+        listen_for_releases(acquire->lock->name->gate);
     return hl_gate_is_asked(acquire) || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
@@ -124,7 +118,7 @@ void hl_channels_follow(struct hl_core *core)
         if (!gate->channel || hl_listener_where(gate->channel) == &node->subscription)
             continue;
         hl_channel_leave(name);
-        listen(gate);
+        listen_for_releases(gate);
         news(gate);
     }
 }

@@ -2,11 +2,7 @@
 /* gate - see gate.h. */
 #include "wait/gate.h"
 
-#include "base/contract.h"
 #include "base/plant.h"
-#include "core/lease.h"
-#include "core/name.h"
-#include "hold/hold.h"
 #include "wait/known.h"
 #include "wait/place.h"
 
@@ -16,12 +12,9 @@ enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20 };
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
 {
-    struct hl_gate *gate = name->gate;
-    if (gate)
+    struct hl_gate *gate = name->gate ? name->gate : hl_memory_new(&core->host.memory, sizeof *gate);
+    if (!gate || name->gate)
         return gate;
-    gate = hl_memory_new(&core->host.memory, sizeof *gate);
-    if (!gate)
-        return NULL;
     gate->core = core;
     gate->name = name;
     TAILQ_INIT(&gate->line);
@@ -35,33 +28,10 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
 /* The last waiter: when it goes, no other gets its turn. NULL: there is none. */
 static struct hl_acquire *last_of(const struct hl_gate *gate)
 {
-    const struct hl_line *const from[] = {&gate->line, &gate->queued, &gate->tries};
-    struct hl_acquire *last = NULL;
-    for (size_t i = 0; !last && i < sizeof from / sizeof *from; i++)
-        last = TAILQ_LAST(from[i], hl_line);
-    return last;
-}
-
-static void forget_grants(struct hl_gate *gate)
-{
-    if (gate->grants)
-        LIST_REMOVE(gate, by_grants);
-    gate->grants = NULL;
-}
-
-static void drop_if_empty(struct hl_gate *gate)
-{
-    struct hl_core *core = gate->core;
-    struct hl_name *name = gate->name;
-    if (last_of(gate))
-        return;
-    hl_listener_close(gate->channel);
-    hl_listener_close(gate->heir);
-    forget_grants(gate);
-    name->gate = NULL;
-    hl_memory_free(&core->host.memory, gate->words);
-    hl_memory_free(&core->host.memory, gate);
-    hl_name_unref(core, &core->host.memory, name);
+    struct hl_acquire *last = TAILQ_LAST(&gate->line, hl_line);
+    if (!last)
+        last = TAILQ_LAST(&gate->queued, hl_line);
+    return last ? last : TAILQ_LAST(&gate->tries, hl_line);
 }
 
 static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *acquire)
@@ -69,28 +39,6 @@ static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *ac
     if (acquire->lock->terms->kind->place_each)
         return &gate->queued;
     return acquire->is_try ? &gate->tries : &gate->line;
-}
-
-static void take_out(struct hl_gate *gate, struct hl_acquire *acquire)
-{
-    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
-    gate->waiting -= !acquire->is_try;
-}
-
-static int is_in_order(const struct hl_gate *gate)
-{
-    return !gate->name->ending || HL_PLANTED(R4_UNDO_UNORDERED);
-}
-
-static int may_try(const struct hl_gate *gate) { return is_in_order(gate) && !gate->name->hold; }
-
-/* A sibling's hold goes on to the first of the line, or its release asks for it. One of a kind whose handles stand for
- * themselves does neither: behind it the first of the line has a place at the store, and keeps that by its
- * heartbeats. */
-static int may_ask(const struct hl_gate *gate, const struct hl_acquire *first)
-{
-    const struct hl_hold *hold = gate->name->hold;
-    return is_in_order(gate) && (!hold || (hold->terms->kind->place_each && first->lock->terms->kind->has_queue));
 }
 
 /* One with an IDLE hold pauses (lock/acquire.c). */
@@ -110,14 +58,21 @@ static struct hl_acquire *first_try(const struct hl_gate *gate)
     return first;
 }
 
-/* All tries ask; of the waiters only the first. wakes: even if it sleeps. */
+/* All tries ask; of the waiters only the first. A sibling's hold goes on to the first of the line, or its release asks
+ * for it. One of a kind whose handles stand for themselves does neither: behind it the first of the line has a place at
+ * the store, and keeps that by its heartbeats. */
 void hl_gate_advance(struct hl_gate *gate, int wakes)
 {
-    struct hl_acquire *acquire;
-    for (acquire = first_try(gate); acquire && may_try(gate); acquire = TAILQ_NEXT(acquire, line))
+    const struct hl_hold *hold = gate->name->hold;
+    struct hl_acquire *acquire = hold ? NULL : first_try(gate);
+    if (gate->name->ending && !HL_PLANTED(R4_UNDO_UNORDERED))
+        return;
+    for (; acquire; acquire = TAILQ_NEXT(acquire, line))
         gate->core->waiters->ask(acquire);
     acquire = TAILQ_FIRST(&gate->line);
-    if (acquire && may_ask(gate, acquire) && is_ready(acquire, wakes))
+    if (!acquire || (hold && !(hold->terms->kind->place_each && acquire->lock->terms->kind->has_queue)))
+        return;
+    if (is_ready(acquire, wakes))
         gate->core->waiters->ask(acquire);
 }
 
@@ -128,15 +83,14 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
     struct hl_acquire *acquire = gate ? TAILQ_FIRST(&gate->line) : NULL;
     if (acquire && acquire->state == ACQUIRE_GRANTED)
         acquire = TAILQ_NEXT(acquire, line);
-    return acquire && is_ready(acquire, 1) && !(acquire->hold && !hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
+    return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
 }
 
 void hl_gate_wake_for(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
     if (acquire->is_try)
         hl_gate_step_back(acquire);
-    hl_gate_advance(gate, 1);
+    hl_gate_advance(acquire->lock->name->gate, 1);
 }
 
 /* A sibling holds it now, which answers a try that has not asked yet. */
@@ -157,14 +111,10 @@ struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_n
 
 void hl_gates_close(struct hl_core *core)
 {
-    struct hl_name *name, *next = hl_gate_name_after(core, NULL);
-    while ((name = next) != NULL) {
-        name->refs++; /* else the last one to leave would free the name */
+    struct hl_name *name = NULL; /* the handles have references: it outlives its gate */
+    while ((name = hl_gate_name_after(core, name)) != NULL)
         while (name->gate)
             core->waiters->decide(last_of(name->gate), HILOCK_CLOSED);
-        next = hl_gate_name_after(core, name);
-        hl_name_unref(core, &core->host.memory, name);
-    }
 }
 
 static int is_untold(const struct hl_acquire *acquire)
@@ -182,26 +132,25 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
         core->waiters->tell_waiting(core, TAILQ_FIRST(line));
     for (acquire = TAILQ_LAST(line, hl_line); is_untold(acquire); acquire = TAILQ_PREV(acquire, hl_line, line))
         first = acquire;
-    for (acquire = first; acquire; acquire = TAILQ_NEXT(acquire, line))
-        core->waiters->tell_waiting(core, acquire);
+    for (; first; first = TAILQ_NEXT(first, line))
+        core->waiters->tell_waiting(core, first);
 }
 
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
-    struct hl_name *name = gate->name;
-    int is_queued = line_of(gate, acquire) == &gate->queued;
-    TAILQ_INSERT_TAIL(line_of(gate, acquire), acquire, line);
+    struct hl_line *line = line_of(gate, acquire);
+    TAILQ_INSERT_TAIL(line, acquire, line);
     gate->waiting += !acquire->is_try;
-    if (acquire->is_try && !is_queued && hl_known_is_held(name)) {
+    if (line == &gate->tries && hl_known_is_held(gate->name)) {
         gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
-    if (is_queued)
+    if (line == &gate->queued)
         gate->core->waiters->ask(acquire);
     else
         hl_gate_advance(gate, 0);
-    if (hl_known_is_held(name))
-        hl_gate_tell_waiting(gate->core, name);
+    if (hl_known_is_held(gate->name))
+        hl_gate_tell_waiting(gate->core, gate->name);
 }
 
 void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
@@ -215,12 +164,31 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
             gate->core->waiters->wake(acquire->place, within_us);
 }
 
+void hl_gate_forget(struct hl_acquire *acquire)
+{
+    struct hl_name *name = acquire->lock->name;
+    struct hl_gate *gate = name->gate;
+    struct hl_core *core = gate->core;
+    TAILQ_REMOVE(line_of(gate, acquire), acquire, line);
+    gate->waiting -= !acquire->is_try;
+    if (last_of(gate))
+        return;
+    hl_listener_close(gate->channel);
+    hl_listener_close(gate->heir);
+    if (gate->grants)
+        LIST_REMOVE(gate, by_grants);
+    name->gate = NULL;
+    hl_memory_free(&core->host.memory, gate->words);
+    hl_memory_free(&core->host.memory, gate);
+    hl_name_unref(core, &core->host.memory, name);
+}
+
 void hl_gate_leave(struct hl_acquire *acquire)
 {
-    struct hl_gate *gate = acquire->lock->name->gate;
-    take_out(gate, acquire);
-    hl_gate_advance(gate, 0);
-    drop_if_empty(gate);
+    const struct hl_name *name = acquire->lock->name;
+    hl_gate_forget(acquire);
+    if (name->gate)
+        hl_gate_advance(name->gate, 0);
 }
 
 void hl_gate_step_back(struct hl_acquire *acquire)
@@ -237,10 +205,9 @@ void hl_gate_place(struct hl_acquire *acquire)
     uint64_t ticket = acquire->place->ticket;
     TAILQ_REMOVE(line, acquire, line);
     for (other = TAILQ_LAST(line, hl_line); other; other = TAILQ_PREV(other, hl_line, line)) {
-        uint64_t has = other->place->ticket;
-        if (has && has < ticket)
+        if (other->place->ticket && other->place->ticket < ticket)
             break;
-        later = has ? other : later;
+        later = other->place->ticket ? other : later;
     }
     if (later)
         TAILQ_INSERT_BEFORE(later, acquire, line);
@@ -251,26 +218,17 @@ void hl_gate_place(struct hl_acquire *acquire)
 void hl_gate_released(struct hl_name *name)
 {
     struct hl_gate *gate = name->gate;
-    if (!gate)
-        return;
-    if (gate->known == HILOCK_TIMED_OUT)
+    if (gate && gate->known == HILOCK_TIMED_OUT)
         gate->known = HILOCK_OK;
-    hl_gate_advance(gate, 1);
-}
-
-void hl_gate_forget(struct hl_acquire *acquire)
-{
-    struct hl_gate *gate = acquire->lock->name->gate;
-    take_out(gate, acquire);
-    drop_if_empty(gate);
+    if (gate)
+        hl_gate_advance(gate, 1);
 }
 
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
 
 void hl_gate_saw_others(struct hl_name *name)
 {
-    if (name->gate)
-        name->gate->others_until_us = hl_now_us(&name->gate->core->host) + OTHERS_US;
+    name->gate->others_until_us = hl_now_us(&name->gate->core->host) + OTHERS_US;
 }
 
 int hl_gate_has_others(const struct hl_name *name)
@@ -287,25 +245,20 @@ int hl_gate_is_asked(const struct hl_acquire *acquire)
 
 /* ---- no memory for a hold ---- */
 
-static void ask_starved(struct hl_gate *gate)
-{
-    struct hl_acquire *acquire;
-    hl_gate_advance(gate, 0);
-    TAILQ_FOREACH(acquire, &gate->queued, line)
-        if (acquire->state == ACQUIRE_STARVED)
-            gate->core->waiters->ask(acquire);
-}
-
 static void on_timer(void *arg)
 {
     struct hl_core *core = arg;
     struct hl_name *name = NULL;
-    struct hl_host *host = &core->host;
-    hl_host_enter(host);
+    struct hl_acquire *acquire;
+    hl_host_enter(&core->host);
     core->is_short = 0;
-    while ((name = hl_gate_name_after(core, name)) != NULL)
-        ask_starved(name->gate);
-    hl_host_leave(host);
+    while ((name = hl_gate_name_after(core, name)) != NULL) {
+        hl_gate_advance(name->gate, 0);
+        TAILQ_FOREACH(acquire, &name->gate->queued, line)
+            if (acquire->state == ACQUIRE_STARVED)
+                core->waiters->ask(acquire);
+    }
+    hl_host_leave(&core->host);
 }
 
 int hl_gates_init(struct hl_core *core)
@@ -314,11 +267,7 @@ int hl_gates_init(struct hl_core *core)
     return core->shortage_timer ? 0 : -1;
 }
 
-void hl_gates_done(struct hl_core *core)
-{
-    hl_timer_free(&core->host, core->shortage_timer);
-    core->shortage_timer = NULL;
-}
+void hl_gates_done(struct hl_core *core) { hl_timer_free(&core->host, core->shortage_timer); }
 
 void hl_gates_retry_soon(struct hl_core *core)
 {

@@ -22,8 +22,7 @@ struct hl_gate {
     struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
                                       WAITING event yet */
     struct hl_line tries;          /* the last ones have not asked yet */
-    struct hl_line queued;         /* waiters that each have a place in the queue at the store: in order of their
-                                      tickets */
+    struct hl_line queued;         /* each has a place in the queue at the store: in order of their tickets */
     struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
     LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
@@ -48,8 +47,7 @@ void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn 
  * node `but`. */
 void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but);
 
-struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* makes one if needed, which must be joined.
-                                                                           NULL: no memory */
+struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* a new one must be joined. NULL: no memory */
 /* It may ask, or be answered, at once. From here until it is DECIDED or delivered it stands with the gate. */
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire);
 void hl_gate_leave(struct hl_acquire *acquire);
@@ -60,8 +58,7 @@ void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back a late g
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
-void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all in line, once
-                                                                          each */
+void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name); /* found held: reports it to all, once each */
 struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one after the present holder; NULL: none */
 void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
