@@ -5,7 +5,6 @@
 #include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
-#include "hold/hold.h"
 #include "node/missing.h"
 #include "wait/gate.h"
 #include "wait/place.h"
@@ -55,63 +54,43 @@ void hl_grants_done(struct hl_core *core)
     core->queue_terms = NULL;
 }
 
-static unsigned master_of(const struct hl_grants *grants)
-{
-    return grants->core->route->ops->is_spread ? 0 : grants->slot;
-}
-
+/* Where it should listen. Routes with slots have no masters, and find it by the tag. */
 static struct hl_node *node_of(const struct hl_grants *grants)
 {
-    return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), master_of(grants)});
+    if (grants->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
+        return grants->node;
+    return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), grants->slot});
 }
 
 /* ---- pushes ---- */
 
-static int is_too_much(struct hl_grants *grants)
+/* No wait has its id. If a heartbeat was faster and found it, it is held already, and the push is no news. Without
+ * memory it lapses. */
+static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 {
-    uint64_t now_us = hl_now_us(&grants->core->host);
+    struct hl_core *core = grants->core;
+    struct hilock_lock some = {.terms = core->queue_terms};
+    uint64_t now_us = hl_now_us(&core->host);
+    int is_held;
+    if (push->id > core->id_last || HL_PLANTED(FAIR_UNKNOWN_KEPT))
+        return;
     if (now_us - grants->undone_since_us > UNDONE_SPAN_US) {
         grants->undone_since_us = now_us;
         grants->undone = 0;
     }
-    return ++grants->undone > UNDONE_MAX;
-}
-
-/* Without memory it lapses. */
-static void undo(struct hl_core *core, struct hl_name *name, uint64_t id)
-{
-    const struct hilock_lock some = {.terms = core->queue_terms, .name = name};
-    if (core->queue_terms && hl_ending_of(core, &some, id, END_QUIET))
-        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = name->bytes});
-}
-
-/* A heartbeat was faster and found it: then it is held already, and the push is no news. */
-static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
-{
-    struct hl_core *core = grants->core;
-    struct hl_name *name;
-    int is_left = push->id > core->id_last || is_too_much(grants);
-    if (is_left || HL_PLANTED(FAIR_UNKNOWN_KEPT))
+    if (++grants->undone > UNDONE_MAX)
         return;
-    name = hl_name_ref(core, push->name, push->name_length, master_of(grants));
-    if (!name)
+    some.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : grants->slot);
+    if (!some.name)
         return;
-    if (!name->hold || name->hold->id != push->id)
-        undo(core, name, push->id);
-    hl_name_unref(core, &core->host.memory, name);
+    is_held = some.name->hold && some.name->hold->id == push->id;
+    if (!is_held && hl_ending_of(core, &some, push->id, END_QUIET))
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = some.name->bytes});
+    hl_name_unref(core, &core->host.memory, some.name);
 }
 
 /* Ids are our own, and given one after the other: the remainder spreads them evenly, and nobody else chooses them. */
 static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id) { return &core->places[id % HL_PLACES]; }
-
-static struct hl_queue_place *place_of(struct hl_core *core, uint64_t id)
-{
-    struct hl_queue_place *place;
-    LIST_FOREACH(place, places_of(core, id), by_id)
-        if (place->acquire->hold->id == id)
-            return place;
-    return NULL;
-}
 
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
@@ -123,20 +102,14 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
     const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
-    struct hl_queue_place *place = place_of(grants->core, push.id);
-    switch (push.what) {
-    case HL_PUSH_NONSENSE: break;
-    case HL_PUSH_GRANT:
-        if (place && is_of(place, &push))
-            grants->core->waiters->pushed(place, grants->node, &push);
-        else
-            on_unknown(grants, &push);
-        break;
-    case HL_PUSH_YIELD:
-        if (place)
-            grants->core->waiters->pushed(place, grants->node, &push);
-        break;
-    }
+    struct hl_queue_place *place;
+    LIST_FOREACH(place, places_of(grants->core, push.id), by_id)
+        if (place->acquire->hold->id == push.id)
+            break;
+    if (push.what == HL_PUSH_GRANT && !(place && is_of(place, &push)))
+        on_unknown(grants, &push);
+    else if (place)
+        grants->core->waiters->pushed(place, grants->node, &push);
 }
 
 static void wake_all(struct hl_grants *grants)
@@ -167,16 +140,9 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 
 /* ---- channels ---- */
 
-static int is_where_it_was(const struct hl_grants *grants)
-{
-    if (HL_PLANTED(FAIR_CHANNEL_STAYS))
-        return grants->node != NULL;
-    return grants->node && grants->node == node_of(grants);
-}
-
 static void locate(struct hl_grants *grants)
 {
-    if (is_where_it_was(grants))
+    if (grants->node == node_of(grants))
         return;
     hl_listener_close(grants->channel);
     grants->channel = NULL;
@@ -203,21 +169,15 @@ static void listen(struct hl_grants *grants)
         wake_all(grants);
 }
 
-/* A new one is rare. */
-static void sweep(struct hl_core *core)
-{
-    struct hl_grants *grants, *next;
-    for (grants = next_of(core, NULL); grants; grants = next) {
-        next = next_of(core, grants);
-        if (LIST_EMPTY(&grants->gates) && grants->used_us + UNUSED_US <= core->host.entered_us)
-            drop(grants);
-    }
-}
-
+/* A new one is rare: old ones without waiters are given up now. */
 static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
 {
-    struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants);
-    sweep(core);
+    struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants), *old, *next;
+    for (old = next_of(core, NULL); old; old = next) {
+        next = next_of(core, old);
+        if (LIST_EMPTY(&old->gates) && old->used_us + UNUSED_US <= core->host.entered_us)
+            drop(old);
+    }
     if (!grants)
         return NULL;
     grants->core = core;
@@ -259,10 +219,9 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
     }
-    if (!gate->grants) /* without memory for it no push finds it */
-        return;
-    LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
-    place->is_found = 1;
+    place->is_found = gate->grants != NULL; /* without memory for it no push finds it */
+    if (place->is_found)
+        LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
 }
 
 void hl_grants_leave(struct hl_queue_place *place)
@@ -288,7 +247,7 @@ void hl_grants_follow(struct hl_core *core)
 {
     struct hl_grants *grants;
     for (grants = next_of(core, NULL); grants; grants = next_of(core, grants))
-        if (grants->channel && !is_where_it_was(grants))
+        if (grants->channel && grants->node != node_of(grants))
             listen(grants);
 }
 

@@ -6,9 +6,10 @@
 
 #include "wait/waiter.h"
 
-/* The store's answer to this acquire, for all waiters of the name. */
-void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said); /* NULL: none came */
+void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said); /* its answer; NULL: none */
 uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
+/* the same of one that polls: a part is random, so that pollers do not come in step */
+uint64_t hl_known_poll_us(struct hl_core *core, const struct hl_terms *terms);
 int hl_known_is_held(const struct hl_name *name);
 
 /* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */

@@ -4,8 +4,6 @@
 
 #include "base/quote.h"
 #include "core/lease.h"
-#include "core/name.h"
-#include "hold/hold.h"
 #include "hold/messages.h"
 #include "wait/known.h"
 #include "wait/place.h"
@@ -43,15 +41,6 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
                     hl_message_silence_of(node));
 }
 
-static void unreplicated(struct hl_text *text, const struct hl_acquire *acquire, const char *note, uint32_t waited_ms)
-{
-    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
-        hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
-                    acquire->lock->terms->replicas, waited_ms);
-    else
-        hl_text_set(text, "%s; the grant was undone", note);
-}
-
 struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     struct hilock_result result = {.status = status};
@@ -67,8 +56,11 @@ struct hl_last_words *hl_last_words_of(struct hl_core *core, const struct hl_acq
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_NO_MEMORY)
         hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
+    else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))
+        hl_text_set(&text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
+                    acquire->lock->terms->replicas, waited_ms);
     else if (status == HILOCK_NOT_REPLICATED)
-        unreplicated(&text, acquire, known.words, waited_ms);
+        hl_text_set(&text, "%s; the grant was undone", known.words);
     else if (status <= HILOCK_DENIED)
         hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.words, &text);
     else

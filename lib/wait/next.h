@@ -11,8 +11,7 @@
  *
  * Invariants: once the release has left, the next id counts as asked for without an answer: an acquire that gives up,
  * or got a push meanwhile, ends it as an id whose request may still run. Nothing is asked for at a store under its
- * restart guard. One release at most asks for the next one, and only the first time it leaves.
- */
+ * restart guard. One release at most asks for the next one, and only the first time it leaves. */
 #ifndef HL_WAIT_NEXT_H
 #define HL_WAIT_NEXT_H
 

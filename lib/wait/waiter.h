@@ -9,13 +9,8 @@
 struct hl_last_words;
 struct hl_queue_place;
 
-enum hl_acquire_state {
-    ACQUIRE_IN_LINE,
-    ACQUIRE_STARVED, /* its turn has come, and there was no memory for its hold (gate.c) */
-    ACQUIRE_ASKING,
-    ACQUIRE_SLEEPING,
-    ACQUIRE_GRANTED,
-    ACQUIRE_DECIDED
+enum hl_acquire_state { /* STARVED: its turn has come, and there was no memory for its hold (gate.c) */
+    ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
 };
 enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* its reports */
 
@@ -30,8 +25,7 @@ struct hl_acquire {
     void *user;
     uint64_t begun_us;
     uint64_t ends_us;               /* UINT64_MAX is never */
-    uint32_t report_ms;             /* after its begin: the next WAITING event; UINT32_MAX is never. 0: the first, when
-                                       it is found held */
+    uint32_t report_ms;             /* from its begin to the next WAITING event; UINT32_MAX: never; 0: if found held */
     uint32_t attempts;
     struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
     uint8_t state;
