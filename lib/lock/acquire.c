@@ -68,7 +68,7 @@ static void let_go(struct hl_acquire *acquire)
     struct hl_acquire *next;
     struct hl_hold *hold;
     if (!hl_waiter_is_alone(acquire))
-        (void)hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
+        hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
     if (acquire->place)
         hl_grants_leave(acquire->place);
     hold = acquire->hold;

@@ -44,22 +44,20 @@ int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one wh
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
 /* 1: the user has no rights to the queue: from now on it polls */
 int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said);
-int hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next); /* it ends, and leaves its place and request to
-                                                                           the next in line. 0: it cannot */
+/* it ends, and leaves its place and request to the next in line, if it can */
+void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next);
 void hl_place_free(struct hl_core *core, struct hl_acquire *acquire); /* with the acquire */
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a new id, which pushes find */
 
 /* an acquire leaves: a heartbeat, if it has a place */
 void hl_place_say(struct hl_hold *hold, struct hl_params *params);
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said);
-int hl_place_may_sleep(struct hl_queue_place *place);            /* 0: news came after the heartbeat left: another one
-                                                                    at once (R7) */
+int hl_place_may_sleep(struct hl_queue_place *place); /* 0: there is newer news: another heartbeat at once (R7) */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
 void hl_place_wake(struct hl_queue_place *place, uint64_t within_us); /* news: sends a heartbeat within that time */
 
 /* a push: granted, or left to others for a moment */
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* of a heartbeat that the push overtook
-                                                                                first: HELD */
+void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: of a heartbeat before the push */
 
 #endif
