@@ -41,36 +41,26 @@ static int is_number(struct value value, uint64_t *ret_number)
     return value.bytes && value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
 }
 
-/* By its run id; without one, by an uptime shorter than the time since the last reading. */
-static int is_another_run(const struct hl_server_info *server_info, const char *run_id, uint64_t up_us, uint64_t now_us)
-{
-    if (*server_info->run_id && *run_id)
-        return strcmp(server_info->run_id, run_id) != 0;
-    return server_info->heard_us && up_us + SECOND_US < now_us - server_info->heard_us;
-}
-
-static int64_t latest_start_us(uint64_t up_seconds, uint64_t now_us)
-{
-    uint64_t up_s = up_seconds - (up_seconds > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT));
-    return (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
-}
-
+/* It is another run by its run id; without one, by an uptime shorter than the time since the last reading. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
                                                     uint64_t now_us, uint64_t earlier_us)
 {
     char run_id[HL_RUN_ID_MAX + 1];
-    uint64_t up_seconds = 0;
-    int is_same, is_another;
-    if (reply->type != HL_REPLY_STRING || !is_number(value_of(reply, "uptime_in_seconds"), &up_seconds)) {
+    uint64_t up_s = 0;
+    int has_id, is_same, is_younger, is_another;
+    if (reply->type != HL_REPLY_STRING || !is_number(value_of(reply, "uptime_in_seconds"), &up_s)) {
         server_info->heard_us = 0;
         server_info->started_us = (int64_t)now_us;
         return HL_SERVER_INFO_UNREADABLE;
     }
     keep(run_id, sizeof run_id, value_of(reply, "run_id"));
-    is_same = server_info->heard_us && *run_id && strcmp(server_info->run_id, run_id) == 0;
-    is_another = is_another_run(server_info, run_id, up_seconds * SECOND_US, now_us);
-    if (!is_same)
-        server_info->started_us = latest_start_us(up_seconds, now_us);
+    has_id = *server_info->run_id && *run_id;
+    is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
+    is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
+    is_another = has_id ? !is_same : is_younger;
+    up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
+    if (!server_info->heard_us || !is_same)
+        server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
     if (is_another && server_info->started_us < (int64_t)earlier_us)
         server_info->started_us = (int64_t)earlier_us;
     memcpy(server_info->run_id, run_id, sizeof run_id);

@@ -10,9 +10,8 @@
 #include "base/quote.h"
 #include "base/url.h"
 
-enum { CODE_MAX = 16, PAUSE_MIN_MS = 50, LEFT_PARTS = 4, STEADY_US = 1000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000 };
 
-static void attempt(struct hl_session *session);
 static void connect_next(struct hl_session *session);
 
 static void drop_link(struct hl_session *session, int is_reset)
@@ -25,24 +24,17 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* Try while a hold that is about to end can still be saved: the less time is left, the more often. */
-static uint64_t longest_pause_us(const struct hl_session *session)
-{
-    uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
-    uint64_t pause_us = left_us / LEFT_PARTS, least_us = (uint64_t)PAUSE_MIN_MS * 1000,
-             most_us = (uint64_t)session->options->retry_max_ms * 1000;
-    pause_us = pause_us > least_us ? pause_us : least_us;
-    return pause_us < most_us ? pause_us : most_us;
-}
-
-/* Half of the pause is fixed and half random, so that a fleet does not come back in step. */
+/* Try while a hold that is about to end can still be saved: the less time is left, the more often. Half of the pause is
+ * fixed and half random, so that a fleet does not come back in step. */
 static uint64_t next_pause_us(struct hl_session *session)
 {
-    uint64_t longest = longest_pause_us(session);
-    uint64_t pause = (uint64_t)PAUSE_MIN_MS * 1000 << (session->failures < 16 ? session->failures : 16);
-    if (pause > longest)
-        pause = longest;
-    return pause / 2 + hl_random_below(&session->host->random, pause / 2 + 1);
+    uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
+    uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
+    uint64_t most_us = (uint64_t)session->options->retry_max_ms * 1000;
+    uint64_t pause_us = (uint64_t)PAUSE_MIN_US << (session->failures < 16 ? session->failures : 16);
+    pause_us = pause_us < hurry_us ? pause_us : hurry_us;
+    pause_us = pause_us < most_us ? pause_us : most_us;
+    return pause_us / 2 + hl_random_below(&session->host->random, pause_us / 2 + 1);
 }
 
 /* A link that was open for a while was a good one: the next pauses start from the shortest again. */
@@ -63,30 +55,16 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
 }
 
-static void open_session(struct hl_session *session)
-{
-    hl_timer_stop(session->host, session->timer);
-    session->state = SESSION_OPEN;
-    session->due_us = 0;
-    session->opened_us = hl_now_us(session->host);
-    session->next_address -= session->tried != 0; /* it is good: the next attempt begins there */
-    session->events->on_open(session->arg);
-}
-
-static int send_command(struct hl_session *session, const struct hl_command *command)
-{
-    return session->options->links.send(session->link, command->argc, command->argv, command->lengths);
-}
-
+/* second NULL: it is left out. */
 static int greet(struct hl_session *session, const char *word, const char *second, const char *third)
 {
     struct hl_command command;
     int sent;
     hl_command_begin(&command, word);
-    hl_command_add_word(&command, second);
-    if (third)
-        hl_command_add_word(&command, third);
-    sent = send_command(session, &command);
+    if (second)
+        hl_command_add_word(&command, second);
+    hl_command_add_word(&command, third);
+    sent = session->options->links.send(session->link, command.argc, command.argv, command.lengths);
     hl_memory_wipe(command.room, command.used);
     session->greetings++;
     return sent;
@@ -101,10 +79,9 @@ static void greet_next(struct hl_session *session)
     int sent = 0;
     hl_text_set(&database, "%d", login->database);
     if (!session->is_logged_in)
-        sent = login->username ? greet(session, "AUTH", login->username, password)
-                               : greet(session, "AUTH", password, NULL);
+        sent = greet(session, "AUTH", login->username, password);
     else if (login->database)
-        sent = greet(session, "SELECT", database.bytes, NULL);
+        sent = greet(session, "SELECT", NULL, database.bytes);
     if (session->is_logged_in && sent == 0)
         sent = greet(session, "CLIENT", "SETNAME", login->client_name ? login->client_name : "");
     if (sent != 0)
@@ -131,55 +108,57 @@ static int is_bearable(const struct hl_session *session, const struct hl_reply *
 
 /* Servers, and proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH
  * only the code word and known phrases are reported. */
-static struct hl_reply told_of(const struct hl_reply *reply, int is_auth, struct hl_text *words)
+static struct hl_reply known_words(const struct hl_reply *error, struct hl_text *words)
 {
     static const char *const known[] = {"unknown command", "without any password configured", "no password is set",
                                         "max number of clients"};
     size_t code = 0;
-    if (!is_auth || reply->type != HL_REPLY_ERROR)
-        return *reply;
-    while (code < reply->length && code < CODE_MAX && reply->bytes[code] >= 'A' && reply->bytes[code] <= 'Z')
+    while (code < error->length && code < CODE_MAX && error->bytes[code] >= 'A' && error->bytes[code] <= 'Z')
         code++;
-    hl_text_set(words, "%.*s", (int)code, reply->bytes);
+    hl_text_set(words, "%.*s", (int)code, error->bytes);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (memmem(reply->bytes, reply->length, known[i], strlen(known[i])))
+        if (memmem(error->bytes, error->length, known[i], strlen(known[i])))
             hl_text_add(words, " %s", known[i]);
     return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = words->bytes, .length = strlen(words->bytes)};
 }
 
-static int greeting_is_refused(struct hl_session *session, const struct hl_reply *reply, int is_auth)
+/* 1: it ends the link. */
+static int on_refused(struct hl_session *session, const struct hl_reply *error)
 {
-    struct hl_quoted quote;
-    if (reply->type != HL_REPLY_ERROR)
-        return 0;
+    int is_auth = !session->is_logged_in;
+    struct hl_text words;
+    const struct hl_reply told = is_auth ? known_words(error, &words) : *error;
+    const struct hl_quoted quote = hl_host_quote(session->host, told.bytes, told.length);
     if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
-    quote = hl_host_quote(session->host, reply->bytes, reply->length);
-    if (!is_auth && is_bearable(session, reply)) {
+    if (!is_auth && is_bearable(session, error)) {
         hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not show whose connections these are",
                     quote.bytes);
-        session->events->on_fault(session->arg, session->why.bytes);
+        if (session->events->on_fault)
+            session->events->on_fault(session->arg, session->why.bytes);
         return 0;
     }
     hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", quote.bytes);
+    fail(session, session->why.bytes, &told);
     return 1;
 }
 
 static void on_greeting(struct hl_session *session, const struct hl_reply *reply)
 {
-    int is_auth = !session->is_logged_in;
-    struct hl_text words;
-    const struct hl_reply told = told_of(reply, is_auth, &words);
     session->greetings--;
-    if (greeting_is_refused(session, &told, is_auth)) {
-        fail(session, session->why.bytes, &told);
+    if (reply->type == HL_REPLY_ERROR && on_refused(session, reply))
         return;
-    }
-    if (is_auth) {
+    if (!session->is_logged_in) {
         session->is_logged_in = 1;
         greet_next(session);
-    } else if (session->greetings == 0)
-        open_session(session);
+    } else if (session->greetings == 0) {
+        hl_timer_stop(session->host, session->timer);
+        session->state = SESSION_OPEN;
+        session->due_us = 0;
+        session->opened_us = hl_now_us(session->host);
+        session->next_address -= session->tried != 0; /* it is good: the next attempt begins there */
+        session->events->on_open(session->arg);
+    }
 }
 
 static void on_reply(void *arg, const struct hl_reply *reply)
@@ -251,7 +230,6 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 {
     struct hl_session *session = arg;
     struct hl_host *host = session->host;
-    struct hl_text why;
     hl_host_enter(host);
     session->query = NULL;
     for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++)
@@ -259,33 +237,29 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     if (session->addresses_count)
         connect_next(session);
     else {
-        hl_text_set(&why, "cannot resolve %s: %s", session->options->endpoint.address.host,
+        hl_text_set(&session->why, "cannot resolve %s: %s", session->options->endpoint.address.host,
                     error ? error : "it has no address");
-        fail(session, why.bytes, NULL);
+        fail(session, session->why.bytes, NULL);
     }
     hl_host_leave(host);
-}
-
-static void resolve(struct hl_session *session)
-{
-    session->state = SESSION_RESOLVING;
-    session->query = session->host->loop.resolve(session->host->loop.ctx, session->options->endpoint.address.host,
-                                                 on_resolved, session);
-    if (!session->query)
-        hl_session_break(session, "out of memory while resolving");
 }
 
 static void attempt(struct hl_session *session)
 {
     const struct hl_address *address = &session->options->endpoint.address;
+    const struct hilock_loop *loop = &session->host->loop;
     if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->tried = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
-    if (hl_address_is_path(address) || hl_url_is_address(address->host))
+    if (hl_address_is_path(address) || hl_url_is_address(address->host)) {
         connect_to(session, address->host);
-    else
-        resolve(session);
+        return;
+    }
+    session->state = SESSION_RESOLVING;
+    session->query = loop->resolve(loop->ctx, address->host, on_resolved, session);
+    if (!session->query)
+        hl_session_break(session, "out of memory while resolving");
 }
 
 static void on_timer(void *arg)
@@ -319,11 +293,7 @@ static void on_timer(void *arg)
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
                     const struct hl_session_events *events, void *arg)
 {
-    memset(session, 0, sizeof *session);
-    session->host = host;
-    session->options = options;
-    session->events = events;
-    session->arg = arg;
+    *session = (struct hl_session){.host = host, .options = options, .events = events, .arg = arg};
     session->timer = hl_timer_new(host, on_timer, session);
     return session->timer ? 0 : -1;
 }
@@ -346,9 +316,8 @@ void hl_session_done(struct hl_session *session)
 
 int hl_session_send(struct hl_session *session, const struct hl_command *command)
 {
-    HL_REQUIRE(session->state == SESSION_OPEN); /* nodes and subscriptions send only while it is open, and stop when a
-                                                   send fails */
-    if (send_command(session, command) == 0)
+    HL_REQUIRE(session->state == SESSION_OPEN); /* its owner asks before, and stops when a send fails */
+    if (session->options->links.send(session->link, command->argc, command->argv, command->lengths) == 0)
         return 0;
     hl_session_break(session, "out of memory for a command");
     return -1;

@@ -39,10 +39,9 @@ struct hl_session_events {
     void (*on_reply)(void *arg, const struct hl_reply *reply);
     /* refusal: the server's error that ended the greeting, or NULL. The next attempt is in retry_us. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
-    void (*on_fault)(void *arg, const char *what); /* the session goes on without it */
+    void (*on_fault)(void *arg, const char *what); /* the session goes on without it. NULL: not needed */
     void (*on_due)(void *arg, uint64_t due_us);    /* hl_session_watch asked for this */
-    /* How long until the first hold ends that needs this link; UINT64_MAX: there is none. NULL: no hold ever needs
-     * it. */
+    /* How long until the first hold ends that needs this link; UINT64_MAX: there is none. NULL: none ever does. */
     uint64_t (*left_us)(void *arg);
 };
 
@@ -77,9 +76,9 @@ struct hl_session {
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 
+/* 0; -1: no memory. Nothing happens before start */
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
-                    const struct hl_session_events *events, void *arg); /* 0; -1: no memory. Nothing happens before
-                                                                           start */
+                    const struct hl_session_events *events, void *arg);
 void hl_session_start(struct hl_session *session); /* calling it again changes nothing */
 void hl_session_done(struct hl_session *session); /* any state; nothing calls back after */
 
@@ -90,9 +89,8 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
 void hl_session_watch(struct hl_session *session, uint64_t due_us);
 /* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
-void hl_session_move(struct hl_session *session, const char *why); /* the endpoint in its options has changed: breaks,
-                                                                      connects there now, if it was started */
-void hl_session_stop(struct hl_session *session);                  /* no link and no attempt, and no on_close; start
-                                                                      begins again */
+/* The endpoint in its options has changed: if it was started, breaks, and connects there now. */
+void hl_session_move(struct hl_session *session, const char *why);
+void hl_session_stop(struct hl_session *session); /* no link, no attempt, no on_close; start begins again */
 
 #endif

@@ -7,7 +7,6 @@
  * simply turns round. */
 #include "node/subscription.h"
 
-#include "base/contract.h"
 #include "base/plant.h"
 #include "base/quote.h"
 
@@ -26,12 +25,6 @@ struct hl_channel {
     size_t length;
     char name[];
 };
-
-/* For the earliest of: an overdue answer, the next look at all channels, the next keep-alive. */
-static void watch(struct hl_subscription *subscription, uint64_t due_us)
-{
-    hl_session_watch(&subscription->session, due_us);
-}
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
@@ -91,7 +84,7 @@ static void send(struct hl_channel *channel)
     channel->sent_unsubscribe = !is_wanted(channel);
     channel->sent_us = hl_now_us(subscription->host);
     channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
-    watch(subscription, channel->sent_us + (uint64_t)subscription->timeout_ms * 1000);
+    hl_session_watch(&subscription->session, channel->sent_us + subscription->timeout_us);
     if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
         send_word(subscription->beat, "UNSUBSCRIBE");
 }
@@ -109,7 +102,7 @@ static void look_again(struct hl_subscription *subscription)
 {
     if (!subscription->again_us)
         subscription->again_us = hl_now_us(subscription->host) + AGAIN_US;
-    watch(subscription, subscription->again_us);
+    hl_session_watch(&subscription->session, subscription->again_us);
 }
 
 static void look_at_all(struct hl_subscription *subscription)
@@ -117,7 +110,7 @@ static void look_at_all(struct hl_subscription *subscription)
     struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
     subscription->again_us = 0;
     while ((entry = next) != NULL) {
-        struct hl_channel *channel = (struct hl_channel *)(void *)entry;
+        struct hl_channel *channel = (void *)entry;
         next = hl_table_next(&subscription->channels, entry);
         if (channel->state == CHANNEL_SENT || is_beat(channel))
             continue;
@@ -131,7 +124,7 @@ static void look_at_all(struct hl_subscription *subscription)
 static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
 {
     struct hl_subscription *subscription = channel->subscription;
-    uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe ? 1 : 0];
+    uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe];
     struct hl_text what;
     hl_text_set(&what, "%s refused: %s", word_of(channel),
                 hl_host_quote(subscription->host, error->bytes, error->length).bytes);
@@ -153,8 +146,7 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
 static void misplaced(struct hl_subscription *subscription)
 {
     look_again(subscription);
-    if (subscription->on_misplaced)
-        subscription->on_misplaced(subscription->misplaced_arg);
+    subscription->on_misplaced(subscription->misplaced_arg);
 }
 
 static int is_about_place(const struct hl_reply *error)
@@ -173,19 +165,15 @@ static void on_misplaced(struct hl_channel *channel)
 }
 
 /* Its slot has left this server; messages meanwhile are lost. */
-static void on_taken_back(struct hl_subscription *subscription, const struct hl_reply *name)
+static void on_taken_back(struct hl_channel *channel)
 {
-    struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
-    struct hl_channel *channel = (struct hl_channel *)(void *)entry;
-    if (!channel || HL_PLANTED(TAKEN_BACK_UNHEARD))
-        return;
-    if (!channel->is_subscribed)
+    if (!channel->is_subscribed || HL_PLANTED(TAKEN_BACK_UNHEARD))
         return;
     channel->is_subscribed = 0;
     if (channel->state == CHANNEL_ON)
         channel->state = CHANNEL_OFF;
     tell(channel, HL_CHANNEL_OFF, NULL);
-    misplaced(subscription);
+    misplaced(channel->subscription);
 }
 
 static void on_confirmed(struct hl_channel *channel)
@@ -198,33 +186,28 @@ static void on_confirmed(struct hl_channel *channel)
         forget(channel);
 }
 
-static int is_named(const struct hl_channel *channel, const struct hl_reply *name)
+static int is_confirmed(const struct hl_channel *channel, const struct hl_reply *kind, const struct hl_channel *named)
 {
-    return name && name->length == channel->length && memcmp(name->bytes, channel->name, channel->length) == 0;
-}
-
-static const char *answer_of(const struct hl_channel *channel)
-{
+    const char *word = channel->sent_unsubscribe ? "unsubscribe" : "subscribe";
     if (is_sharded(channel) && !channel->is_fenced)
-        return "ssubscribe";
-    return channel->sent_unsubscribe ? "unsubscribe" : "subscribe";
+        word = "ssubscribe";
+    return kind && hl_reply_is(kind, word) && named == (channel->is_fenced ? channel->subscription->beat : channel);
 }
 
-/* (type, name) must match the oldest command, else the stream is out of step and cannot be trusted. */
-static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply)
+/* (kind, named) must match the oldest command, else the stream is out of step and cannot be trusted. */
+static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply, const struct hl_reply *kind,
+                      struct hl_channel *named)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
-    const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
-    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    const struct hl_channel *named = channel && channel->is_fenced ? subscription->beat : channel;
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
-    if (channel && channel->is_fenced && (is_error || (is_taken && is_named(channel, name))))
+    if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
         return;
     if (is_taken && subscription->is_sharded) {
-        on_taken_back(subscription, name);
+        if (named)
+            on_taken_back(named);
         return;
     }
-    if (!channel || (!is_error && (!kind || !hl_reply_is(kind, answer_of(channel)) || !is_named(named, name)))) {
+    if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
         struct hl_quoted quote = hl_host_quote(subscription->host, reply->bytes, reply->length);
         hl_session_break(&subscription->session, is_error ? quote.bytes : "a reply that no command asked for");
         return;
@@ -238,24 +221,18 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
         on_confirmed(channel);
 }
 
-static void on_message(struct hl_subscription *subscription, const struct hl_reply *reply)
-{
-    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    const struct hl_reply *text = hl_reply_item(reply, 2, HL_REPLY_STRING);
-    void *entry = name && text ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
-    if (entry)
-        tell(entry, HL_CHANNEL_MESSAGE, text);
-}
-
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_subscription *subscription = arg;
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
+    const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    const struct hl_reply *text = hl_reply_item(reply, 2, HL_REPLY_STRING);
+    void *named = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
     subscription->active_us = hl_now_us(subscription->host);
-    if (kind && (hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
-        on_message(subscription, reply);
-    else
-        on_booked(subscription, reply);
+    if (!kind || !(hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
+        on_booked(subscription, reply, kind, named);
+    else if (named && text)
+        tell(named, HL_CHANNEL_MESSAGE, text);
 }
 
 static void on_open(void *arg)
@@ -265,29 +242,25 @@ static void on_open(void *arg)
     subscription->active_us = hl_now_us(subscription->host);
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
         look_at_all(subscription);
-    watch(subscription, subscription->active_us + (uint64_t)subscription->keepalive_ms * 1000);
+    hl_session_watch(&subscription->session, subscription->active_us + subscription->keepalive_us);
 }
 
-/* One channel of the lost link: unwanted ones are freed. */
-static void lose(struct hl_channel *channel)
-{
-    int was_on = channel->is_subscribed;
-    channel->is_subscribed = 0;
-    if (channel->state == CHANNEL_SENT)
-        TAILQ_REMOVE(&channel->subscription->sent, channel, place);
-    channel->state = CHANNEL_OFF;
-    if (!is_wanted(channel) && !is_beat(channel))
-        forget(channel);
-    else if (was_on)
-        tell(channel, HL_CHANNEL_OFF, NULL);
-}
-
+/* The channels of the lost link: unwanted ones are freed. */
 static void lose_all(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
     while ((entry = next) != NULL) {
+        struct hl_channel *channel = (void *)entry;
+        int was_on = channel->is_subscribed;
         next = hl_table_next(&subscription->channels, entry);
-        lose((struct hl_channel *)(void *)entry);
+        channel->is_subscribed = 0;
+        if (channel->state == CHANNEL_SENT)
+            TAILQ_REMOVE(&subscription->sent, channel, place);
+        channel->state = CHANNEL_OFF;
+        if (!is_wanted(channel) && !is_beat(channel))
+            forget(channel);
+        else if (was_on)
+            tell(channel, HL_CHANNEL_OFF, NULL);
     }
 }
 
@@ -298,41 +271,35 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     (void)refusal;
     lose_all(subscription);
     hl_text_set(&what, "subscriptions: %s", why);
-    if (subscription->session.failures > 1)
-        return;
-    hl_trace(subscription->host, HL_NODE_FAULT,
-             &(struct hl_fact){
-                 .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
+    if (subscription->session.failures <= 1)
+        hl_trace(subscription->host, HL_NODE_FAULT,
+                 &(struct hl_fact){
+                     .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
 }
 
-static void on_fault(void *arg, const char *what) { (void)arg, (void)what; /* the command session reports the same */ }
-
-/* After a silence: if an answer is overdue the link is given up; if nothing was asked, it asks. */
-static void check_link(struct hl_subscription *subscription, uint64_t now_us)
-{
-    const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
-    uint64_t timeout_us = (uint64_t)subscription->timeout_ms * 1000, quiet_us = now_us - subscription->active_us;
-    uint64_t idle_us = (uint64_t)subscription->keepalive_ms * 1000;
-    if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
-        hl_session_break(&subscription->session, "a subscription was not answered in its time");
-    else if (oldest)
-        watch(subscription, now_us + timeout_us / 4);
-    else if (quiet_us < idle_us)
-        watch(subscription, subscription->active_us + idle_us);
-    else
-        send(subscription->beat);
-}
-
+/* Time for the earliest of: an overdue answer, the next look at all channels, the next keep-alive. After a silence: if
+ * an answer is overdue the link is given up; if nothing was asked, it asks. */
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_subscription *subscription = arg;
-    uint64_t now_us = hl_now_us(subscription->host);
+    struct hl_session *session = &subscription->session;
+    uint64_t now_us = hl_now_us(subscription->host), quiet_us = now_us - subscription->active_us;
+    uint64_t timeout_us = subscription->timeout_us;
+    const struct hl_channel *oldest;
     (void)due_us;
     if (subscription->again_us && subscription->again_us <= now_us)
         look_at_all(subscription);
     else if (subscription->again_us)
-        watch(subscription, subscription->again_us);
-    check_link(subscription, now_us);
+        hl_session_watch(session, subscription->again_us);
+    oldest = TAILQ_FIRST(&subscription->sent);
+    if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
+        hl_session_break(session, "a subscription was not answered in its time");
+    else if (oldest)
+        hl_session_watch(session, now_us + timeout_us / 4);
+    else if (quiet_us < subscription->keepalive_us)
+        hl_session_watch(session, subscription->active_us + subscription->keepalive_us);
+    else
+        send(subscription->beat);
 }
 
 static struct hl_channel *channel_new(struct hl_subscription *subscription, const char *name, size_t length)
@@ -353,44 +320,37 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
-    static const struct hl_session_events events = {on_open, on_reply, on_close, on_fault, on_due, NULL};
+    /* no on_fault: the command session reports the same */
+    static const struct hl_session_events events = {on_open, on_reply, on_close, NULL, on_due, NULL};
     static const char beat[] = "hilock:beat";
-    memset(subscription, 0, sizeof *subscription);
-    subscription->host = host;
-    subscription->timeout_ms = timeout_ms;
-    subscription->keepalive_ms = keepalive_ms;
+    *subscription = (struct hl_subscription){.host = host, .timeout_us = (uint64_t)timeout_ms * 1000,
+                                             .keepalive_us = (uint64_t)keepalive_ms * 1000};
     TAILQ_INIT(&subscription->sent);
     hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
-    if (!subscription->beat)
-        return -1;
-    if (hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+    if (subscription->beat && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
         return 0;
-    forget(subscription->beat);
+    hl_subscription_done(subscription);
     return -1;
-}
-
-static int is_restful(const struct hl_channel *channel)
-{
-    const struct hl_listener *listener;
-    TAILQ_FOREACH(listener, &channel->listeners, entry)
-        if (!listener->may_rest)
-            return 0;
-    return is_beat(channel) || is_wanted(channel);
 }
 
 int hl_subscription_is_idle(const struct hl_subscription *subscription)
 {
     const struct hl_table_entry *entry = NULL;
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
-        if (!is_restful((const struct hl_channel *)(const void *)entry))
+    const struct hl_listener *listener;
+    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
+        const struct hl_channel *channel = (const void *)entry;
+        if (!is_wanted(channel) && !is_beat(channel))
             return 0;
+        TAILQ_FOREACH(listener, &channel->listeners, entry)
+            if (!listener->may_rest)
+                return 0;
+    }
     return 1;
 }
 
 void hl_subscription_rest(struct hl_subscription *subscription)
 {
-    HL_REQUIRE(hl_subscription_is_idle(subscription)); /* hl_node_is_idle asks the same */
     hl_session_stop(&subscription->session);
     lose_all(subscription);
 }
@@ -400,24 +360,24 @@ void hl_subscription_done(struct hl_subscription *subscription)
     struct hl_table_entry *entry;
     hl_session_done(&subscription->session);
     while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL)
-        forget((struct hl_channel *)(void *)entry);
+        forget((void *)entry);
 }
 
 static int is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }
 
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
 {
-    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
-    return entry && is_on((struct hl_channel *)(void *)entry);
+    const void *channel = hl_table_find(&subscription->channels, name, length);
+    return channel && is_on(channel);
 }
 
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
                                      hl_channel_fn *hear, void *arg)
 {
-    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
-    struct hl_channel *channel = entry ? (struct hl_channel *)(void *)entry : channel_new(subscription, name, length);
+    void *found = hl_table_find(&subscription->channels, name, length);
+    struct hl_channel *channel = found ? found : channel_new(subscription, name, length);
     struct hl_listener *listener = channel ? hl_memory_new(&subscription->host->memory, sizeof *listener) : NULL;
-    if (!listener && channel && !entry)
+    if (!listener && channel && !found)
         forget(channel);
     if (!listener)
         return NULL;

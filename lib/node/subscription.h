@@ -42,10 +42,8 @@ struct hl_subscription {
     struct hl_session session;
     struct hl_table channels;
     TAILQ_HEAD(hl_channels, hl_channel) sent;
-    uint64_t active_us;
-    uint32_t timeout_ms, keepalive_ms;
-    void (*on_misplaced)(void *arg); /* this server does not have, or no longer has, the channel's slot. NULL: no
-                                        slots */
+    uint64_t active_us, timeout_us, keepalive_us;
+    void (*on_misplaced)(void *arg); /* this server does not have a channel's slot, or no longer. Set if is_sharded */
     void *misplaced_arg;
     uint64_t again_us;        /* when to look at all channels: some are unwanted, or have moved; 0: never */
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
@@ -71,8 +69,7 @@ void hl_subscription_done(struct hl_subscription *subscription); /* channels wit
 /* NULL: no memory. The listener is called from the loop only; is_on has the state now. */
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
                                      hl_channel_fn *hear, void *arg);
-void hl_listener_let_rest(struct hl_listener *listener); /* does not keep the link (hl_subscription_rest); on again
-                                                            with the next start */
+void hl_listener_let_rest(struct hl_listener *listener); /* does not keep the link; on again with the next start */
 void hl_listener_close(struct hl_listener *listener); /* it gets no more calls; NULL is allowed */
 int hl_listener_is_on(const struct hl_listener *listener);
 const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);
