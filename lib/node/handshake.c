@@ -23,25 +23,16 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
     hl_session_break(&node->session, why.bytes);
 }
 
-static void on_info_unreadable(struct hl_node *node, const struct hl_reply *reply)
-{
-    struct hl_text what;
-    struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
-    const char *why = reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it";
-    hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s", why,
-                node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
-    hl_missing_report(node, HL_MISSING_INFO, what.bytes);
-}
-
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
 {
     uint64_t now_us = hl_now_us(node->host);
     enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, now_us, node->earlier_us);
+    struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
-    if (news == HL_SERVER_INFO_UNREADABLE)
-        on_info_unreadable(node, reply);
-    else
-        hl_missing_report(node, HL_MISSING_INFO, NULL);
+    hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s",
+                reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
+                node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
+    hl_missing_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
@@ -74,24 +65,40 @@ static void on_counts(struct hl_node *node, const struct hl_reply *reply)
     hl_missing_counts(node);
 }
 
+static void on_time(struct hl_node *node, const struct hl_reply *reply)
+{
+    const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
+                          *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
+    uint64_t asked_us = node->steps[HL_HANDSHAKE_PROBE].sent_us, s, us;
+    if (node->options.is_sentinel || hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
+                                                     ": requests carry no time after which they must not run"))
+        return;
+    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
+    node->trips = 0;
+    if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
+        hl_reply_decimal(micros->bytes, micros->length, &us))
+        hl_node_learn_time(node, s * 1000000 + us, asked_us);
+}
+
 /* ---- the steps, in their order ---- */
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEPS = HL_HANDSHAKE_STEPS };
+enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_PROBE = HL_HANDSHAKE_PROBE };
 
 static const struct step {
     const char *words[4]; /* ended by NULL */
     void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
-} steps[STEPS] = {
+} steps[HL_HANDSHAKE_STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
     [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
     [STEP_COUNTS] = {{"PUBSUB", "NUMSUB"}, on_counts},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
     [STEP_MEMORY] = {{"INFO", "memory"}, on_memory},
+    [STEP_PROBE] = {{"TIME"}, on_time},
 };
 
 unsigned hl_handshake_steps(const struct hl_node *node)
 {
-    unsigned wanted = 1u << STEP_SERVER;
+    unsigned wanted = 1u << STEP_SERVER | 1u << STEP_PROBE;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
     if (!node->parent)
@@ -104,7 +111,7 @@ static unsigned place_of(const struct hl_request *request) { return (unsigned)(r
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     const char *const *words = steps[place_of(request)].words;
-    hl_command_begin(command, *words);
+    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : *words);
     while (*++words)
         hl_command_add_word(command, *words);
 }
@@ -116,22 +123,3 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
 }
 
 const struct hl_request_ops hl_handshake_ops = {NULL, encode, on_answer};
-
-/* ---- the probe, at its end and later ---- */
-
-static void encode_probe(struct hl_request *request, struct hl_command *command)
-{
-    hl_command_begin(command, request->node->options.is_sentinel ? "PING" : "TIME");
-}
-
-static void on_probed(struct hl_request *request, const struct hl_answer *answer)
-{
-    struct hl_node *node = request->node;
-    if (!answer->reply || node->options.is_sentinel)
-        return;
-    if (!hl_missing_hear(node, HL_MISSING_TIME, "TIME", answer->reply,
-                         ": requests carry no time after which they must not run"))
-        hl_node_sample(node, answer->reply, request->sent_us);
-}
-
-const struct hl_request_ops hl_handshake_probe_ops = {NULL, encode_probe, on_probed};

@@ -8,7 +8,7 @@ void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const c
 {
     if (what && !node->parent && !(node->reported_missing & lack)) /* a further link to the same server has nothing to
                                                                     add */
-        hl_node_fault(node, what);
+        hl_node_report(node, HL_NODE_FAULT, what);
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
 

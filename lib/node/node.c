@@ -8,9 +8,6 @@
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
        GRACES_MAX = 3 };
 
-/* For the earliest of: the end of a request's timeout, silence, the next keep-alive. */
-static void watch(struct hl_node *node, uint64_t due_us) { hl_session_watch(&node->session, due_us); }
-
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
 {
     request->node = node;
@@ -26,52 +23,13 @@ void hl_node_dequeue(struct hl_request *request)
     request->place = REQUEST_IDLE;
 }
 
-static void enqueue_sent(struct hl_node *node, struct hl_request *request)
-{
-    hl_node_enqueue(node, request, REQUEST_SENT);
-    watch(node, request->sent_us + (uint64_t)request->timeout_ms * 1000);
-    if (node->events->on_silence && !node->is_silent)
-        watch(node, request->sent_us + SILENCE_US);
-}
-
-/* From the oldest unanswered question or the latest answer. UINT64_MAX: nothing to watch. */
-static uint64_t silence_us(const struct hl_node *node)
-{
-    const struct hl_request *oldest = hl_node_oldest(node);
-    if (!oldest || !node->is_up || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
-        return UINT64_MAX;
-    return (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
-}
-
-static void look_for_silence(struct hl_node *node, uint64_t now_us)
-{
-    uint64_t ends_us = silence_us(node);
-    if (ends_us == UINT64_MAX || HL_PLANTED(SILENCE_UNNOTICED))
-        return;
-    if (ends_us > now_us) {
-        watch(node, ends_us);
-        return;
-    }
-    node->is_silent = 1;
-    node->events->on_silence(node->arg, node);
-}
-
-/* Good for the one command that follows. */
-static int send_asking(struct hl_node *node, struct hl_request *request)
-{
-    struct hl_command command;
-    hl_command_begin(&command, "ASKING");
-    request->skips = 1;
-    return hl_session_send(&node->session, &command);
-}
-
 static int load(struct hl_node *node, const struct hl_script *script);
 
 /* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). The request may say it
  * (not_after). */
 static int write_request(struct hl_node *node, struct hl_request *request)
 {
-    struct hl_command command;
+    struct hl_command command, asking;
     request->sent_us = hl_now_us(node->host);
     request->ops->encode(request, &command);
     if (request->ops->about)
@@ -80,8 +38,12 @@ static int write_request(struct hl_node *node, struct hl_request *request)
         request->reloads = RELOADS_MAX; /* nothing to load, even if the server says so */
     else if (request->reloads && load(node, command.script) != 0)
         return -1;
-    if ((request->how & HL_REQUEST_ASKING) && send_asking(node, request) != 0)
-        return -1;
+    if (request->how & HL_REQUEST_ASKING) { /* good for the one command that follows */
+        hl_command_begin(&asking, "ASKING");
+        request->skips = 1;
+        if (hl_session_send(&node->session, &asking) != 0)
+            return -1;
+    }
     return hl_session_send(&node->session, &command);
 }
 
@@ -92,7 +54,10 @@ static int send_request(struct hl_node *node, struct hl_request *request)
     int sent = write_request(node, request);
     if (sent == 0 && node->is_up)
         hl_node_report(node, HL_COMMAND_SENT, NULL);
-    enqueue_sent(node, request);
+    hl_node_enqueue(node, request, REQUEST_SENT);
+    hl_session_watch(&node->session, request->sent_us + (uint64_t)request->timeout_ms * 1000);
+    if (node->events->on_silence && !node->is_silent)
+        hl_session_watch(&node->session, request->sent_us + SILENCE_US);
     return sent;
 }
 
@@ -126,30 +91,15 @@ static int load(struct hl_node *node, const struct hl_script *script)
     return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
 }
 
-static int is_missing_script(const struct hl_reply *reply)
-{
-    return reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOSCRIPT");
-}
-
-/* Not for ever: the user may lack the right to load. */
-static int must_reload(struct hl_request *request, const struct hl_reply *reply)
+/* Sends it again, behind its script. 0: that was in vain, because the user may lack the right to load. */
+static int reload(struct hl_node *node, struct hl_request *request)
 {
     unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
-    int is_in_vain = !is_missing_script(reply) || request->reloads >= most;
-    if (is_in_vain || HL_PLANTED(SCRIPT_NOT_RELOADED))
+    if (request->reloads >= most || HL_PLANTED(SCRIPT_NOT_RELOADED))
         return 0;
     request->reloads++;
+    send_request(node, request);
     return 1;
-}
-
-/* If the user may not load it, the asker gets the refusal of the load. */
-static struct hl_reply told_of(const struct hl_node *node, const struct hl_request *request,
-                               const struct hl_reply *reply)
-{
-    const char *refusal = node->load_refusal.bytes;
-    if (!request->reloads || !*refusal || !is_missing_script(reply))
-        return *reply;
-    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = refusal, .length = strlen(refusal)};
 }
 
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
@@ -173,13 +123,6 @@ static int is_for_replicas(const struct hl_node *node, const struct hl_request *
     return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
 }
 
-/* Answers on the next turn, never inside the call that asks. */
-static void bar(struct hl_node *node, struct hl_request *request)
-{
-    hl_node_enqueue(node, request, REQUEST_BARRED);
-    watch(node, hl_now_us(node->host));
-}
-
 static void answer_guarded(struct hl_node *node)
 {
     const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
@@ -200,6 +143,8 @@ static struct hl_request *next_to_send(struct hl_node *node)
 {
     struct hl_request *request = NULL;
     unsigned last = node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL;
+    if (!node->is_up || !hl_session_is_open(&node->session) || node->sent_count >= node->options.inflight_max)
+        return NULL;
     for (unsigned place = REQUEST_FIRST; place <= last && !request; place++)
         request = TAILQ_FIRST(&node->queues[place]);
     return request;
@@ -208,17 +153,15 @@ static struct hl_request *next_to_send(struct hl_node *node)
 static void pump(struct hl_node *node)
 {
     struct hl_request *request;
-    while (node->is_up && hl_session_is_open(&node->session) && node->sent_count < node->options.inflight_max) {
-        if ((request = next_to_send(node)) == NULL)
-            return;
+    while ((request = next_to_send(node)) != NULL) {
         hl_node_dequeue(request);
         request->skips = 0;
         request->reloads = 0;
-        if (is_barred(node, request)) {
-            bar(node, request);
-            continue;
-        }
-        send_request(node, request);
+        if (is_barred(node, request)) { /* answered on the next turn, never inside the call that asks */
+            hl_node_enqueue(node, request, REQUEST_BARRED);
+            hl_session_watch(&node->session, hl_now_us(node->host));
+        } else
+            send_request(node, request);
     }
 }
 
@@ -229,21 +172,16 @@ static void on_asking(struct hl_node *node, struct hl_request *request, const st
     if (reply->type != HL_REPLY_ERROR)
         return;
     hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
-    hl_node_fault(node, what.bytes);
-}
-
-/* The route has sent it to the right node. */
-static int is_sent_on(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
-{
-    if (reply->type != HL_REPLY_ERROR || !node->events->on_error || !request->ops->about)
-        return 0;
-    return node->events->on_error(node->arg, node, request, reply);
+    hl_node_report(node, HL_NODE_FAULT, what.bytes);
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_request *request = TAILQ_FIRST(&node->queues[REQUEST_SENT]);
-    struct hl_reply told;
+    struct hl_node *parent = hl_node_parent(node);
+    const char *refusal = node->load_refusal.bytes;
+    const struct hl_reply refused = {.type = HL_REPLY_ERROR, .bytes = refusal, .length = strlen(refusal)};
+    int is_error = reply->type == HL_REPLY_ERROR, is_script_missing = is_error && hl_reply_starts(reply, "NOSCRIPT");
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
         request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
@@ -255,20 +193,19 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         return;
     }
     hl_node_dequeue(request);
-    if (must_reload(request, reply)) {
-        send_request(node, request);
+    if (is_script_missing && reload(node, request))
         return;
-    }
     if (node->is_up)
         hl_trace(node->host, HL_COMMAND_ANSWERED,
                  &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
-    told = told_of(node, request, reply);
-    if (is_sent_on(node, request, &told))
-        return;
-    if (request->ops->about) /* of a lock; a request that was never sent is not answered here, and shows nothing of the
-                                network */
+    if (is_script_missing && *refusal)
+        reply = &refused; /* the user may not load it */
+    if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
+        if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
+            return; /* the route has sent it to the right node */
         hl_node_saw_trip(node, node->active_us - request->sent_us);
-    request->ops->done(request, &(struct hl_answer){&told, 1});
+    }
+    request->ops->done(request, &(struct hl_answer){reply, 1});
 }
 
 /* When its handshake is answered, and has not ended the link. */
@@ -278,10 +215,11 @@ static void look_for_up(struct hl_node *node)
         return;
     node->is_up = 1;
     node->has_no_queue = 0;
-    watch(node, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
+    hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
         hl_node_report(node, HL_NODE_UP, NULL);
-    node->events->on_up(node->arg, node);
+    if (node->events->on_up)
+        node->events->on_up(node->arg, node);
     pump(node);
 }
 
@@ -297,53 +235,39 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     pump(node);
 }
 
-static void begin_handshake(struct hl_node *node)
-{
-    unsigned steps = hl_handshake_steps(node);
-    int sent = 0;
-    (void)hl_node_withdraw(&node->probe); /* it was to go over the link before */
-    for (unsigned i = 0; node->options.scripts[i] && sent == 0; i++)
-        sent = send_request(node, &node->loads[i]);
-    for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && sent == 0; step++)
-        if (steps & 1u << step)
-            sent = send_request(node, &node->steps[step]);
-    if (sent == 0)
-        send_request(node, &node->probe);
-}
-
 static void on_open(void *arg)
 {
     struct hl_node *node = arg;
+    unsigned steps = hl_handshake_steps(node);
+    int may_send = !node->options.is_sentinel; /* for it there is no handshake */
     node->server_us = node->round_trip_us = 0;
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
-    if (!node->options.is_sentinel)
-        begin_handshake(node);
+    (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was to go over the link before */
+    for (unsigned i = 0; node->options.scripts[i] && may_send; i++)
+        may_send = send_request(node, &node->loads[i]) == 0;
+    for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && may_send; step++)
+        if (steps & 1u << step)
+            may_send = send_request(node, &node->steps[step]) == 0;
     look_for_up(node);
 }
 
-/* Reports the first failure ever, the first after it was up, and the first refusal of its login. For a sentinel and a
- * third link it reports nothing else. */
-static void tell_down(struct hl_node *node, const char *why, uint64_t retry_us, int was_up, int is_refused)
-{
-    int is_news = was_up || node->session.failures == 1 || (is_refused && !node->is_refused);
-    const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
-                                 .count = (unsigned)was_up, .is_news = is_news};
-    node->is_refused = is_refused || (node->is_refused && !was_up);
-    if (!node->options.is_sentinel && !node->parent)
-        hl_trace(node->host, HL_NODE_DOWN, &fact);
-    else if (is_news)
-        hl_trace(node->host, HL_NODE_FAULT, &fact);
-}
-
+/* News are the first failure ever, the first after it was up, and the first refusal of its login. Of a sentinel and a
+ * third link nothing else is reported. */
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
     struct hl_node *node = arg;
     const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
-    node->is_up = 0;
-    node->is_silent = node->graces = 0;
-    tell_down(node, why, retry_us, was_up, refusal != NULL);
+    int is_news = was_up || node->session.failures == 1 || (refusal && !node->is_refused);
+    const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
+                                 .count = (unsigned)was_up, .is_news = is_news};
+    node->is_up = node->is_silent = node->graces = 0;
+    node->is_refused = refusal || (node->is_refused && !was_up);
+    if (!node->options.is_sentinel && !node->parent)
+        hl_trace(node->host, HL_NODE_DOWN, &fact);
+    else if (is_news)
+        hl_trace(node->host, HL_NODE_FAULT, &fact);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_guarded(node);
@@ -353,6 +277,15 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 }
 
 static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MISSING_NAME, what); }
+
+/* A sentinel matters to all holds. */
+static uint64_t left_us(void *arg)
+{
+    struct hl_node *node = arg;
+    const struct hl_node_options *options = &node->options;
+    return options->left_us ? options->left_us(options->left_arg, options->is_sentinel ? NULL : hl_node_parent(node))
+                            : UINT64_MAX;
+}
 
 static uint64_t earliest_timeout(const struct hl_node *node)
 {
@@ -366,32 +299,46 @@ static uint64_t earliest_timeout(const struct hl_node *node)
     return earliest;
 }
 
-/* For nodes that only have listeners, and that another server may replace: nothing else would show their silence. */
-static uint64_t idle_us(const struct hl_node *node)
+/* It begins with the oldest unanswered question or the latest answer. */
+static void look_for_silence(struct hl_node *node, uint64_t now_us)
 {
-    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription);
-    int must_ask = is_listened_to && !HL_PLANTED(SILENCE_UNASKED);
-    uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
-    return must_ask && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us;
+    const struct hl_request *oldest = hl_node_oldest(node);
+    uint64_t ends_us;
+    if (!oldest || !node->is_up || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
+        return;
+    ends_us = (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
+    if (ends_us > now_us)
+        hl_session_watch(&node->session, ends_us);
+    else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
+        node->is_silent = 1;
+        node->events->on_silence(node->arg, node);
+    }
 }
 
 void hl_node_probe(struct hl_node *node)
 {
-    if (node->is_up && !hl_node_oldest(node) && !hl_request_is_busy(&node->probe))
-        hl_node_submit(node, &node->probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
+    struct hl_request *probe = &node->steps[HL_HANDSHAKE_PROBE];
+    if (node->is_up && !hl_node_oldest(node) && !hl_request_is_busy(probe))
+        hl_node_submit(node, probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
+/* A node that only has listeners, and that another server may replace, is asked more often: nothing else would show its
+ * silence. */
 static void probe_if_idle(struct hl_node *node, uint64_t now_us)
 {
-    uint64_t idle_until_us = node->active_us + idle_us(node);
-    if (idle_until_us <= now_us)
+    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription);
+    int must_ask = is_listened_to && !HL_PLANTED(SILENCE_UNASKED);
+    uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
+    uint64_t until_us = node->active_us + (must_ask && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us);
+    if (until_us <= now_us)
         hl_node_probe(node);
     else if (!hl_node_oldest(node) && node->is_up)
-        watch(node, idle_until_us);
+        hl_session_watch(&node->session, until_us);
 }
 
-/* If the loop stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever:
- * a loop may be late in every turn. */
+/* Time for the earliest of: the end of a request's timeout, silence, the next keep-alive, what is barred. If the loop
+ * stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever: a loop may
+ * be late in every turn. */
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_node *node = arg;
@@ -402,12 +349,12 @@ static void on_due(void *arg, uint64_t due_us)
     if (earliest > now_us) {
         node->graces = 0;
         if (earliest != UINT64_MAX)
-            watch(node, earliest);
+            hl_session_watch(&node->session, earliest);
         look_for_silence(node, now_us);
         probe_if_idle(node, now_us);
     } else if (now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
         node->graces++;
-        watch(node, now_us + GRACE_US);
+        hl_session_watch(&node->session, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, "a command was not answered in its time");
 }
@@ -421,22 +368,15 @@ static void prepare(struct hl_node *node, struct hl_request *requests, unsigned 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
-    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due,
-                                                            hl_node_left_us};
+    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due, left_us};
     static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
-    memset(node, 0, sizeof *node);
-    node->host = host;
-    node->options = *options;
-    node->events = events;
-    node->arg = arg;
-    prepare(node, &node->probe, 1, &hl_handshake_probe_ops);
+    *node = (struct hl_node){.host = host, .options = *options, .events = events, .arg = arg};
     prepare(node, node->loads, HL_SCRIPTS_MAX, &load_ops);
     prepare(node, node->steps, HL_HANDSHAKE_STEPS, &hl_handshake_ops);
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
-    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) != 0)
-        return -1;
-    if (hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
+    if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) == 0 &&
+        hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
                              options->keepalive_ms) == 0)
         return 0;
     hl_session_done(&node->session);
@@ -453,32 +393,15 @@ void hl_node_done(struct hl_node *node)
     hl_session_done(&node->session);
 }
 
-static enum hl_request_place queue_of(unsigned how)
-{
-    if (how & HL_REQUEST_FIRST)
-        return REQUEST_FIRST;
-    return how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
-}
-
-/* The node for the request: the third link if the request wants it. Without memory for that link this node bars it. */
-static struct hl_node *link_of(struct hl_node *node, unsigned how)
-{
-    struct hl_node *link = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : node;
-    if (!link)
-        return node;
-    if (link != node)
-        hl_node_start(link);
-    return link;
-}
-
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
-    struct hl_node *link = link_of(node, how);
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* holds, inquiries and releases each have one request, and reuse it
-                                                   when it is answered */
+    enum hl_request_place place = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
+    struct hl_node *third = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : NULL;
+    struct hl_node *link = third ? third : node; /* without memory for a third link this node bars the request */
+    HL_REQUIRE(request->place == REQUEST_IDLE); /* an asker reuses its one request when it is answered */
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
-    hl_node_enqueue(link, request, queue_of(how));
+    hl_node_enqueue(link, request, how & HL_REQUEST_FIRST ? REQUEST_FIRST : place);
     if (node->options.is_lazy)
         hl_node_start(node);
     pump(link);

@@ -18,10 +18,11 @@
 #include "node/session.h"
 #include "node/subscription.h"
 
-enum { HL_SCRIPTS_MAX = 16, HL_HANDSHAKE_STEPS = 5 };
+enum { HL_SCRIPTS_MAX = 16 };
+enum { HL_HANDSHAKE_PROBE = 5, HL_HANDSHAKE_STEPS }; /* the last of the steps: the keep-alive, too */
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
-    struct hl_node *(*link)(struct hl_node *node); /* made if there is none; NULL: no memory */
+    struct hl_node *(*link)(struct hl_node *node); /* made if there is none, and started; NULL: no memory */
     void (*go_on)(struct hl_node *link);           /* it answered */
 };
 
@@ -38,14 +39,15 @@ struct hl_node_options {
     uint8_t asks_role;         /* disconnects from a server that is not a master */
     uint8_t asks_sharded;      /* asks whether it has sharded channels (has_sharded) */
     uint8_t is_lazy;           /* started by the first request */
-    uint8_t is_sentinel; /* a Sentinel: it knows where locks are and keeps none. No handshake, and no events when
-                                  it comes and goes */
+    uint8_t is_sentinel; /* knows where locks are and keeps none: no handshake, no events when it comes and goes */
 };
 
 struct hl_node_events {
-    void (*on_up)(void *arg, struct hl_node *node); /* commands flow (again): verify holds, let waiters try */
+    /* Commands flow (again): verify holds, let waiters try. NULL: not needed. */
+    void (*on_up)(void *arg, struct hl_node *node);
     void (*on_down)(void *arg, struct hl_node *node);
-    /* Is the error about the place? 1: the request was submitted or deferred again; 0: it is answered. NULL: never. */
+    /* Is the error about the place? 1: the request was submitted or deferred again; 0: it is answered. NULL: never.
+     * Of an error over a third link its parent's is asked. */
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
     /* It owes an answer for longer than a healthy server would: called once, until it answers. The server may be gone.
      * NULL: not needed. */
@@ -62,16 +64,13 @@ struct hl_node {
     struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
     unsigned sent_count;
     uint64_t active_us;            /* latest answer: when the call from the loop that brought it began */
-    struct hl_request probe, mark; /* mark: ends what is being answered, in its queue */
-    uint64_t time_sent_us, server_us; /* the sample of the server's clock, and when it was asked for; server_us 0:
-                                         none */
-    uint64_t round_trip_us;        /* the longest of this link's samples: the estimate of its clock may be too fast by
-                                      that */
+    struct hl_request mark;        /* ends what is being answered, in its queue */
+    uint64_t time_sent_us, server_us; /* when its clock was asked for, and that sample; server_us 0: none */
+    uint64_t round_trip_us;        /* the longest of this link's samples: the clock's estimate may be that far ahead */
     uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
     uint64_t usual_us;             /* their mean, weighted to the latest */
     unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their place in the options: at first, and when one was
-                                                forgotten */
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their place in the options: first, and when forgotten */
     struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
@@ -96,7 +95,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
-extern const struct hl_request_ops hl_handshake_ops, hl_handshake_probe_ops; /* of its steps; of the keep-alive */
+extern const struct hl_request_ops hl_handshake_ops; /* of them */
 
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
@@ -105,16 +104,11 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left. NULL: there is none */
 /* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
-void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read from
-                                                              them */
-void hl_node_probe(struct hl_node *node); /* asks something now, unless a question is pending, to see whether it is
-                                             silent */
-void hl_node_rest(struct hl_node *node); /* it has no requests and no listeners: closes its links until it is started
-                                            again */
-int hl_node_is_idle(const struct hl_node *node);
+void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read there */
+void hl_node_probe(struct hl_node *node); /* asks something, unless a question is pending: is it silent? */
+void hl_node_rest(struct hl_node *node); /* it is idle: closes its links until it is started again */
+int hl_node_is_idle(const struct hl_node *node); /* it has no requests and no listeners */
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left and will not; 0: it is on the wire, or idle */
-
-uint64_t hl_node_left_us(void *node); /* its session calls this, as its options say */
 
 /* Since when the links for commands and for subscriptions have both been up; UINT64_MAX: one is down. */
 uint64_t hl_node_since_us(const struct hl_node *node);
@@ -123,15 +117,14 @@ int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us); /* its 
 
 /* Server time in ms after which a command sent now must not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
-void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us); /* learns from a LATE answer */
+/* From the answer to TIME, or a LATE one. */
+void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 /* The restart guard: how long until it may ask for a grant; 0: it may now. For a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
 int hl_node_is_guarded(const struct hl_node *node); /* now */
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
-void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us);    /* an answer to TIME */
 void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
 void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
-void hl_node_fault(struct hl_node *node, const char *detail); /* reports a refusal that does no harm */
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
 /* Puts a request into a queue, and takes it out. */

@@ -41,7 +41,7 @@ void hl_node_break(struct hl_node *node, const char *why)
 int hl_node_is_idle(const struct hl_node *node)
 {
     const struct hl_request *sent = hl_node_oldest(node);
-    if (sent && node->is_up && (sent != &node->probe || TAILQ_NEXT(sent, entry)))
+    if (sent && node->is_up && (sent != &node->steps[HL_HANDSHAKE_PROBE] || TAILQ_NEXT(sent, entry)))
         return 0;
     for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
         if (!TAILQ_EMPTY(&node->queues[place]))

@@ -40,19 +40,7 @@ uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us)
     return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
 }
 
-int hl_node_is_guarded(const struct hl_node *node)
-{
-    return node->options.restart_guard_ms && hl_node_guard_left_us(node, hl_now_us(node->host));
-}
-
-/* A sentinel matters to all holds. */
-uint64_t hl_node_left_us(void *arg)
-{
-    struct hl_node *node = arg;
-    const struct hl_node_options *options = &node->options;
-    return options->left_us ? options->left_us(options->left_arg, options->is_sentinel ? NULL : hl_node_parent(node))
-                            : UINT64_MAX;
-}
+int hl_node_is_guarded(const struct hl_node *node) { return hl_node_guard_left_us(node, hl_now_us(node->host)) > 0; }
 
 void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text)
 {
@@ -69,8 +57,6 @@ void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 {
     hl_trace(node->host, what, &(struct hl_fact){.node = hl_node_name(node), .detail = detail});
 }
-
-void hl_node_fault(struct hl_node *node, const char *detail) { hl_node_report(node, HL_NODE_FAULT, detail); }
 
 /* ---- its answers ---- */
 
@@ -91,16 +77,4 @@ void hl_node_saw_trip(struct hl_node *node, uint64_t took_us)
     node->trips += node->trips < TRIPS_MAX;
     took_us = took_us > most_us ? most_us : took_us;
     node->usual_us = (node->usual_us * (node->trips - 1) + took_us) / node->trips;
-}
-
-void hl_node_sample(struct hl_node *node, const struct hl_reply *reply, uint64_t asked_us)
-{
-    const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
-                          *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    uint64_t s, us;
-    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
-    node->trips = 0;
-    if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
-        hl_reply_decimal(micros->bytes, micros->length, &us))
-        hl_node_learn_time(node, s * 1000000 + us, asked_us);
 }

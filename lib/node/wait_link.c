@@ -6,27 +6,16 @@
 #include "base/plant.h"
 
 static struct hl_wait_link *wait_link_of(struct hl_node *link) { return (struct hl_wait_link *)(void *)link; }
-
-static struct hl_requests *pending_of(struct hl_wait_link *wait_link)
-{
-    return &wait_link->node.queues[REQUEST_CONFIRMING];
-}
+static struct hl_requests *pending_of(struct hl_wait_link *it) { return &it->node.queues[REQUEST_CONFIRMING]; }
 
 /* ---- WAIT ---- */
 
 static void encode_wait(struct hl_request *request, struct hl_command *command)
 {
-    const struct hl_wait_link *wait_link = (const struct hl_wait_link *)(const void *)((char *)request -
-                                                                                 offsetof(struct hl_wait_link, wait));
+    const struct hl_wait_link *wait_link = (void *)((char *)request - offsetof(struct hl_wait_link, wait));
     hl_command_begin(command, "WAIT");
     hl_command_add_number(command, wait_link->replicas);
     hl_command_add_number(command, wait_link->timeout_ms);
-}
-
-static int is_less(const struct hl_request *request, const struct hl_request *than)
-{
-    return request->replicas != than->replicas ? request->replicas < than->replicas
-                                               : request->timeout_ms < than->timeout_ms;
 }
 
 static void ask_for_the_least(struct hl_wait_link *wait_link)
@@ -35,8 +24,11 @@ static void ask_for_the_least(struct hl_wait_link *wait_link)
     const struct hl_requests *pending = pending_of(wait_link);
     const struct hl_request *request, *least = TAILQ_FIRST(pending);
     TAILQ_FOREACH(request, pending, entry)
-        if (is_less(request, least))
+    {
+        int is_alike = request->replicas == least->replicas;
+        if (is_alike ? request->timeout_ms < least->timeout_ms : request->replicas < least->replicas)
             least = request;
+    }
     wait_link->replicas = least->replicas;
     wait_link->timeout_ms = least->timeout_ms;
     hl_node_submit(to, &wait_link->wait, wait_link->timeout_ms + wait_link->node.options.command_timeout_ms,
@@ -52,8 +44,9 @@ static int wants_more(const struct hl_wait_link *wait_link, const struct hl_requ
 }
 
 /* Each `done` may withdraw others. */
-static void settle(struct hl_wait_link *wait_link, const struct hl_answer *answer)
+static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 {
+    struct hl_wait_link *wait_link = (void *)((char *)wait - offsetof(struct hl_wait_link, wait));
     struct hl_requests *pending = pending_of(wait_link);
     struct hl_request *request;
     TAILQ_INSERT_TAIL(pending, &wait_link->mark, entry);
@@ -65,22 +58,14 @@ static void settle(struct hl_wait_link *wait_link, const struct hl_answer *answe
             request->ops->done(request, answer);
     }
     TAILQ_REMOVE(pending, &wait_link->mark, entry);
-}
-
-static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
-{
-    struct hl_wait_link *wait_link = (struct hl_wait_link *)(void *)((char *)wait -
-                                                                     offsetof(struct hl_wait_link, wait));
-    settle(wait_link, answer);
-    if (TAILQ_EMPTY(pending_of(wait_link)))
+    if (TAILQ_EMPTY(pending))
         wait_link->node.is_shut = 0;
 }
 
 void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
 {
     struct hl_wait_link *wait_link = wait_link_of(request->node);
-    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->parent); /* just answered, and asked with
-                                                                          HL_REQUEST_CONFIRM */
+    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->parent); /* just answered, over that link */
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;
     hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
@@ -100,13 +85,10 @@ static void go_on(struct hl_node *link)
 
 /* ---- the link ---- */
 
-static void on_up(void *arg, struct hl_node *link) { (void)arg, (void)link; }
-
 /* A WAIT that was sent is answered "none came" right after this. */
 static void on_down(void *arg, struct hl_node *link)
 {
     struct hl_wait_link *wait_link = arg;
-    (void)link;
     if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(pending_of(wait_link))) {
         TAILQ_INIT(&link->queues[REQUEST_SENT]);
         link->sent_count = 0;
@@ -119,13 +101,6 @@ static void on_down(void *arg, struct hl_node *link)
         on_waited(&wait_link->wait, &(struct hl_answer){NULL, 1});
 }
 
-static int on_error(void *arg, struct hl_node *link, struct hl_request *request, const struct hl_reply *error)
-{
-    struct hl_node *parent = link->parent;
-    (void)arg;
-    return parent->events->on_error ? parent->events->on_error(parent->arg, parent, request, error) : 0;
-}
-
 /* The parent node checks whether the server is alive: it knows how to go on. */
 static void on_silence(void *arg, struct hl_node *link)
 {
@@ -135,21 +110,20 @@ static void on_silence(void *arg, struct hl_node *link)
 
 static struct hl_node *link_of(struct hl_node *node)
 {
-    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
+    static const struct hl_node_events events = {NULL, on_down, NULL, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
-    struct hl_wait_link *wait_link;
-    if (node->third)
-        return node->third;
-    wait_link = hl_memory_new(&node->host->memory, sizeof *wait_link);
-    if (!wait_link)
-        return NULL;
-    if (hl_node_init(&wait_link->node, node->host, &node->options, &events, wait_link) != 0) {
-        hl_memory_free(&node->host->memory, wait_link);
-        return NULL;
+    struct hl_wait_link *wait_link = wait_link_of(node->third);
+    if (!wait_link) {
+        wait_link = hl_memory_new(&node->host->memory, sizeof *wait_link);
+        if (!wait_link || hl_node_init(&wait_link->node, node->host, &node->options, &events, wait_link) != 0) {
+            hl_memory_free(&node->host->memory, wait_link);
+            return NULL;
+        }
+        wait_link->node.parent = node;
+        wait_link->wait.ops = &ops;
+        node->third = &wait_link->node;
     }
-    wait_link->node.parent = node;
-    wait_link->wait.ops = &ops;
-    node->third = &wait_link->node;
+    hl_node_start(&wait_link->node);
     return &wait_link->node;
 }
 
