@@ -11,6 +11,7 @@
 #include "client/observe.h"
 #include "client/options.h"
 #include "group/group.h"
+#include "group/news.h"
 #include "hold/belief.h"
 #include "hold/ending.h"
 #include "hold/hold.h"
@@ -119,7 +120,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, node);
     hl_channels_retry_at(&client->core, node);
     hl_recent_repeat(&client->core);
-    hl_groups_node(&client->core, 1);
+    hl_news_node(&client->core, 1);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
@@ -137,7 +138,7 @@ static void on_moved(void *arg, int is_failover)
 static void on_node_down(void *client, struct hl_node *node)
 {
     (void)node;
-    hl_groups_node(&((struct hilock_client *)client)->core, 0);
+    hl_news_node(&((struct hilock_client *)client)->core, 0);
 }
 
 static void lose(struct hl_hold *hold, void *core)
@@ -230,7 +231,8 @@ static int furnish(struct hilock_client *client, const struct hl_urls *urls,
     struct hl_core *core = &client->core;
     if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_groups_init(core) != 0 || hl_logins_keep(client, urls, options) != 0 ||
+        hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm) != 0 ||
+        hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return -1;
     return 0;

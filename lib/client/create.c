@@ -5,9 +5,8 @@
 #include "client/client.h"
 #include "client/options.h"
 #include "core/name.h"
-#include "group/multi.h"
+#include "group/group.h"
 #include "group/news.h"
-#include "group/quorum.h"
 #include "lock/plain.h"
 #include "wait/grants.h"
 

@@ -7,16 +7,14 @@
 #include "base/text.h"
 #include "core/callback.h"
 #include "core/lease.h"
-#include "group/members.h"
+#include "group/member.h"
 #include "group/verdict.h"
 #include "hold/hold.h"
 #include "lock/inquiry.h"
 #include "lock/plain.h"
 #include "lock/turn.h"
 
-/* ---- its life ---- */
-
-static struct hl_gather *gather_new(const struct hl_group *group)
+struct hl_gather *hl_gather_new(const struct hl_group *group)
 {
     return hl_memory_new(hl_group_memory(group), sizeof(struct hl_gather) + group->count * sizeof(struct hl_vote));
 }
@@ -24,13 +22,9 @@ static struct hl_gather *gather_new(const struct hl_group *group)
 static void begin(struct hl_gather *gather, struct hl_group *group, hilock_operation operation,
                   hilock_result_fn *on_result, void *user)
 {
-    gather->group = group;
-    gather->operation = operation;
-    gather->on_result = on_result;
-    gather->user = user;
-    gather->begun_us = hl_group_now_us(group);
-    gather->epoch = group->lock->epoch;
-    gather->tenure = group->tenure;
+    *gather = (struct hl_gather){.group = group, .operation = operation, .on_result = on_result, .user = user,
+                                 .begun_us = hl_group_now_us(group), .epoch = group->lock->epoch,
+                                 .tenure = group->tenure};
     TAILQ_INSERT_TAIL(&group->gathers, gather, entry);
     group->lock->refs++;
 }
@@ -109,21 +103,19 @@ static hilock_status verdict(const struct hl_gather *gather)
         return HILOCK_LOST;
     if (may_have_happened(gather))
         return HILOCK_UNKNOWN;
-    if (gather->operation == HILOCK_OP_EXTEND && (is_enough || count(gather, HILOCK_LOST)))
+    if (gather->operation != HILOCK_OP_EXTEND)
+        return HILOCK_UNREACHABLE;
+    if (is_enough || count(gather, HILOCK_LOST))
         return HILOCK_UNKNOWN;
-    for (unsigned i = 0; gather->operation == HILOCK_OP_EXTEND && i < gather->voted; i++)
+    for (unsigned i = 0; i < gather->voted; i++)
         if (gather->votes[i].status != HILOCK_OK)
             return gather->votes[i].status;
     return HILOCK_UNREACHABLE;
 }
 
-static int is_decided(const struct hl_gather *gather)
-{
-    hilock_status status = verdict(gather);
-    return !gather->open || (!is_question(gather) && (status == HILOCK_OK || status == HILOCK_LOST));
-}
-
-void hl_gather_answer(struct hl_gather *gather, struct hilock_result result)
+/* Adds the operation, attempts and time. The caller keeps a reference to the handle: the gather may be freed, and in
+ * the callback the user may abandon the client. */
+static void answer(struct hl_gather *gather, struct hilock_result result)
 {
     struct hilock_lock *lock = gather->group->lock;
     const struct hl_gather own = *gather;
@@ -144,73 +136,55 @@ void hl_gather_answer(struct hl_gather *gather, struct hilock_result result)
 }
 
 /* The words of most. They outlive the gather, which the answer frees. */
-static void answer_question(struct hl_gather *gather, struct hilock_result result)
+static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
-    struct hl_memory memory = *hl_group_memory(group);
-    struct hl_vote *said = hl_verdict_speaker(gather->votes, gather->voted, result.status);
-    struct hl_vote *one = said ? said : hl_verdict_speaker(gather->votes, gather->voted, HILOCK_OK);
-    struct hl_last_words *words = one ? one->words : NULL;
+    struct hilock_result result = {.status = status};
+    struct hl_vote *one = hl_verdict_speaker(gather->votes, gather->voted, status, &result.votes);
+    struct hl_last_words *words = NULL;
     struct hl_text silence;
+    if (!one)
+        one = hl_verdict_speaker(gather->votes, gather->voted, HILOCK_OK, &result.votes);
+    if (one) {
+        words = one->words;
+        one->words = NULL;
+    }
     if (gather->operation == HILOCK_OP_FORCE_RELEASE)
         result.votes = count(gather, HILOCK_OK);
-    else
-        result.votes = one ? hl_verdict_agreed(gather->votes, gather->voted, one) : 0;
-    if (one)
-        one->words = NULL;
     hl_last_words_say(words, &result);
-    if (result.status != HILOCK_OK && result.status != HILOCK_LOST) {
+    if (status != HILOCK_OK && status != HILOCK_LOST) {
         hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
                     age_ms(gather), may_have_happened(gather) ? "; the hold may have been ended" : "");
         result.detail = silence.bytes;
     }
-    hl_gather_answer(gather, result);
-    hl_memory_free(&memory, words);
+    answer(gather, result);
+    hl_memory_free(hl_group_memory(group), words);
 }
 
-static void decide(struct hl_gather *gather, const struct hilock_result *latest)
+static void answer_call(struct hl_gather *gather, hilock_status status, const struct hilock_result *latest)
 {
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
-    struct hilock_result result = {.status = verdict(gather), .detail = latest->detail};
-    if (is_question(gather)) {
-        answer_question(gather, result);
-        return;
-    }
+    struct hilock_result result = {.status = status, .detail = latest->detail};
     if (gather->group->ways->is_voted)
         result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
-    if (result.status == HILOCK_OK)
+    if (status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
-    else if (is_extend && result.status == HILOCK_UNKNOWN &&
-             (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
+    else if (is_extend && status == HILOCK_UNKNOWN && (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
         result.detail = "too few masters extended it; what is known to be left counts";
-    hl_gather_answer(gather, result);
+    answer(gather, result);
 }
 
 /* ---- a member's answer ---- */
 
-static void on_answered(const struct hilock_result *result, void *user);
-
-/* A question whose hold must end peeks first: the named holder may have another id at each master. 0: there is nothing
- * to end. */
-static int end_there(struct hl_gather *gather, const struct hilock_result *seen)
+static void keep(struct hl_gather *gather, const struct hilock_result *result, hilock_status status)
 {
-    if (!gather->named || seen->operation != HILOCK_OP_PEEK || seen->status != HILOCK_OK ||
-        !hl_verdict_is_one(gather->named, seen->holder))
-        return 0;
-    gather->attempts += seen->attempts;
-    return hl_inquiry_force(hl_group_core(gather->group), seen->lock, seen->holder, on_answered, gather) == HILOCK_OK;
-}
-
-static void keep(struct hl_gather *gather, const struct hilock_result *result)
-{
-    int is_elsewhere = gather->named && result->operation == HILOCK_OP_PEEK && result->status == HILOCK_OK;
     struct hl_vote *vote = &gather->votes[gather->voted++];
-    vote->status = is_elsewhere ? HILOCK_LOST : result->status; /* the named one is not there */
+    vote->status = status;
     if (is_question(gather))
         vote->words = hl_last_words_copy(hl_group_memory(gather->group), result);
     if (gather->operation == HILOCK_OP_RELEASE) {
         gather->attempts = gather->attempts || result->attempts;
-        gather->unsettled += result->status == HILOCK_UNKNOWN;
+        gather->unsettled += status == HILOCK_UNKNOWN;
     } else
         gather->attempts += result->attempts;
 }
@@ -219,26 +193,31 @@ static void on_answered(const struct hilock_result *result, void *user)
 {
     struct hl_gather *gather = user;
     struct hilock_lock *lock = gather->group->lock;
-    if (end_there(gather, result))
-        return;
+    /* a question whose hold must end peeks first: the named holder may have another id at each master */
+    int was_peeked = gather->named && result->operation == HILOCK_OP_PEEK && result->status == HILOCK_OK;
+    hilock_status status;
+    int is_decided;
+    if (was_peeked && hl_verdict_is_one(gather->named, result->holder)) {
+        gather->attempts += result->attempts;
+        if (hl_inquiry_force(hl_group_core(gather->group), result->lock, result->holder, on_answered, gather) ==
+            HILOCK_OK)
+            return;
+    }
     lock->refs++;
     gather->open--;
-    keep(gather, result);
-    if (!gather->is_answered && is_decided(gather))
-        decide(gather, result);
-    else
+    keep(gather, result, was_peeked ? HILOCK_LOST : result->status); /* the named one is not there */
+    status = verdict(gather);
+    is_decided = !gather->open || (!is_question(gather) && (status == HILOCK_OK || status == HILOCK_LOST));
+    if (gather->is_answered || !is_decided)
         end(gather);
+    else if (is_question(gather))
+        answer_question(gather, status);
+    else
+        answer_call(gather, status, result);
     hl_lock_unref(lock);
 }
 
-/* ---- release ---- */
-
-int hl_gather_prepare(struct hl_group *group)
-{
-    if (!group->end)
-        group->end = gather_new(group);
-    return group->end ? 0 : -1;
-}
+/* ---- the calls ---- */
 
 void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void *user)
 {
@@ -263,15 +242,13 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
 void hl_gather_settled(struct hl_group *group)
 {
     struct hilock_lock *lock = group->lock;
-    struct hl_core *core = hl_group_core(group);
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED,
          .detail = "every release of this handle is confirmed, or its lease has run out"};
-    struct hl_gather *gather;
+    struct hl_gather *gather = TAILQ_FIRST(&group->gathers);
     int is_news;
-    TAILQ_FOREACH(gather, &group->gathers, entry)
-        if (gather->unsettled)
-            break;
+    while (gather && !gather->unsettled)
+        gather = TAILQ_NEXT(gather, entry);
     if (!gather || --gather->unsettled)
         return;
     is_news = gather->was_unknown && gather->epoch == lock->epoch;
@@ -281,18 +258,16 @@ void hl_gather_settled(struct hl_group *group)
     if (is_news) {
         hl_terms_trace(lock->terms, HL_RELEASE_SETTLED,
                        &(struct hl_fact){.name = lock->name->bytes, .detail = event.detail});
-        hl_callback_event(core, lock, lock->terms->on_event, &event);
+        hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &event);
     }
     hl_lock_unref(lock);
 }
-
-/* ---- extend ---- */
 
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = hl_group_of(lock);
-    struct hl_gather *gather = gather_new(group);
+    struct hl_gather *gather = hl_gather_new(group);
     if (!gather)
         return HILOCK_NO_MEMORY;
     begin(gather, group, HILOCK_OP_EXTEND, on_result, user);
@@ -308,23 +283,23 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     return HILOCK_NO_MEMORY;
 }
 
-struct hl_gather *hl_gather_extending(const struct hl_group *group)
+int hl_gather_lost(struct hl_group *group, const char *detail)
 {
     struct hl_gather *gather;
     TAILQ_FOREACH(gather, &group->gathers, entry)
-        if (gather->operation == HILOCK_OP_EXTEND && !gather->is_answered && gather->tenure == group->tenure)
-            return gather;
-    return NULL;
+        if (gather->operation == HILOCK_OP_EXTEND && !gather->is_answered && gather->tenure == group->tenure) {
+            answer(gather, (struct hilock_result){.status = HILOCK_LOST, .detail = detail});
+            return 1;
+        }
+    return 0;
 }
 
-/* ---- an operator's question ---- */
-
-/* Without memory a master is not asked, and counts as silent. */
+/* An operator's question. Without memory a master is not asked, and counts as silent. */
 static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_operation operation, const char *holder,
                          hilock_result_fn *on_result, void *user)
 {
     int is_any = operation == HILOCK_OP_FORCE_RELEASE && !holder;
-    struct hl_gather *gather = group->ways->is_voted ? gather_new(group) : NULL;
+    struct hl_gather *gather = group->ways->is_voted ? hl_gather_new(group) : NULL;
     unsigned up = 0;
     if (!gather)
         return group->ways->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;

@@ -23,19 +23,17 @@ struct hl_gather {
     struct hl_vote votes[];   /* what members answered; words only of a question */
 };
 
-/* Adds the operation, attempts and time. The caller keeps a reference to the handle: the gather may be freed, and in
- * the callback the user may abandon the client. */
-void hl_gather_answer(struct hl_gather *gather, struct hilock_result result);
 void hl_gather_forget(struct hl_group *group); /* memory only */
 
-int hl_gather_prepare(struct hl_group *group); /* for the release to come; -1: no memory */
-/* releases every member that is held */
+struct hl_gather *hl_gather_new(const struct hl_group *group); /* blank; NULL: no memory */
+/* releases every member that is held, and takes group->end for it */
 void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void *user);
 void hl_gather_settled(struct hl_group *group); /* a member's release that was UNKNOWN is over */
 
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user);
-struct hl_gather *hl_gather_extending(const struct hl_group *group); /* the first extend without an answer, or NULL */
+/* answers the first extend that has no answer; 0: there is none. detail outlives the answer */
+int hl_gather_lost(struct hl_group *group, const char *detail);
 
 /* OK, NO_MEMORY; UNSUPPORTED: of several names. holder NULL: any holder. */
 hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);

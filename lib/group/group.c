@@ -7,29 +7,25 @@
 #include "core/name.h"
 #include "core/notice.h"
 #include "group/gather.h"
-#include "group/members.h"
+#include "group/member.h"
 #include "group/news.h"
 #include "group/verdict.h"
 #include "hold/validity.h"
-#include "lock/acquire.h"
 #include "lock/machine.h"
 #include "lock/plain.h"
 #include "lock/reentry.h"
-#include "lock/turn.h"
-
-/* ---- for a way ---- */
 
 void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
     group->step = HL_GROUP_PAUSED;
-    hl_members_return(group);
+    hl_members_return(group, NULL);
     hl_news_wake_in(group, least_us, random_us);
 }
 
 /* Its wait is over, or was not begun. */
 static void give_up(struct hl_group *group, enum hl_group_state state)
 {
-    hl_members_return(group);
+    hl_members_return(group, NULL);
     hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
     group->state = (uint8_t)state;
 }
@@ -51,7 +47,7 @@ static struct hilock_result finish(struct hl_group *group, struct hilock_result 
     struct hl_core *core = hl_group_core(group);
     uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
     result.operation = HILOCK_OP_ACQUIRE;
-    result.attempts = group->attempts + hl_members_attempts(group);
+    result.attempts = hl_members_attempts(group);
     result.votes = hl_members_votes(group);
     result.waited_ms = hl_lease_span_ms(waited_us);
     core->waiting--;
@@ -70,35 +66,27 @@ static void set_terms(const struct hl_group *group, int is_held)
     group->terms->is_unguarded = is_held != 0;
 }
 
-/* While enough are held. */
-static void report_grant(struct hl_group *group)
-{
-    struct hl_text votes;
-    struct hilock_result result;
-    if (group->ways->is_voted)
-        hl_verdict_of_votes(group, &votes);
-    else
-        hl_text_set(&votes, "granted");
-    result = finish(group, (struct hilock_result){.status = HILOCK_OK, .detail = votes.bytes});
-    hl_callback_result(group->lock, group->on_result, result, group->user);
-}
-
 void hl_group_grant(struct hl_group *group)
 {
-    struct hl_core *core = hl_group_core(group);
+    struct hl_text votes;
+    struct hilock_result result = {.status = HILOCK_OK, .detail = votes.bytes};
     forget_refusal(group);
     group->state = GROUP_HELD;
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
     group->tenure++;
     group->is_failing = 0;
-    core->held++;
+    hl_group_core(group)->held++;
     set_terms(group, 1);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold)
             hl_member_join(&group->members[i]);
     hl_news_granted(group);
-    report_grant(group);
+    if (group->ways->is_voted)
+        hl_verdict_of_votes(group, &votes);
+    else
+        hl_text_set(&votes, "granted");
+    hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
 }
 
 /* ---- its notice: an acquire without a grant, or a lost member ---- */
@@ -135,7 +123,9 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
 {
     struct hl_group *group = hl_group_of(lock);
     uint64_t limit_us = wait_ms == HILOCK_TRY ? hl_group_command_us(group) : (uint64_t)wait_ms * 1000;
-    if (hl_gather_prepare(group) != 0 || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
+    if (!group->end)
+        group->end = hl_gather_new(group);
+    if (!group->end || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
@@ -199,46 +189,37 @@ static uint64_t token(const struct hilock_lock *lock, size_t index)
     return 0;
 }
 
-/* Its members no longer hold or wait, or the client is gone. */
-static void forget(struct hl_core *core, struct hl_group *group)
-{
-    group->lock->refs++;
-    hl_alarm_end(&core->group_alarms, &group->alarm);
-    hl_notice_cancel(core, &group->notice);
-    hl_validity_end(group->lock);
-    hl_gather_forget(group);
-    hl_reentry_forget(core, group->lock);
-    hl_verdict_forget(group);
-    forget_refusal(group);
-    for (unsigned i = 0; i < group->count; i++) {
-        group->lock->refs -= group->members[i].is_extending; /* ours, from above */
-        group->members[i].is_extending = 0;
-    }
-    group->state = GROUP_IDLE;
-    hl_lock_unref(group->lock);
-}
-
 static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_group *group = hl_group_of(lock);
-    for (unsigned i = 0; i < group->count; i++)
+    lock->refs++;
+    for (unsigned i = 0; i < group->count; i++) {
         hl_machine_forget_lock(core, group->members[i].lock);
-    forget(core, group);
+        lock->refs -= group->members[i].is_extending; /* ours, from above */
+        group->members[i].is_extending = 0;
+    }
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_notice_cancel(core, &group->notice);
+    hl_validity_end(lock);
+    hl_gather_forget(group);
+    hl_reentry_forget(core, lock);
+    hl_verdict_forget(group);
+    forget_refusal(group);
+    group->state = GROUP_IDLE;
+    hl_lock_unref(lock);
 }
 
-static void group_free(struct hl_group *group)
+static void done(struct hilock_lock *lock)
 {
-    struct hl_memory memory = group->lock->terms->cell->memory;
+    struct hl_group *group = hl_group_of(lock);
     hl_verdict_forget(group);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
             hl_lock_unref(group->members[i].lock);
     hl_terms_unref(group->terms);
-    hl_memory_free(&memory, group->end);
-    hl_memory_free(&memory, group);
+    hl_memory_free(hl_group_memory(group), group->end);
+    hl_memory_free(hl_group_memory(group), group);
 }
-
-static void done(struct hilock_lock *lock) { group_free(hl_group_of(lock)); }
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
@@ -287,35 +268,19 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
         hl_terms_unref(terms);
         return -1;
     }
-    group->notice.ops = &ops;
-    group->lock = lock;
-    group->ways = ways;
-    group->terms = terms;
-    group->count = count;
-    group->needed = needed;
-    group->votes = (struct hl_vote *)(void *)(group->members + count);
+    lock->ops = &hl_group_ops;
+    lock->attempt = &group->attempt;
+    *group = (struct hl_group){.notice = {.ops = &ops}, .lock = lock, .ways = ways, .terms = terms, .count = count,
+                               .needed = needed, .votes = (struct hl_vote *)(void *)(group->members + count),
+                               .attempt = {.lock = lock}};
     TAILQ_INIT(&group->gathers);
-    group->attempt.lock = lock;
     sort(group->members, names, count);
     for (unsigned i = 0; i < count; i++) {
         group->members[i].group = group;
         group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], terms);
         is_whole = is_whole && group->members[i].lock;
     }
-    if (!is_whole) {
-        group_free(group);
-        return -1;
-    }
-    lock->ops = &hl_group_ops;
-    lock->attempt = &group->attempt;
-    return 0;
-}
-
-/* ---- all of them ---- */
-
-int hl_groups_init(struct hl_core *core)
-{
-    return hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm);
+    return is_whole ? 0 : -1;
 }
 
 void hl_groups_close(struct hl_core *core)
@@ -324,12 +289,4 @@ void hl_groups_close(struct hl_core *core)
     TAILQ_FOREACH(lock, &core->handles, entry)
         if (lock->attempt && hl_group_of(lock)->state == GROUP_WAITING)
             hl_group_decide(hl_group_of(lock), HILOCK_CLOSED);
-}
-
-void hl_groups_node(struct hl_core *core, int is_up)
-{
-    struct hilock_lock *lock;
-    TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->attempt)
-            hl_news_node(hl_group_of(lock), is_up);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group - a handle made of several plain handles, its members; it holds while `needed` of them do: all names (multi.h),
- * or one name at enough of several masters (quorum.h).
+/* group - a handle made of several plain handles, its members; it holds while `needed` of them do: all names (multi.c),
+ * or one name at enough of several masters (quorum.c).
  *
  *   IDLE -> WAITING -> HELD -> IDLE
  *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
@@ -53,8 +53,7 @@ struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a member was lost */
     struct hilock_lock *lock;        /* the user's handle */
     const struct hl_group_ways *ways;
-    struct hl_terms *terms;          /* of its members alone: they are renewed while the group waits; with the user's
-                                        options once it is held */
+    struct hl_terms *terms;          /* of its members alone: the user's once it is held; before that all are renewed */
     struct hl_alarm alarm;
     struct hl_gather *end;           /* for the next release; NULL: none made yet */
     TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
@@ -79,6 +78,7 @@ struct hl_group {
     struct hl_member members[];      /* in the order of their names' bytes, the same for all groups */
 };
 
+extern const struct hl_group_ways hl_multi_ways, hl_quorum_ways;
 extern const struct hl_handle_ops hl_group_ops;
 
 static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* the user's handle; NULL: it is plain */
@@ -87,13 +87,11 @@ static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* th
                          : NULL;
 }
 
-/* Makes a handle of it. Takes references to the names, and takes over that to the members' terms. -1: no memory. */
+/* Makes a handle of it. References the names, takes over the members' terms. -1: no memory, unref the handle */
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
                  struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
 
-int hl_groups_init(struct hl_core *core); /* -1: no memory */
-void hl_groups_close(struct hl_core *core);  /* every wait ends CLOSED */
-void hl_groups_node(struct hl_core *core, int is_up); /* a server is back, or away */
+void hl_groups_close(struct hl_core *core); /* every wait ends CLOSED */
 
 /* ---- for a way ---- */
 

@@ -5,24 +5,17 @@
 #include "base/contract.h"
 #include "core/lease.h"
 #include "core/notice.h"
+#include "hold/hold.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/plain.h"
+#include "lock/reentry.h"
 #include "lock/turn.h"
 
-void hl_member_return(struct hl_member *member)
-{
-    struct hilock_lock *lock = member->lock;
-    if (lock->acquire) {
-        member->group->attempts += lock->acquire->attempts;
-        hl_acquire_drop(lock->acquire);
-    }
-    if (lock->hold)
-        hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
-}
+enum { IDS = 1 << HL_GROUP_ID_BITS, TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
 
-enum { IDS = 1 << HL_GROUP_ID_BITS };
+/* ---- asked for, and given back ---- */
 
 void hl_member_take_ids(struct hl_group *group)
 {
@@ -35,21 +28,9 @@ void hl_member_take_ids(struct hl_group *group)
  * others. */
 void hl_member_join(struct hl_member *member)
 {
-    struct hl_group *group = member->group;
-    struct hl_hold *hold = member->lock->hold;
     member->is_failing = 0;
-    hl_turn_retune(hold, group->terms, group->since_us);
+    hl_turn_retune(member->lock->hold, member->group->terms, member->group->since_us);
     hl_validity_follow(member->lock);
-}
-
-/* From here on all are renewed at the same time again: else the validity would depend on which master forgets next. */
-static void join(struct hl_member *member)
-{
-    struct hl_group *group = member->group;
-    hl_member_join(member);
-    for (unsigned i = 0; i < group->count; i++)
-        if (hl_member_has(&group->members[i]) && group->lock->terms->is_renewed)
-            hl_watchdog_verify(group->members[i].lock->hold, 1);
 }
 
 static void on_acquired(const struct hilock_result *result, void *user)
@@ -59,40 +40,43 @@ static void on_acquired(const struct hilock_result *result, void *user)
     group->attempts += result->attempts;
     HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD); /* the end of a wait withdraws its members'
                                                                                 requests */
-    if (group->state == GROUP_WAITING)
+    if (group->state == GROUP_WAITING) {
         group->ways->answered(member, result);
-    else if (result->status == HILOCK_OK)
-        join(member);
-}
-
-static uint64_t limit_us(const struct hl_group *group, int is_try)
-{
-    uint64_t left_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_group_now_us(group)),
-        try_us = hl_group_command_us(group);
-    return is_try && try_us < left_us ? try_us : left_us;
+        return;
+    }
+    if (result->status != HILOCK_OK)
+        return;
+    hl_member_join(member);
+    /* from here on all are renewed at the same time again: else the validity would depend on which master forgets
+     * next */
+    for (unsigned i = 0; group->lock->terms->is_renewed && i < group->count; i++)
+        if (hl_member_has(&group->members[i]))
+            hl_watchdog_verify(group->members[i].lock->hold, 1);
 }
 
 hilock_status hl_member_ask(struct hl_member *member, int is_try)
 {
     struct hl_group *group = member->group;
     struct hl_core *core = hl_group_core(group);
+    uint64_t limit_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_now_us(&core->host));
+    if (is_try && limit_us > hl_group_command_us(group))
+        limit_us = hl_group_command_us(group);
     if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_member_take_ids(group);
-    return hl_acquire_begin(core, member->lock, is_try, limit_us(group, is_try), on_acquired, member);
+    return hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
 }
 
 static void on_extended(const struct hilock_result *result, void *user)
 {
     struct hl_member *member = user;
     struct hl_group *group = member->group;
-    struct hilock_lock *lock = group->lock;
     member->is_extending = 0;
     group->attempts += result->attempts;
     if (group->state == GROUP_WAITING && result->status == HILOCK_OK)
         group->ways->check(group);
     else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* a loss is reported by itself */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
-    hl_lock_unref(lock);
+    hl_lock_unref(group->lock);
 }
 
 /* The group lives until its answer, however the wait ends. */
@@ -104,4 +88,122 @@ void hl_member_extend(struct hl_member *member)
         return;
     member->is_extending = 1;
     group->lock->refs++;
+}
+
+void hl_member_return(struct hl_member *member)
+{
+    struct hilock_lock *lock = member->lock;
+    if (lock->acquire) {
+        member->group->attempts += lock->acquire->attempts;
+        hl_acquire_drop(lock->acquire);
+    }
+    if (lock->hold)
+        hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
+}
+
+/* The last name first: its next waiter may have waited for the other names, too. */
+void hl_members_return(struct hl_group *group, const struct hl_member *but)
+{
+    for (unsigned i = group->count; i-- > 0;)
+        if (&group->members[i] != but)
+            hl_member_return(&group->members[i]);
+}
+
+/* ---- what all of them have ---- */
+
+unsigned hl_members_attempts(const struct hl_group *group)
+{
+    unsigned attempts = group->attempts;
+    for (unsigned i = 0; i < group->count; i++)
+        attempts += group->members[i].lock->acquire ? group->members[i].lock->acquire->attempts : 0;
+    return attempts;
+}
+
+unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct hl_member *member))
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        found += is(&group->members[i]) != 0;
+    return found;
+}
+
+unsigned hl_members_votes(const struct hl_group *group)
+{
+    return group->state == GROUP_HELD && group->ways->is_voted ? hl_members_count(group, hl_member_has) : 0;
+}
+
+unsigned hl_members_good(struct hl_group *group)
+{
+    unsigned good = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_hold *hold = group->members[i].lock->hold;
+        uint64_t left_us;
+        if (!hl_member_has(&group->members[i]))
+            continue;
+        left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
+        if (left_us < hl_hold_least_us(hold, group->lock->terms) || hl_hold_is_adrift(hold))
+            hl_member_extend(&group->members[i]);
+        else
+            good += !group->members[i].is_extending;
+    }
+    return good;
+}
+
+static uint64_t slowest_us(const struct hl_group *group, int is_usual, uint64_t least_us)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_node *node = hl_member_node(&group->members[i]);
+        uint64_t trip_us = is_usual ? node->usual_us : node->quickest_us;
+        if (node->is_up && trip_us > least_us)
+            least_us = trip_us;
+    }
+    return least_us;
+}
+
+uint64_t hl_members_trip_us(const struct hl_group *group) { return slowest_us(group, 1, TRIP_MIN_US); }
+
+/* Longer after it proved too short: masters may have become slower. */
+uint64_t hl_members_patience_us(const struct hl_group *group)
+{
+    return (PATIENCE_TRIPS * slowest_us(group, 0, PATIENCE_MIN_US / PATIENCE_TRIPS)) << group->failing;
+}
+
+static uint64_t ends_us_of(const struct hl_member *member)
+{
+    return hl_member_has(member) ? hl_hold_ends_us(member->lock->hold) : 0;
+}
+
+uint64_t hl_members_end_us(const struct hl_group *group)
+{
+    uint64_t best_us = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        uint64_t ends_us = ends_us_of(&group->members[i]);
+        unsigned as_long = 0;
+        for (unsigned j = 0; ends_us > best_us && j < group->count; j++)
+            as_long += ends_us_of(&group->members[j]) >= ends_us;
+        if (as_long >= group->needed)
+            best_us = ends_us;
+    }
+    return best_us;
+}
+
+struct hl_look hl_members_look(const struct hilock_lock *lock)
+{
+    const struct hl_group *group = hl_group_of(lock);
+    if (group->state == GROUP_HELD)
+        return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
+                                .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
+    return (struct hl_look){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
+                            .since_us = group->begun_us};
+}
+
+void hl_members_over(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    group->state = GROUP_IDLE;
+    core->held--;
+    hl_notice_cancel(core, &group->notice);
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_reentry_end(core, group->lock);
+    hl_validity_end(group->lock);
 }

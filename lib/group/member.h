@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* member - one member of a group: it is asked for, extended while the group waits, joins a group that is held, and is
- * given back. Its answers go to the group's way; once the group is held, a late grant joins. */
+ * given back. Its answers go to the group's way; once the group is held, a late grant joins. And what all members hold
+ * together, its validity, and giving it back. */
 #ifndef HL_GROUP_MEMBER_H
 #define HL_GROUP_MEMBER_H
 
@@ -20,5 +21,20 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try); /* its acquir
 void hl_member_extend(struct hl_member *member); /* WAITING: for the whole lease, unless that is under way */
 void hl_member_join(struct hl_member *member);   /* HELD: this member is held, too */
 void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
+
+/* ---- all of them ---- */
+
+void hl_members_return(struct hl_group *group, const struct hl_member *but); /* NULL: every one */
+uint64_t hl_members_trip_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
+uint64_t hl_members_patience_us(const struct hl_group *group); /* one that owes an answer for longer is silent */
+/* WAITING: how many are good for a grant. One with too little left is extended, and so is one whose server may have
+ * forgotten it since */
+unsigned hl_members_good(struct hl_group *group);
+unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct hl_member *member));
+unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
+uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
+unsigned hl_members_attempts(const struct hl_group *group); /* all that the group's acquire has made */
+void hl_members_over(struct hl_group *group); /* no longer held; the caller gives its members back */
+struct hl_look hl_members_look(const struct hilock_lock *lock); /* of the group's handle */
 
 #endif

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* multi - see multi.h. */
-#include "group/multi.h"
-
+/* multi - a group that needs all of its names.
+ *
+ *   TRYING     asks for every name at once, without waiting
+ *     | all granted: COMPLETING    | one refused: all go back
+ *   GATHERING  asks for one name after the other, in the one order that all multis share; keeps and renews those before
+ *     | the last is granted        | lost one, or kept them too long behind another program: all go back
+ *   COMPLETING renews those with too little left; then it is held
+ *   PAUSED     has nothing, and begins again at TRYING
+ *
+ * It cannot deadlock with other multis: a waiting multi holds only names before the one it waits for, and a holder that
+ * waits for nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and
+ * does not hand over: so a multi keeps nothing for longer than KEEP_US behind a holder that does not hand over. */
 #include "base/plant.h"
-#include "core/name.h"
-#include "group/members.h"
+#include "group/member.h"
 #include "group/news.h"
 #include "group/verdict.h"
 #include "hold/hold.h"
@@ -20,14 +28,6 @@ static void fail(struct hl_group *group, hilock_status status)
     hl_group_pause(group, HL_GROUP_FEW_US / 2, HL_GROUP_FEW_US / 2);
 }
 
-/* ---- one after the other ---- */
-
-static int is_behind_others(const struct hl_group *group)
-{
-    const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    return acquire && hl_acquire_is_behind_others(acquire);
-}
-
 /* While it keeps members. A kind without a queue does not know who will release the name, and asks only now and
  * then. */
 static void look_again(struct hl_group *group)
@@ -38,8 +38,11 @@ static void look_again(struct hl_group *group)
         hl_news_rest(group);
 }
 
+/* At the first one it begins again, so all go back. */
 static void gather(struct hl_group *group, unsigned at)
 {
+    if (at == 0)
+        hl_members_return(group, NULL);
     group->step = GATHERING;
     group->at = at;
     if (hl_member_ask(&group->members[at], 0) == HILOCK_OK)
@@ -47,14 +50,6 @@ static void gather(struct hl_group *group, unsigned at)
     else
         fail(group, HILOCK_NO_MEMORY);
 }
-
-static void gather_anew(struct hl_group *group)
-{
-    hl_members_return(group);
-    gather(group, 0);
-}
-
-/* ---- all are granted ---- */
 
 /* Fixed leases must end together: leases that were asked for one by one are asked for again. */
 static int are_even(const struct hl_group *group)
@@ -68,36 +63,20 @@ static int are_even(const struct hl_group *group)
     return 1;
 }
 
-static void complete(struct hl_group *group)
-{
-    int is_even = are_even(group);
-    group->step = COMPLETING;
-    hl_news_wake_in(group, hl_group_command_us(group), 0);
-    for (unsigned i = 0; !is_even && i < group->count; i++)
-        hl_member_extend(&group->members[i]);
-    if (hl_members_good(group) == group->count)
-        hl_group_grant(group);
-}
-
 static void check(struct hl_group *group)
 {
-    switch ((enum step)group->step) {
-    case TRYING:
-    case GATHERING:
-        if (hl_members_held(group) == group->count)
-            complete(group);
-        else if (group->step == GATHERING && hl_members_held(group) == group->at + 1)
-            gather(group, group->at + 1);
-        break;
-    case COMPLETING:
-        if (hl_members_good(group) == group->count)
-            hl_group_grant(group);
-        break;
-    case PAUSED: break;
-    }
+    unsigned held = hl_members_count(group, hl_member_has);
+    if (held == group->count && (group->step == TRYING || group->step == GATHERING)) {
+        int is_even = are_even(group);
+        group->step = COMPLETING;
+        hl_news_wake_in(group, hl_group_command_us(group), 0);
+        for (unsigned i = 0; !is_even && i < group->count; i++)
+            hl_member_extend(&group->members[i]);
+    } else if (group->step == GATHERING && held == group->at + 1)
+        gather(group, held);
+    if (group->step == COMPLETING && hl_members_good(group) == group->count)
+        hl_group_grant(group);
 }
-
-/* ---- all at once ---- */
 
 static void begin(struct hl_group *group)
 {
@@ -117,49 +96,40 @@ static void begin(struct hl_group *group)
 
 /* A member's wait ends with the group's, so its answer is the group's. A refused try is not, unless the fault is
  * lasting. */
-static void refused(struct hl_group *group, const struct hilock_result *result)
+static void answered(struct hl_member *member, const struct hilock_result *result)
 {
+    struct hl_group *group = member->group;
+    if (result->status == HILOCK_OK) {
+        check(group);
+        return;
+    }
     hl_group_keep(group, &group->refusal, result->status, hl_last_words_copy(hl_group_memory(group), result));
     if (group->step == GATHERING || group->is_try || hl_verdict_is_lasting(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
     else
-        gather_anew(group);
-}
-
-static void answered(struct hl_member *member, const struct hilock_result *result)
-{
-    if (result->status == HILOCK_OK)
-        check(member->group);
-    else
-        refused(member->group, result);
+        gather(group, 0);
 }
 
 static void lost(struct hl_group *group)
 {
     if (group->step != PAUSED)
-        gather_anew(group);
+        gather(group, 0);
 }
 
-/* ---- time ---- */
-
-/* Longer each time, up to 64 round trips, so that programs with another order also get through. */
-static void step_aside(struct hl_group *group)
-{
-    hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
-                  hl_last_words_of(hl_group_core(group), group->members[group->at].lock->acquire, HILOCK_TIMED_OUT));
-    hl_group_pause(group, 0, hl_members_trip_us(group) << group->failing);
-    group->failing += group->failing < PAUSES_MAX;
-}
-
+/* It steps aside for longer each time, up to 64 round trips, so that programs with another order also get through. */
 static void tick(struct hl_group *group)
 {
-    if (group->step == GATHERING) {
-        if (is_behind_others(group) && !HL_PLANTED(MULTI_KEEPS))
-            step_aside(group);
-        else
-            look_again(group);
-    } else if (hl_group_now_us(group) >= group->ends_us)
+    const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
+    int is_behind_others = group->step == GATHERING && acquire && hl_acquire_is_behind_others(acquire);
+    if (is_behind_others && !HL_PLANTED(MULTI_KEEPS)) {
+        hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
+                      hl_last_words_of(hl_group_core(group), acquire, HILOCK_TIMED_OUT));
+        hl_group_pause(group, 0, hl_members_trip_us(group) << group->failing);
+        group->failing += group->failing < PAUSES_MAX;
+    } else if (group->step == GATHERING)
+        look_again(group);
+    else if (hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, group->refusal.status);
     else if (group->step == PAUSED)
         begin(group);

@@ -10,7 +10,7 @@ hilock_event_fn hl_news_lost, hl_news_event; /* of the terms of members */
 /* HELD: after a member's renewal, or the loss of a vote: the user learns when too many fail, and when no longer */
 void hl_news_failing(struct hl_group *group, const char *detail);
 void hl_news_granted(struct hl_group *group); /* HELD from now on */
-void hl_news_node(struct hl_group *group, int is_up); /* a server is back, or away */
+void hl_news_node(struct hl_core *core, int is_up); /* to all groups: a server is back, or away */
 /* The group's alarm: after least_us and a random part of random_us; never. */
 void hl_news_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us);
 void hl_news_rest(struct hl_group *group);

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quorum - see quorum.h. */
-#include "group/quorum.h"
-
+/* quorum - a group of one name at several independent masters; it holds while enough of them grant it.
+ *
+ *   ROUND      it waits at one master, the arbiter, and tries the others at the same time; enough votes are a grant
+ *     | held by others, or too few: what was got goes back, but the place at the arbiter
+ * STANDING it waits at the arbiter alone; now and then it tries the others, in case no client needs the arbiter's vote
+ *     | granted there
+ *   ASKING     the arbiter is ours; it waits at the others, for a moment, or tries them if it has to poll
+ *     | not enough by then: all goes back
+ *   PAUSED     it has nothing; masters that can be asked are too few, or it lost a race. Then STANDING, or ROUND
+ *   held       late votes join; masters that were away, or have lost it, are asked again, until it ends (heals)
+ *
+ * All clients that wait for a name stand in one queue: that of the first master, in the order of the client's URLs,
+ * that can be asked. A release wakes one of them. A client that finds the name contended begins there. Clients that
+ * disagree about the arbiter still exclude each other, and give back their votes after a moment. A master cannot be
+ * asked while it is away, owes an answer for long, or is under its restart guard. A lost vote is asked for again while
+ * the others stand, never after the end, and not if the lock is not renewed: the vote would stay for a whole lease. */
 #include "base/plant.h"
-#include "group/members.h"
+#include "group/member.h"
 #include "group/news.h"
 #include "group/verdict.h"
-#include "lock/acquire.h"
 #include "wait/gate.h"
 #include "wait/known.h"
 
@@ -15,78 +27,62 @@ enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
 
 /* ---- masters ---- */
 
-static struct hl_node *node_at(const struct hl_group *group, unsigned i)
+static struct hl_member *arbiter(struct hl_group *group) { return &group->members[group->at]; }
+
+static struct hl_vote *vote_of(const struct hl_member *member)
 {
-    return hl_member_node(&group->members[i]);
+    return &member->group->votes[member - member->group->members];
 }
 
 static uint64_t limit_us(const struct hl_group *group)
 {
-    uint64_t span_us = hl_members_patience_us(group), lease_us = hl_terms_lease_us(group->terms) / 4,
-        command_us = hl_group_command_us(group);
-    span_us = lease_us < span_us ? lease_us : span_us;
-    return command_us < span_us ? command_us : span_us;
+    uint64_t span_us = hl_members_patience_us(group), lease_us = hl_terms_lease_us(group->terms);
+    span_us = lease_us / 4 < span_us ? lease_us / 4 : span_us;
+    return hl_group_command_us(group) < span_us ? hl_group_command_us(group) : span_us;
 }
 
-static int is_able(const struct hl_group *group, unsigned i)
+static int is_able(const struct hl_member *member)
 {
-    const struct hl_node *node = node_at(group, i);
-    uint64_t now_us = hl_group_now_us(group);
-    return hl_node_is_able(node, now_us, hl_members_patience_us(group)) && !hl_node_guard_left_us(node, now_us) &&
-           !hl_verdict_is_lasting(group->votes[i].status);
+    const struct hl_node *node = hl_member_node(member);
+    return hl_node_is_able(node, hl_group_now_us(member->group), hl_members_patience_us(member->group)) &&
+           !hl_node_is_guarded(node) && !hl_verdict_is_lasting(vote_of(member)->status);
 }
 
 /* The first master that can be asked, beginning at `from`, then at the first. */
 static unsigned next_able(const struct hl_group *group, unsigned from)
 {
     for (unsigned i = 0; i < group->count; i++)
-        if (is_able(group, (from + i) % group->count))
+        if (is_able(&group->members[(from + i) % group->count]))
             return (from + i) % group->count;
     return group->count;
 }
 
-static unsigned count(const struct hl_group *group, int (*is)(const struct hl_group *group, unsigned i))
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < group->count; i++)
-        found += is(group, i) != 0;
-    return found;
-}
-
 /* ---- votes that it has and may get ---- */
 
-static int has(const struct hl_group *group, unsigned i) { return hl_member_has(&group->members[i]); }
-
-static int asks(const struct hl_group *group, unsigned i) { return group->members[i].lock->acquire != NULL; }
-
 /* It has it, or asked for it and knows of no refusal. */
-static int may_have(const struct hl_group *group, unsigned i)
+static int may_have(const struct hl_member *member)
 {
-    const struct hl_acquire *acquire = group->members[i].lock->acquire;
-    return has(group, i) ||
-           (acquire && (acquire->is_try || group->step == ASKING || !hl_known_is_held(acquire->lock->name)));
+    const struct hl_acquire *acquire = member->lock->acquire;
+    return hl_member_has(member) || (acquire && (acquire->is_try || member->group->step == ASKING ||
+                                                 !hl_known_is_held(acquire->lock->name)));
 }
 
-static int can_win(const struct hl_group *group) { return count(group, may_have) >= group->needed; }
+static int can_win(const struct hl_group *group) { return hl_members_count(group, may_have) >= group->needed; }
 
-static void ask(struct hl_group *group, unsigned i, int is_try)
+static void ask(struct hl_member *member, int is_try)
 {
-    if (hl_member_ask(&group->members[i], is_try) != HILOCK_OK)
-        group->votes[i].status = HILOCK_NO_MEMORY;
+    if (hl_member_ask(member, is_try) != HILOCK_OK)
+        vote_of(member)->status = HILOCK_NO_MEMORY;
 }
 
 static void ask_others(struct hl_group *group, int is_try)
 {
-    for (unsigned i = 0; i < group->count; i++)
-        if (i != group->at && !has(group, i) && !asks(group, i) && is_able(group, i))
-            ask(group, i, is_try);
-}
-
-static void return_others(struct hl_group *group)
-{
-    for (unsigned i = group->count; i-- > 0;)
-        if (i != group->at && !HL_PLANTED(QUORUM_KEEPS))
-            hl_member_return(&group->members[i]);
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_member *member = &group->members[i];
+        int is_idle = !hl_member_has(member) && !member->lock->acquire;
+        if (member != arbiter(group) && is_idle && is_able(member))
+            ask(member, is_try);
+    }
 }
 
 /* ---- steps ---- */
@@ -116,8 +112,8 @@ static void stand(struct hl_group *group)
     group->looks = 0;
     if (HL_PLANTED(BALLOT_ALL_AT_ONCE))
         ask_others(group, 0);
-    else
-        return_others(group);
+    else if (!HL_PLANTED(QUORUM_KEEPS))
+        hl_members_return(group, arbiter(group));
     hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
@@ -143,13 +139,9 @@ static void ask_with_arbiter(struct hl_group *group)
  * began, or forgot it. A client with fewer votes is in the same race, and all racers meet at the first master again. */
 static unsigned held_elsewhere(const struct hl_group *group)
 {
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_vote *vote = &group->votes[i];
-        if (i != group->at && vote->status == HILOCK_TIMED_OUT && vote->words &&
-            hl_verdict_agreed(group->votes, group->count, vote) >= group->needed)
-            return i;
-    }
-    return 0;
+    unsigned agreed;
+    const struct hl_vote *vote = hl_verdict_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
+    return agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
 }
 
 /* A kind that polls comes back at its next poll: another may have the missing votes for long. */
@@ -172,9 +164,9 @@ static void end_round(struct hl_group *group, int is_over)
         decide(group, 0);
     else if (group->is_try) /* silence is not an answer: it tries again while there is time */
         hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
-    else if (has(group, group->at))
+    else if (hl_member_has(arbiter(group)))
         ask_with_arbiter(group);
-    else if (asks(group, group->at) && node_at(group, group->at)->is_up)
+    else if (arbiter(group)->lock->acquire && hl_member_node(arbiter(group))->is_up)
         stand(group);
     else
         change(group);
@@ -188,13 +180,13 @@ static void go_on(struct hl_group *group)
             end_round(group, 0);
         break;
     case STANDING:
-        if (has(group, group->at))
+        if (hl_member_has(arbiter(group)))
             ask_with_arbiter(group);
-        else if (!asks(group, group->at))
+        else if (!arbiter(group)->lock->acquire)
             change(group);
         break;
     case ASKING:
-        if (!has(group, group->at) || !can_win(group))
+        if (!hl_member_has(arbiter(group)) || !can_win(group))
             lose_race(group);
         break;
     case PAUSED: break;
@@ -212,25 +204,22 @@ static void check(struct hl_group *group)
         go_on(group);
 }
 
-/* ---- the begin ---- */
-
-static int is_contended(const struct hl_group *group)
+static int is_contended(struct hl_group *group)
 {
-    const struct hl_name *name = group->members[group->at].lock->name;
+    const struct hl_name *name = arbiter(group)->lock->name;
     int has_waited = group->had_waited || group->has_waited;
     return !group->is_try && (has_waited || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
 }
 
 static void start(struct hl_group *group, unsigned from)
 {
-    unsigned first = next_able(group, from);
-    int are_enough = count(group, is_able) >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed);
+    int are_enough = hl_members_count(group, is_able) >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed);
     if (are_enough) {
-        group->at = first;
+        group->at = next_able(group, from);
         hl_member_take_ids(group);
-        ask(group, first, group->is_try);
+        ask(arbiter(group), group->is_try);
     }
-    if (!are_enough || !asks(group, first))
+    if (!are_enough || !arbiter(group)->lock->acquire)
         hl_group_pause(group, HL_GROUP_FEW_US / 2, HL_GROUP_FEW_US / 2);
     else if (is_contended(group))
         stand(group);
@@ -240,11 +229,11 @@ static void start(struct hl_group *group, unsigned from)
 
 static void begin(struct hl_group *group) { start(group, 0); }
 
-/* ---- news ---- */
-
 static void answered(struct hl_member *member, const struct hilock_result *result)
 {
-    hl_verdict_keep(member, result);
+    struct hl_last_words *words =
+        result->status == HILOCK_OK ? NULL : hl_last_words_copy(hl_group_memory(member->group), result);
+    hl_group_keep(member->group, vote_of(member), result->status, words);
     check(member->group);
 }
 
@@ -252,21 +241,21 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
  * arbiter that has not said yet who holds the name is no worse than others: a sibling may have released it just now. */
 static void look(struct hl_group *group)
 {
-    const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    if (!is_able(group, group->at) || hl_verdict_is_fault(hl_known_status(hl_group_core(group), acquire))) {
+    const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
+    if (!is_able(arbiter(group)) || hl_verdict_is_fault(hl_known_status(hl_group_core(group), acquire))) {
         change(group);
         return;
     }
-    hl_node_probe(node_at(group, group->at));
+    hl_node_probe(hl_member_node(arbiter(group)));
     if (++group->looks % LOOKS == 0)
         begin_round(group);
     else
         hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
-static int is_silent(const struct hl_group *group, unsigned i)
+static int is_silent(const struct hl_member *member)
 {
-    return asks(group, i) && !hl_known_is_held(group->members[i].lock->name);
+    return member->lock->acquire && !hl_known_is_held(member->lock->name);
 }
 
 static void tick(struct hl_group *group)
@@ -282,7 +271,7 @@ static void tick(struct hl_group *group)
         break;
     case STANDING: look(group); break;
     case ASKING:
-        if (count(group, is_silent))
+        if (hl_members_count(group, is_silent))
             doubt(group);
         lose_race(group);
         break;
@@ -295,7 +284,7 @@ static void node(struct hl_group *group, int is_up)
 {
     if (is_up && group->step == PAUSED)
         start(group, 0);
-    else if (!is_up && (group->step == ROUND || group->step == STANDING) && !node_at(group, group->at)->is_up)
+    else if (!is_up && (group->step == ROUND || group->step == STANDING) && !hl_member_node(arbiter(group))->is_up)
         hl_news_wake_in(group, 0, 0);
 }
 

@@ -4,29 +4,20 @@
 #include "group/verdict.h"
 
 #include "core/lease.h"
-#include "core/name.h"
-#include "group/members.h"
-#include "hold/hold.h"
+#include "group/member.h"
 #include "hold/messages.h"
 #include "wait/known.h"
 #include "wire/holder.h"
 
+int hl_verdict_is_fault(hilock_status status)
+{
+    return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
+}
+
 int hl_verdict_is_lasting(hilock_status refusal)
 {
-    return refusal != HILOCK_OK && refusal != HILOCK_TIMED_OUT && refusal != HILOCK_UNREACHABLE &&
-           refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED && refusal != HILOCK_NO_MEMORY;
-}
-
-static void set(const struct hl_group *group, unsigned i, hilock_status status, struct hl_last_words *words)
-{
-    hl_group_keep(group, &group->votes[i], status, words);
-}
-
-void hl_verdict_keep(struct hl_member *member, const struct hilock_result *result)
-{
-    const struct hl_group *group = member->group;
-    set(group, (unsigned)(member - group->members), result->status,
-        result->status == HILOCK_OK ? NULL : hl_last_words_copy(hl_group_memory(group), result));
+    return hl_verdict_is_fault(refusal) && refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED &&
+           refusal != HILOCK_NO_MEMORY;
 }
 
 void hl_verdict_learn(struct hl_group *group, int is_over)
@@ -36,14 +27,14 @@ void hl_verdict_learn(struct hl_group *group, int is_over)
         const struct hl_acquire *acquire = group->members[i].lock->acquire;
         hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
         if (acquire && (is_over || status != HILOCK_UNREACHABLE))
-            set(group, i, status, hl_last_words_of(core, acquire, status));
+            hl_group_keep(group, &group->votes[i], status, hl_last_words_of(core, acquire, status));
     }
 }
 
 void hl_verdict_forget(struct hl_group *group)
 {
     for (unsigned i = 0; i < group->count; i++)
-        set(group, i, HILOCK_OK, NULL);
+        hl_group_keep(group, &group->votes[i], HILOCK_OK, NULL);
 }
 
 /* ---- the status ---- */
@@ -51,29 +42,15 @@ void hl_verdict_forget(struct hl_group *group)
 /* A master that did not refuse may be away or under its restart guard. */
 static hilock_status status_of(const struct hl_group *group, unsigned i)
 {
-    const struct hilock_lock *member = group->members[i].lock;
-    const struct hl_node *node = hl_name_node(hl_group_core(group), member->name);
+    const struct hl_node *node = hl_member_node(&group->members[i]);
     hilock_status status = group->votes[i].status;
-    if (member->hold)
+    if (group->members[i].lock->hold)
         return HILOCK_OK;
     if (hl_verdict_is_lasting(status))
         return status;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
     return hl_node_is_guarded(node) ? HILOCK_UNWRITABLE : status;
-}
-
-/* Words of another status are none. */
-static void settle(struct hl_group *group)
-{
-    for (unsigned i = 0; i < group->count; i++)
-        if (status_of(group, i) != group->votes[i].status)
-            set(group, i, status_of(group, i), NULL);
-}
-
-int hl_verdict_is_fault(hilock_status status)
-{
-    return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
 }
 
 int hl_verdict_is_final(const struct hl_group *group)
@@ -112,30 +89,20 @@ int hl_verdict_is_one(const char *holder, const char *other)
 
 static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
 
-unsigned hl_verdict_agreed(const struct hl_vote *votes, unsigned count, const struct hl_vote *vote)
-{
-    unsigned found = 0;
-    for (unsigned i = 0; i < count; i++)
-        found += votes[i].status == vote->status && hl_verdict_is_one(holder_of(&votes[i]), holder_of(vote));
-    return found;
-}
-
-struct hl_vote *hl_verdict_speaker(struct hl_vote *votes, unsigned count, hilock_status status)
+struct hl_vote *hl_verdict_speaker(struct hl_vote *votes, unsigned count, hilock_status status, unsigned *ret_agreed)
 {
     struct hl_vote *found = NULL;
-    for (unsigned i = 0; i < count; i++)
-        if (votes[i].status == status &&
-            (!found || hl_verdict_agreed(votes, count, &votes[i]) > hl_verdict_agreed(votes, count, found)))
+    *ret_agreed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned agreed = 0;
+        for (unsigned j = 0; votes[i].status == status && j < count; j++)
+            agreed += votes[j].status == status && hl_verdict_is_one(holder_of(&votes[j]), holder_of(&votes[i]));
+        if (agreed > *ret_agreed) {
             found = &votes[i];
+            *ret_agreed = agreed;
+        }
+    }
     return found;
-}
-
-/* NULL: it does. */
-static const char *why_not(const struct hilock_lock *member, const struct hl_node *node, int is_granted)
-{
-    if (!is_granted)
-        return node->is_up ? NULL : *hl_node_why(node) ? hl_node_why(node) : "not connected yet";
-    return member->hold ? NULL : !node->is_up ? "away" : member->acquire ? "no answer yet" : "no vote";
 }
 
 /* The masters that did not say yes; without a grant, those that are away. */
@@ -144,36 +111,35 @@ static void add_missing(const struct hl_group *group, int is_granted, struct hl_
     const char *lead = is_granted ? "; not: " : "; away: ";
     for (unsigned i = 0; i < group->count; i++) {
         const struct hilock_lock *member = group->members[i].lock;
-        const struct hl_node *node = hl_name_node(hl_group_core(group), member->name);
-        const char *why = why_not(member, node, is_granted);
-        if (!why)
+        const struct hl_node *node = hl_member_node(&group->members[i]);
+        const char *why = *hl_node_why(node) ? hl_node_why(node) : "not connected yet";
+        if (is_granted ? member->hold != NULL : node->is_up)
             continue;
+        if (is_granted)
+            why = !node->is_up ? "away" : member->acquire ? "no answer yet" : "no vote";
         hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), why);
         lead = ", ";
     }
 }
 
-static void outvoted(const struct hl_group *group, struct hl_text *text)
-{
-    uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
-    unsigned tries = group->attempts + hl_members_attempts(group);
-    hl_text_set(text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
-                hl_lease_span_ms(waited_us), tries, tries ? "; a late grant will be undone" : "");
-}
-
 void hl_verdict_reach(struct hl_group *group, int is_over)
 {
+    unsigned tries = hl_members_attempts(group), agreed;
     const struct hl_vote *vote;
     struct hilock_result result = {.detail = NULL};
     struct hl_text text;
     hl_verdict_learn(group, is_over);
-    settle(group);
+    for (unsigned i = 0; i < group->count; i++) /* words of another status are none */
+        if (status_of(group, i) != group->votes[i].status)
+            hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
     result.status = verdict(group);
-    vote = hl_verdict_speaker(group->votes, group->count, result.status);
+    vote = hl_verdict_speaker(group->votes, group->count, result.status, &agreed);
     if (vote)
         hl_last_words_say(vote->words, &result);
     if (result.status == HILOCK_UNREACHABLE)
-        outvoted(group, &text);
+        hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
+                    hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
+                    tries ? "; a late grant will be undone" : "");
     else if (vote && !vote->words && hl_verdict_is_fault(result.status) && !hl_verdict_is_lasting(result.status))
         hl_message_of_refusal(hl_group_core(group), group->members[vote - group->votes].lock->name,
                               group->lock->terms->kind, result.status, "", &text);
@@ -186,7 +152,7 @@ void hl_verdict_reach(struct hl_group *group, int is_over)
 
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text)
 {
-    hl_text_set(text, "%u of %u masters said yes", hl_members_held(group), group->count);
+    hl_text_set(text, "%u of %u masters said yes", hl_members_count(group, hl_member_has), group->count);
     add_missing(group, 1, text);
     hl_text_add(text, "; valid for %u ms",
                 hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_group_now_us(group))));
