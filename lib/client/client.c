@@ -7,8 +7,6 @@
 
 #include "base/plant.h"
 #include "client/deployment.h"
-#include "client/logins.h"
-#include "client/observe.h"
 #include "client/options.h"
 #include "group/group.h"
 #include "group/news.h"
@@ -31,11 +29,9 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
     va_start(list, format);
     hl_text_set_list(&client->refusal, format, list);
     va_end(list);
-    hl_observe_log(client, HILOCK_LOG_WARN, "refused: %s", client->refusal.bytes);
+    hl_observe_refusal(client);
     return status;
 }
-
-hilock_status hl_client_admit(const struct hilock_client *client) { return hl_cell_admit(client->core.cell); }
 
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what)
 {
@@ -45,24 +41,41 @@ hilock_status hl_client_admit_new(struct hilock_client *client, const char *what
                : HILOCK_OK;
 }
 
+/* ---- the end ---- */
+
+/* Frees what was made, as an open may fail halfway; but not the client's own memory and its host, which a callback on
+ * the stack may still read. */
+static void detach(struct hilock_client *client)
+{
+    struct hl_core *core = &client->core;
+    core->is_closing = 1;
+    hl_machine_clear(core);
+    if (core->route)
+        core->route->ops->free(core->route);
+    core->route = NULL;
+    if (client->is_secured)
+        client->links.insecure(&client->links);
+    hl_timer_free(&core->host, client->close_timer);
+    hl_alarms_done(&core->group_alarms);
+    if (client->terms)
+        hl_terms_unref(client->terms);
+    hl_machine_done(core);
+    hl_deployment_forget(client);
+    core->is_gone = 1;
+}
+
+static void destroy(struct hilock_client *client)
+{
+    struct hl_memory memory = client->core.host.memory;
+    if (!client->core.is_gone)
+        detach(client);
+    hl_host_done(&client->core.host);
+    hl_memory_free(&memory, client);
+}
+
 /* ---- the host's and the nodes' events ---- */
 
-static void destroy(struct hilock_client *client);
-
 static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
-
-static int is_quiet(const struct hl_core *core)
-{
-    return !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
-}
-
-/* Answers what was accepted, even when it is late. 1: nothing is left to report. */
-static int is_all_told(struct hl_core *core)
-{
-    hl_inquiries_end(core);
-    hl_endings_answer(core);
-    return !hl_notices_are_due(core);
-}
 
 static void leave_soon(struct hilock_client *client)
 {
@@ -72,39 +85,43 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
+/* When nothing is left to report, or its time is up: then it answers what was accepted. */
 static int may_go(struct hilock_client *client)
 {
-    int is_awaited = !is_quiet(&client->core) && hl_now_us(&client->core.host) < client->phase_ends_us;
+    struct hl_core *core = &client->core;
+    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
     if (HL_PLANTED(CLOSE_IN_HASTE))
         return 1;
-    if (is_awaited)
+    if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
         return 0;
-    return HL_PLANTED(CLOSED_UNTOLD) || is_all_told(&client->core);
-}
-
-/* 1: the client is gone; its on_closed was called. */
-static int has_left(struct hilock_client *client)
-{
-    hilock_closed_fn *on_closed = client->on_closed;
-    void *user = client->closed_user;
-    if (client->phase == CLIENT_DRAINING && !client->core.held)
-        leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || !may_go(client))
-        return 0;
-    destroy(client);
-    if (on_closed)
-        on_closed(user);
-    return 1;
+    if (HL_PLANTED(CLOSED_UNTOLD))
+        return 1;
+    hl_inquiries_end(core);
+    hl_endings_answer(core);
+    return !hl_notices_are_due(core);
 }
 
 static void on_leave(void *arg)
 {
     struct hilock_client *client = arg;
+    hilock_closed_fn *on_closed;
+    void *user;
     hl_notices_deliver(&client->core);
-    if (client->core.is_gone)
+    if (client->core.is_gone) {
         destroy(client);
-    else if (!has_left(client))
+        return;
+    }
+    if (client->phase == CLIENT_DRAINING && !client->core.held)
+        leave_soon(client);
+    if (client->phase != CLIENT_LEAVING || !may_go(client)) {
         hl_host_settle(&client->core.host);
+        return;
+    }
+    on_closed = client->on_closed;
+    user = client->closed_user;
+    destroy(client);
+    if (on_closed)
+        on_closed(user);
 }
 
 static void verify(struct hl_hold *hold, void *node)
@@ -166,13 +183,6 @@ static void on_close_timer(void *arg)
 
 /* ---- open ---- */
 
-static uint32_t guard_ms(const struct hilock_client_options *options)
-{
-    if (options->restart_guard_ms == HILOCK_GUARD_OFF)
-        return 0;
-    return options->restart_guard_ms || !options->quorum_urls ? options->restart_guard_ms : options->lease_ms;
-}
-
 static void init_core(struct hilock_client *client, const struct hl_doors *doors,
                       const struct hilock_client_options *options)
 {
@@ -181,7 +191,8 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
                                       options->token_ttl_ms, options->turns_max};
     const char *label = options->label ? options->label : doors->label;
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
-    memcpy(core->label, label ? label : "", label ? strlen(label) : 0); /* checked */
+    if (label)
+        memcpy(core->label, label, strlen(label)); /* checked */
     core->host.arg = client;
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
@@ -193,49 +204,32 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     client->user = options->user;
     client->log_level = options->log_level;
     client->lease_ms = options->lease_ms;
-    client->restart_guard_ms = guard_ms(options);
+    client->restart_guard_ms = options->restart_guard_ms;
+    if (options->restart_guard_ms == HILOCK_GUARD_OFF)
+        client->restart_guard_ms = 0;
+    else if (!options->restart_guard_ms && options->quorum_urls)
+        client->restart_guard_ms = options->lease_ms;
 }
 
-static hilock_status begin_tls(struct hilock_client *client, const struct hilock_client_options *options,
-                               struct hl_text *why)
-{
-    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file,
-                                       options->tls_key_file};
-    hilock_status status = client->links.secure(&client->links, &client->core.host.memory, &tls, why);
-    client->is_secured = status == HILOCK_OK;
-    return status;
-}
-
-/* What was made so far: an open may fail halfway. */
-static void dismantle(struct hilock_client *client)
-{
-    struct hl_core *core = &client->core;
-    if (core->route)
-        core->route->ops->free(core->route);
-    core->route = NULL;
-    if (client->is_secured)
-        client->links.insecure(&client->links);
-    hl_timer_free(&core->host, client->close_timer);
-    hl_alarms_done(&core->group_alarms);
-    if (client->terms)
-        hl_terms_unref(client->terms);
-    hl_machine_done(core);
-    hl_logins_forget(client);
-    core->is_gone = 1;
-}
-
-static int furnish(struct hilock_client *client, const struct hl_urls *urls,
-                   const struct hilock_client_options *options)
+static hilock_status furnish(struct hilock_client *client, const struct hl_urls *urls,
+                             const struct hilock_client_options *options, struct hl_text *why)
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
+    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file,
+                                       options->tls_key_file};
     struct hl_core *core = &client->core;
+    if (urls->are_tls) {
+        hilock_status status = client->links.secure(&client->links, &core->host.memory, &tls, why);
+        if (status != HILOCK_OK)
+            return status;
+        client->is_secured = 1;
+    }
     if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm) != 0 ||
-        hl_logins_keep(client, urls, options) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
-        return -1;
-    return 0;
+        return HILOCK_NO_MEMORY;
+    return HILOCK_OK;
 }
 
 static hilock_status client_new(struct hilock_client **ret_client, const struct hilock_loop *loop,
@@ -244,23 +238,20 @@ static hilock_status client_new(struct hilock_client **ret_client, const struct 
                                 struct hl_text *why)
 {
     struct hilock_client *client = hl_memory_new(memory, sizeof *client);
-    hilock_status status;
+    hilock_status status = HILOCK_NO_MEMORY;
     hl_text_set(why, "out of memory");
     if (!client)
-        return HILOCK_NO_MEMORY;
+        return status;
     client->links = doors->links;
-    status = hl_host_init(&client->core.host, loop, memory, doors->seed) == 0 ? HILOCK_OK : HILOCK_NO_MEMORY;
-    init_core(client, doors, options);
-    if (status == HILOCK_OK && hl_deployment_is_tls(urls))
-        status = begin_tls(client, options, why);
-    if (status == HILOCK_OK && furnish(client, urls, options) != 0)
-        status = HILOCK_NO_MEMORY;
+    if (hl_host_init(&client->core.host, loop, memory, doors->seed) == 0) {
+        init_core(client, doors, options);
+        status = furnish(client, urls, options, why);
+    }
     if (status == HILOCK_OK) {
         *ret_client = client;
         return HILOCK_OK;
     }
     client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
-    dismantle(client);
     destroy(client);
     return status;
 }
@@ -271,8 +262,7 @@ static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *
         loop->timer_new && loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve &&
         loop->resolve_cancel)
         return HILOCK_OK;
-    return hl_text_refuse(
-        why, HILOCK_INVALID,
+    return hl_text_refuse(why, HILOCK_INVALID,
         "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
 }
 
@@ -303,27 +293,9 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 
 /* ---- close, abandon ---- */
 
-/* Frees all but the client's own memory and its host, which a callback on the stack may still read. */
-static void detach(struct hilock_client *client)
-{
-    struct hl_core *core = &client->core;
-    core->is_closing = 1;
-    hl_machine_clear(core);
-    dismantle(client);
-}
-
-static void destroy(struct hilock_client *client)
-{
-    struct hl_memory memory = client->core.host.memory;
-    if (!client->core.is_gone)
-        detach(client);
-    hl_host_done(&client->core.host);
-    hl_memory_free(&memory, client);
-}
-
 void hilock_client_abandon(hilock_client *client)
 {
-    if (!client || hl_client_admit(client) == HILOCK_WRONG_THREAD || client->core.is_gone)
+    if (!client || hl_cell_admit(client->core.cell) == HILOCK_WRONG_THREAD || client->core.is_gone)
         return;
     if (client->core.notices.is_delivering)
         detach(client);
@@ -333,12 +305,12 @@ void hilock_client_abandon(hilock_client *client)
 
 hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilock_closed_fn *on_closed, void *user)
 {
-    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
     struct hl_text why;
     uint64_t ends_us, now_us;
     if (status != HILOCK_OK)
         return status;
-    if (drain_ms != HILOCK_FOREVER && hl_options_span_is_bad(drain_ms, "drain_ms", &why))
+    if (drain_ms != HILOCK_FOREVER && hl_options_check_span(drain_ms, "drain_ms", &why) != HILOCK_OK)
         return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     now_us = hl_now_us(&client->core.host);
     ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
@@ -363,7 +335,7 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
 
 const char *hilock_client_refusal(const hilock_client *client)
 {
-    hilock_status status = client ? hl_client_admit(client) : HILOCK_CLOSED;
+    hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_CLOSED;
     if (status == HILOCK_CLOSED)
         return "the client is closed";
     if (status == HILOCK_WRONG_THREAD)
@@ -377,10 +349,11 @@ const char *hilock_client_refusal(const hilock_client *client)
 
 const char *hilock_client_uuid(const hilock_client *client)
 {
-    return client && hl_client_admit(client) == HILOCK_OK ? client->core.uuid : "";
+    return client && hl_cell_admit(client->core.cell) == HILOCK_OK ? client->core.uuid : "";
 }
 
 int hilock_client_is_connected(const hilock_client *client)
 {
-    return client && hl_client_admit(client) == HILOCK_OK && client->core.route->ops->is_up(client->core.route);
+    const struct hl_core *core = client ? &client->core : NULL;
+    return core && hl_cell_admit(core->cell) == HILOCK_OK && core->route->ops->is_up(core->route);
 }

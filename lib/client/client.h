@@ -55,15 +55,12 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 /* Keeps the reason of a refusal for hilock_client_refusal, and logs it. Returns status. */
 __attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status,
                                                                      const char *format, ...);
-/* HILOCK_OK: the client may be used by this thread. */
-hilock_status hl_client_admit(const struct hilock_client *client);
 /* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
 
-/* The index of a status in failed_by and refused_by. */
-static inline unsigned hl_client_status_index(hilock_status status)
-{
-    return (unsigned)-(int)status % HILOCK_STATUSES;
-}
+/* ---- observe.c ---- */
+
+void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace */
+void hl_observe_refusal(const struct hilock_client *client); /* its log line */
 
 #endif

@@ -14,22 +14,14 @@ enum { MULTI_MAX = 64 };
 
 /* ---- terms ---- */
 
-static const struct hl_kind *kind_of(const struct hilock_lock_options *options)
-{
-    switch (options->kind) {
-    case HILOCK_MUTEX: return &hl_queued_mutex;
-    case HILOCK_FAIR: return &hl_queued_fair;
-    case HILOCK_SIMPLE: return &hl_simple_kind;
-    }
-    return NULL; /* options.c refuses any other */
-}
-
 /* Into zeroed memory, so that equal options give equal bytes. */
 static void fill_terms(struct hl_terms *terms, struct hilock_client *client, const struct hilock_lock_options *options)
 {
+    static const struct hl_kind *const kinds[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
+                                                  [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
     memset(terms, 0, sizeof *terms);
     terms->cell = client->core.cell;
-    terms->kind = kind_of(options);
+    terms->kind = kinds[options->kind];
     terms->on_lost = options->on_lost;
     terms->on_event = options->on_event;
     terms->lease_ms = options->lease_ms;
@@ -75,16 +67,6 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     return terms;
 }
 
-/* For a group's members: their reports go to the group, which reports to the user. */
-static struct hl_terms *member_terms(struct hilock_client *client, const struct hl_terms *of_user)
-{
-    struct hl_terms terms = *of_user;
-    terms.is_internal = 1;
-    terms.on_lost = hl_news_lost;
-    terms.on_event = hl_news_event;
-    return terms_new(client, &terms);
-}
-
 /* ---- handles ---- */
 
 static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *name,
@@ -103,18 +85,20 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     return lock;
 }
 
-static struct hilock_lock *made_of(struct hilock_client *client, struct hl_name *const *names, unsigned count,
-                                   const struct hilock_lock_options *options)
+/* The group reports to the user, and its members to the group. -1: no memory. */
+static int make_group(struct hilock_client *client, struct hilock_lock *lock, struct hl_name *const *names,
+                      unsigned count)
 {
     const struct hl_route *route = client->core.route;
-    struct hilock_lock *lock = lock_new(client, names[0], options);
-    struct hl_terms *terms = lock ? member_terms(client, lock->terms) : NULL;
-    if (terms && hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                              route->masters ? route->needed : count, terms) == 0)
-        return lock;
-    if (lock)
-        hl_lock_unref(lock);
-    return NULL;
+    struct hl_terms *terms, like = *lock->terms;
+    like.is_internal = 1;
+    like.on_lost = hl_news_lost;
+    like.on_event = hl_news_event;
+    terms = terms_new(client, &like);
+    if (!terms)
+        return -1;
+    return hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
+                        route->masters ? route->needed : count, terms);
 }
 
 /* Subscribes early: else the first waiter would, and its first sleep would wait for the connection. Clients whose
@@ -122,50 +106,43 @@ static struct hilock_lock *made_of(struct hilock_client *client, struct hl_name 
 static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, struct hl_name *const *names,
                           unsigned count, const struct hilock_lock_options *options)
 {
-    *ret_lock = count > 1 ? made_of(client, names, count, options) : lock_new(client, names[0], options);
-    if (!*ret_lock)
+    struct hilock_lock *lock = lock_new(client, names[0], options);
+    if (lock && count > 1 && make_group(client, lock, names, count) != 0) {
+        hl_lock_unref(lock);
+        lock = NULL;
+    }
+    *ret_lock = lock;
+    if (!lock)
         return hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
     client->core.locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         hl_subscription_start(&hl_name_node(&client->core, names[i])->subscription);
     if (options->kind == HILOCK_FAIR)
-        hl_grants_warm(&client->core, *ret_lock);
+        hl_grants_warm(&client->core, lock);
     return HILOCK_OK;
 }
 
 /* ---- names ---- */
-
-static hilock_status check_key(struct hilock_client *client, const char *name, size_t length)
-{
-    const struct hl_quoted quoted = hl_quote(name, length);
-    if (hl_key_is_reserved(name, length))
-        return hl_client_refuse(
-            client, HILOCK_BAD_NAME,
-            "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks; "
-            "begin it otherwise", quoted.bytes);
-    if (!hl_key_has_good_braces(name, length))
-        return hl_client_refuse(
-            client, HILOCK_BAD_NAME,
-            "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
-            "different hash slots", quoted.bytes);
-    return HILOCK_OK;
-}
 
 /* With the client's prefix; referenced. */
 static hilock_status read_name(struct hilock_client *client, struct hl_name **ret_name, const char *name, size_t length,
                                unsigned master)
 {
     char full[HILOCK_NAME_MAX];
-    hilock_status status;
     if (length == 0 || length > HILOCK_NAME_MAX - client->prefix_length)
         return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix",
                                 length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
     memcpy(full, client->prefix, client->prefix_length);
     memcpy(full + client->prefix_length, name, length);
     length += client->prefix_length;
-    status = check_key(client, full, length);
-    if (status != HILOCK_OK)
-        return status;
+    if (hl_key_is_reserved(full, length))
+        return hl_client_refuse(client, HILOCK_BAD_NAME,
+            "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks; "
+            "begin it otherwise", hl_quote(full, length).bytes);
+    if (!hl_key_has_good_braces(full, length))
+        return hl_client_refuse(client, HILOCK_BAD_NAME,
+            "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
+            "different hash slots", hl_quote(full, length).bytes);
     *ret_name = hl_name_ref(&client->core, full, length, master);
     return *ret_name ? HILOCK_OK : hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
 }
@@ -177,7 +154,7 @@ static hilock_status check_twice(struct hilock_client *client, struct hl_name *c
         if (names[i] == names[latest])
             return hl_client_refuse(client, HILOCK_INVALID,
                                     "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
-                                    hl_quote(names[i]->bytes, names[i]->length).bytes, i + 1, latest + 1);
+                                    hl_name_quoted(names[i]).bytes, i + 1, latest + 1);
     return HILOCK_OK;
 }
 
@@ -188,8 +165,8 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
 {
     struct hl_text why;
     hilock_status status = hl_options_read_lock(to, given, client->lease_ms, &why);
-    if (status == HILOCK_OK && hl_options_void_guard(to->lease_ms, client->restart_guard_ms, &why))
-        status = HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        status = hl_options_check_guard(to->lease_ms, client->restart_guard_ms, &why);
     if (status != HILOCK_OK)
         return hl_client_refuse(client, status, "%s", why.bytes);
     if (client->core.route->masters && to->kind == HILOCK_FAIR)
@@ -205,13 +182,11 @@ static hilock_status check_multi(struct hilock_client *client, unsigned count,
                                  const struct hilock_lock_options *options)
 {
     if (count < 2 || count > MULTI_MAX)
-        return hl_client_refuse(
-            client, HILOCK_INVALID,
+        return hl_client_refuse(client, HILOCK_INVALID,
             "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
             count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
     if (client->core.route->masters)
-        return hl_client_refuse(
-            client, HILOCK_UNSUPPORTED,
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
             "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
     if (options->kind == HILOCK_FAIR)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
@@ -224,23 +199,16 @@ static hilock_status check_multi(struct hilock_client *client, unsigned count,
     return HILOCK_OK;
 }
 
-static unsigned count_of(const char *const *texts)
-{
-    unsigned count = 0;
-    while (count <= MULTI_MAX && texts[count])
-        count++;
-    return count;
-}
-
 /* Of a multi each text is a member; else there is one text, and a member for each master of a quorum. */
 static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *const *texts,
                             int is_multi, const struct hilock_lock_options *given)
 {
     struct hilock_lock_options options;
     struct hl_name *names[MULTI_MAX];
-    unsigned masters = client->core.route->masters, count = 0;
-    unsigned wanted = is_multi ? count_of(texts) : masters ? masters : 1;
+    unsigned masters = client->core.route->masters, count = 0, wanted = is_multi ? 0 : masters ? masters : 1;
     hilock_status status = read_options(client, &options, given);
+    while (is_multi && wanted <= MULTI_MAX && texts[wanted])
+        wanted++;
     if (status == HILOCK_OK && is_multi)
         status = check_multi(client, wanted, &options);
     while (status == HILOCK_OK && count < wanted) {
@@ -259,7 +227,7 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
 
 static hilock_status admit(hilock_client *client, hilock_lock **ret_lock, const void *names, const char *without_names)
 {
-    hilock_status status = client ? hl_client_admit(client) : HILOCK_INVALID;
+    hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
     if (status == HILOCK_OK && (!ret_lock || !names))
         return hl_client_refuse(client, HILOCK_INVALID, "%s",
                                 ret_lock ? without_names : "ret_lock is NULL: give a place for the lock");

@@ -2,6 +2,7 @@
 /* deployment - see deployment.h. */
 #include "client/deployment.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -23,8 +24,7 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
     unsigned latest = urls->count - 1;
     const struct hl_url *url = &urls->of[latest];
     if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX)
-        return hl_text_refuse(
-            why, HILOCK_UNSUPPORTED,
+        return hl_text_refuse(why, HILOCK_UNSUPPORTED,
             "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
             urls->count);
     for (unsigned i = 0; i < latest; i++)
@@ -35,11 +35,9 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
     return HILOCK_OK;
 }
 
-static hilock_status check_count(const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_count(const struct hilock_client_options *options, unsigned count, struct hl_text *why)
 {
-    unsigned count = 0, needed = options->quorum_needed;
-    while (options->quorum_urls && count <= HL_MASTERS_MAX && options->quorum_urls[count])
-        count++;
+    unsigned needed = options->quorum_needed;
     if (!options->quorum_urls && needed)
         return hl_text_refuse(why, HILOCK_INVALID,
                               "quorum_needed %u without quorum_urls: give the masters, or leave it 0", needed);
@@ -50,34 +48,10 @@ static hilock_status check_count(const struct hilock_client_options *options, st
                               "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url",
                               count > HL_MASTERS_MAX ? "at least " : "", count, HL_MASTERS_MAX);
     if (needed && (needed < count / 2 + 1 || needed > count))
-        return hl_text_refuse(
-            why, HILOCK_INVALID,
+        return hl_text_refuse(why, HILOCK_INVALID,
             "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold "
             "at a time", needed, count, count / 2 + 1, count);
     return HILOCK_OK;
-}
-
-static hilock_status read_url(struct hl_urls *urls, const struct hl_memory *memory, const char *text,
-                              const struct hilock_client_options *options, struct hl_text *why)
-{
-    struct hl_url *url = &urls->of[urls->count];
-    hilock_status status = hl_url_parse(url, memory, text, why);
-    if (status != HILOCK_OK)
-        return status;
-    urls->count++;
-    if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "%s is set, but the url is not redis+sentinel: no server would get it",
-                              options->sentinel_password ? "sentinel_password" : "sentinel_username");
-    return options->quorum_urls ? check_master(urls, why) : HILOCK_OK;
-}
-
-int hl_deployment_is_tls(const struct hl_urls *urls)
-{
-    for (unsigned i = 0; i < urls->count; i++)
-        if (urls->of[i].is_tls)
-            return 1;
-    return 0;
 }
 
 static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options,
@@ -89,7 +63,7 @@ static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_c
                       : options->tls_key_file    ? "tls_key_file"
                       : options->tls_server_name ? "tls_server_name"
                                                  : NULL;
-    if (!set || hl_deployment_is_tls(urls))
+    if (!set || urls->are_tls)
         return HILOCK_OK;
     return hl_text_refuse(why, HILOCK_INVALID, "%s is set, but %s: nothing would be encrypted", set,
                           options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
@@ -98,11 +72,26 @@ static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_c
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
                                  const struct hilock_client_options *options, struct hl_text *why)
 {
-    hilock_status status = check_count(options, why);
-    if (status == HILOCK_OK && !options->quorum_urls)
-        status = read_url(ret_urls, memory, options->url, options, why);
-    for (unsigned i = 0; status == HILOCK_OK && options->quorum_urls && options->quorum_urls[i]; i++)
-        status = read_url(ret_urls, memory, options->quorum_urls[i], options, why);
+    const char *const *texts = options->quorum_urls ? options->quorum_urls : &options->url;
+    unsigned count = options->quorum_urls ? 0 : 1;
+    hilock_status status;
+    while (options->quorum_urls && count <= HL_MASTERS_MAX && texts[count])
+        count++;
+    status = check_count(options, count, why);
+    while (status == HILOCK_OK && ret_urls->count < count) {
+        struct hl_url *url = &ret_urls->of[ret_urls->count];
+        status = hl_url_parse(url, memory, texts[ret_urls->count], why);
+        if (status != HILOCK_OK)
+            return status;
+        ret_urls->count++;
+        ret_urls->are_tls |= url->is_tls;
+        if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL)
+            return hl_text_refuse(why, HILOCK_INVALID,
+                                  "%s is set, but the url is not redis+sentinel: no server would get it",
+                                  options->sentinel_password ? "sentinel_password" : "sentinel_username");
+        if (options->quorum_urls)
+            status = check_master(ret_urls, why);
+    }
     return status == HILOCK_OK ? check_tls(ret_urls, options, why) : status;
 }
 
@@ -110,6 +99,67 @@ void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
 {
     while (urls->count)
         hl_url_done(&urls->of[--urls->count], memory);
+}
+
+enum { PREFIX, CLIENT_NAME, TLS_NAME, LOGINS, KEPT = LOGINS + 2 * (HL_MASTERS_MAX + 1) };
+
+/* Into one block. A login is two texts: user, password. The sentinels' is the first, then comes that of each url.
+ * -1: no memory. */
+static int copy_texts(const char **texts, struct hilock_client *client, const struct hl_urls *urls,
+                      const struct hilock_client_options *options)
+{
+    char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16], *next;
+    snprintf(name, sizeof name, "hilock:%s:%s", client->core.label, client->core.uuid);
+    texts[PREFIX] = options->name_prefix ? options->name_prefix : "";
+    texts[CLIENT_NAME] = name;
+    texts[TLS_NAME] = options->tls_server_name;
+    texts[LOGINS] = options->sentinel_username;
+    texts[LOGINS + 1] = options->sentinel_password;
+    for (unsigned i = 0; i < urls->count; i++) {
+        const char **login = texts + LOGINS + 2 * (i + 1);
+        login[0] = options->username ? options->username : urls->of[i].user;
+        login[1] = options->password ? options->password : urls->of[i].password;
+    }
+    for (unsigned i = 0; i < KEPT; i++)
+        client->strings_size += texts[i] ? strlen(texts[i]) + 1 : 0;
+    client->strings = next = hl_memory_new(&client->core.host.memory, client->strings_size);
+    for (unsigned i = 0; next && i < KEPT; i++) {
+        size_t size = texts[i] ? strlen(texts[i]) + 1 : 0;
+        texts[i] = texts[i] ? memcpy(next, texts[i], size) : NULL;
+        next += size;
+    }
+    return next ? 0 : -1;
+}
+
+/* -1: no memory */
+static int keep(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
+{
+    const char *texts[KEPT] = {NULL}, **secret = client->secrets;
+    if (copy_texts(texts, client, urls, options) != 0)
+        return -1;
+    client->prefix = texts[PREFIX];
+    client->prefix_length = strlen(client->prefix);
+    client->tls_server_name = texts[TLS_NAME];
+    for (unsigned i = 0; i <= urls->count; i++) {
+        struct hl_login *login = i ? &client->logins[i - 1] : &client->sentinel_login;
+        const char *user = texts[LOGINS + 2 * i];
+        login->username = user && *user ? user : NULL;
+        login->password = texts[LOGINS + 2 * i + 1];
+        login->client_name = texts[CLIENT_NAME];
+        login->database = i ? urls->of[i - 1].db : 0;
+    }
+    for (unsigned i = LOGINS; i < KEPT; i++)
+        if (texts[i] && *texts[i])
+            *secret++ = texts[i];
+    client->core.host.secrets = client->secrets;
+    return 0;
+}
+
+void hl_deployment_forget(struct hilock_client *client)
+{
+    if (client->strings)
+        hl_memory_wipe(client->strings, client->strings_size);
+    hl_memory_free(&client->core.host.memory, client->strings);
 }
 
 static uint64_t left_us(void *client, const struct hl_node *node)
@@ -142,6 +192,8 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                                               [HL_URL_UNIX] = hl_quorum_new,
                                               [HL_URL_SENTINEL] = hl_sentinel_new,
                                               [HL_URL_CLUSTER] = hl_cluster_new};
+    if (keep(client, urls, options) != 0)
+        return NULL;
     const struct hl_places places = places_of(client, urls, options->quorum_needed);
     const struct hl_node_options node = {
         .session = {.links = client->links,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handle - the public calls on a lock: they check the caller and the arguments, then call the lock machine; and those
  * on a validity, the only ones for any thread, which touch no client and no lock. */
-#include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "core/lease.h"
@@ -27,14 +26,11 @@ static hilock_status admit(const struct hilock_lock *lock)
 
 static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
 
-static struct hl_look look(const struct hilock_lock *lock) { return lock->ops->look(lock); }
-
-static hilock_state state_of(const struct hilock_lock *lock) { return look(lock).state; }
+static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->look(lock).state; }
 
 static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
 {
-    return hl_client_refuse(client_of(lock), status, "handle of \"%s\" %s",
-                            hl_quote(lock->name->bytes, lock->name->length).bytes, why);
+    return hl_client_refuse(client_of(lock), status, "handle of \"%s\" %s", hl_name_quoted(lock->name).bytes, why);
 }
 
 static hilock_status check_callback(const struct hilock_lock *lock, hilock_result_fn *on_result, const char *call)
@@ -44,11 +40,15 @@ static hilock_status check_callback(const struct hilock_lock *lock, hilock_resul
                                         call);
 }
 
-/* HILOCK_OK, or NO_MEMORY, with the reason. */
+/* What the lock machine said to the call, with the reason. */
 static hilock_status accepted(const struct hilock_lock *lock, hilock_status status, const char *call)
 {
-    return status == HILOCK_OK ? status
-                               : hl_client_refuse(client_of(lock), HILOCK_NO_MEMORY, "out of memory for %s", call);
+    if (status == HILOCK_NO_MEMORY)
+        return hl_client_refuse(client_of(lock), status, "out of memory for %s", call);
+    if (status == HILOCK_UNSUPPORTED)
+        return hl_client_refuse(client_of(lock), status,
+                                "a multi has no single holder: make a handle for one of its names");
+    return status;
 }
 
 /* ---- free, drop ---- */
@@ -74,26 +74,22 @@ void hilock_lock_drop(hilock_lock *lock)
 
 /* ---- acquire, release, extend, cancel ---- */
 
-static hilock_status check_use(const struct hilock_lock *lock)
+/* One that holds may be entered again; an idle one needs a place among those that wait. */
+static hilock_status check_state(struct hilock_client *client, const struct hilock_lock *lock)
 {
-    const struct hl_look now = look(lock);
-    if (now.state == HILOCK_STATE_IDLE)
-        return HILOCK_OK;
-    if (!lock->terms->is_reentrant)
+    const struct hl_core *core = &client->core;
+    const struct hl_look now = lock->ops->look(lock);
+    if (now.state != HILOCK_STATE_IDLE && !lock->terms->is_reentrant)
         return refuse(lock, HILOCK_IN_USE,
                       now.state == HILOCK_STATE_WAITING
                           ? "already waits: make one handle per would-be holder, or set reentrant"
                           : "already holds: make one handle per would-be holder, or set reentrant");
     if (now.state == HILOCK_STATE_WAITING)
         return refuse(lock, HILOCK_IN_USE, "already waits: it can be entered again once it holds");
-    return now.count < UINT32_MAX
-               ? HILOCK_OK
-               : refuse(lock, HILOCK_IN_USE, "was entered 4294967295 times: is a release missing?");
-}
-
-static hilock_status check_room(struct hilock_client *client, const struct hilock_lock *lock)
-{
-    const struct hl_core *core = &client->core;
+    if (now.state == HILOCK_STATE_HELD)
+        return now.count < UINT32_MAX
+                   ? HILOCK_OK
+                   : refuse(lock, HILOCK_IN_USE, "was entered 4294967295 times: is a release missing?");
     if (core->waiting + core->unheld >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires already wait%s (waiters_max): shed load or raise it",
@@ -102,40 +98,34 @@ static hilock_status check_room(struct hilock_client *client, const struct hiloc
     if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
-                                hl_gate_waiting(lock->name), hl_quote(lock->name->bytes, lock->name->length).bytes);
+                                hl_gate_waiting(lock->name), hl_name_quoted(lock->name).bytes);
     return HILOCK_OK;
-}
-
-static hilock_status check_acquire(struct hilock_client *client, const struct hilock_lock *lock, uint32_t wait_ms,
-                                   hilock_result_fn *on_result)
-{
-    hilock_status status = check_callback(lock, on_result, "an acquire");
-    struct hl_text why;
-    if (status == HILOCK_OK && wait_ms != HILOCK_FOREVER && hl_options_span_is_bad(wait_ms, "wait_ms", &why))
-        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
-    if (status == HILOCK_OK)
-        status = hl_client_admit_new(client, "acquires");
-    if (status == HILOCK_OK)
-        status = check_use(lock);
-    return status != HILOCK_OK || state_of(lock) == HILOCK_STATE_HELD ? status : check_room(client, lock);
 }
 
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
     struct hilock_client *client;
+    struct hl_text why;
     if (status != HILOCK_OK)
         return status;
     client = client_of(lock);
-    status = check_acquire(client, lock, wait_ms, on_result);
+    status = check_callback(lock, on_result, "an acquire");
+    if (status == HILOCK_OK && wait_ms != HILOCK_FOREVER &&
+        hl_options_check_span(wait_ms, "wait_ms", &why) != HILOCK_OK)
+        status = hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+    if (status == HILOCK_OK)
+        status = hl_client_admit_new(client, "acquires");
+    if (status == HILOCK_OK)
+        status = check_state(client, lock);
     if (status == HILOCK_OK)
         status = accepted(lock, state_of(lock) == HILOCK_STATE_HELD
                                     ? hl_reentry_begin(&client->core, lock, on_result, user)
                                     : lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
-    if (status == HILOCK_OK)
-        return status;
-    client->stats.refused++;
-    client->stats.refused_by[hl_client_status_index(status)]++;
+    if (status != HILOCK_OK) {
+        client->stats.refused++;
+        client->stats.refused_by[-status]++;
+    }
     return status;
 }
 
@@ -157,14 +147,13 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
 static hilock_status check_lease(struct hilock_client *client, uint32_t lease_ms)
 {
     struct hl_text why;
-    if (hl_options_span_is_bad(lease_ms, "lease_ms", &why))
-        return hl_client_refuse(client, HILOCK_INVALID, "%s", why.bytes);
-    if (lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
+    hilock_status status = hl_options_check_span(lease_ms, "lease_ms", &why);
+    if (status == HILOCK_OK && lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
         return hl_client_refuse(client, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's",
                                 lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
-    if (hl_options_void_guard(lease_ms, client->restart_guard_ms, &why))
-        return hl_client_refuse(client, HILOCK_INVALID, "%s", why.bytes);
-    return HILOCK_OK;
+    if (status == HILOCK_OK)
+        status = hl_options_check_guard(lease_ms, client->restart_guard_ms, &why);
+    return status == HILOCK_OK ? status : hl_client_refuse(client, status, "%s", why.bytes);
 }
 
 hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
@@ -192,14 +181,6 @@ hilock_status hilock_cancel(hilock_lock *lock)
 
 /* ---- peek, force_release ---- */
 
-static hilock_status accepted_inquiry(const struct hilock_lock *lock, hilock_status status)
-{
-    return status == HILOCK_UNSUPPORTED
-               ? hl_client_refuse(client_of(lock), status,
-                                  "a multi has no single holder: make a handle for one of its names")
-               : accepted(lock, status, "an inquiry");
-}
-
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
@@ -207,7 +188,9 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
         status = hl_client_admit_new(client_of(lock), "inquiries");
     if (status == HILOCK_OK)
         status = check_callback(lock, on_result, "a peek");
-    return status == HILOCK_OK ? accepted_inquiry(lock, lock->ops->peek(core_of(lock), lock, on_result, user)) : status;
+    if (status == HILOCK_OK)
+        status = accepted(lock, lock->ops->peek(core_of(lock), lock, on_result, user), "an inquiry");
+    return status;
 }
 
 static hilock_status check_holder(struct hilock_client *client, const char *holder)
@@ -218,8 +201,7 @@ static hilock_status check_holder(struct hilock_client *client, const char *hold
                                 "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
                                 length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
     if (hl_holder_is_field(holder, length))
-        return hl_client_refuse(
-            client, HILOCK_INVALID,
+        return hl_client_refuse(client, HILOCK_INVALID,
             "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
     return HILOCK_OK;
 }
@@ -231,23 +213,14 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
         status = hl_client_admit_new(client_of(lock), "inquiries");
     if (status == HILOCK_OK && holder)
         status = check_holder(client_of(lock), holder);
-    if (status != HILOCK_OK)
-        return status;
-    return accepted_inquiry(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user));
+    if (status == HILOCK_OK)
+        status = accepted(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user), "an inquiry");
+    return status;
 }
 
 /* ---- getters ---- */
 
-uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
-{
-    struct hl_look now;
-    if (!may_read(lock) || !core_of(lock))
-        return 0;
-    now = look(lock);
-    return hl_lock_remaining_ms(lock, &now);
-}
-
-uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? look(lock).token : 0; }
+uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
@@ -265,24 +238,25 @@ void *hilock_lock_user(const hilock_lock *lock) { return may_read(lock) ? lock->
 
 void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)event, (void)user; }
 
-/* ---- descriptions ---- */
-
 static struct hilock_lock_info describe(const struct hilock_lock *lock)
 {
     const struct hl_core *core = core_of(lock);
-    const struct hl_look now = core ? look(lock) : (struct hl_look){.state = HILOCK_STATE_IDLE};
-    uint64_t age_us = now.state == HILOCK_STATE_IDLE ? 0 : hl_now_us(&core->host) - now.since_us;
+    const struct hl_look now = core ? lock->ops->look(lock) : (struct hl_look){.state = HILOCK_STATE_IDLE};
+    uint64_t now_us = core ? hl_now_us(&core->host) : 0;
+    uint64_t age_us = now.state == HILOCK_STATE_IDLE ? 0 : now_us - now.since_us;
     return (struct hilock_lock_info){.size = sizeof(struct hilock_lock_info),
                                      .name = lock->name->bytes,
                                      .name_length = lock->name->length,
                                      .kind = lock->terms->kind->kind,
                                      .user = lock->user,
                                      .state = now.state,
-                                     .remaining_ms = core ? hl_lock_remaining_ms(lock, &now) : 0,
+                                     .remaining_ms = hl_lease_span_ms(hl_left_us(now.ends_us, now_us)),
                                      .age_ms = hl_lease_span_ms(age_us),
                                      .hold_count = now.count,
                                      .fencing_token = now.token};
 }
+
+uint32_t hilock_lock_remaining_ms(const hilock_lock *lock) { return may_read(lock) ? describe(lock).remaining_ms : 0; }
 
 void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
 {
@@ -296,20 +270,16 @@ void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_
     memcpy(ret_info, &info, size < sizeof info ? size : sizeof info);
 }
 
-struct visit { hilock_visit_fn *visit; void *user; };
-
-static void visit_one(const struct hilock_lock *lock, void *arg)
-{
-    const struct visit *visit = arg;
-    const struct hilock_lock_info info = describe(lock);
-    visit->visit(&info, visit->user);
-}
-
 void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit, void *user)
 {
-    struct visit each = {visit, user};
-    if (client && visit && hl_client_admit(client) == HILOCK_OK)
-        hl_locks_visit(&client->core, visit_one, &each);
+    const struct hilock_lock *lock;
+    if (!client || !visit || hl_cell_admit(client->core.cell) != HILOCK_OK)
+        return;
+    TAILQ_FOREACH(lock, &client->core.handles, entry) {
+        const struct hilock_lock_info info = describe(lock);
+        if (info.state != HILOCK_STATE_IDLE)
+            visit(&info, user);
+    }
 }
 
 /* ---- a hold as other threads see it ---- */
@@ -320,9 +290,8 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
     if (status != HILOCK_OK)
         return status;
     if (!ret_validity)
-        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
-                                "ret_validity is NULL: give a place for the validity");
-    if (!look(lock).ends_us)
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
+    if (!lock->ops->look(lock).ends_us)
         return refuse_unheld(lock);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* observe - see observe.h. What each inner event becomes stands in one table. A client event carries a copy of its
- * facts, as it is delivered later; without memory for the copy it is only logged. Events of locks, on which programs
- * act, need no memory; neither do the steps of on_trace, which the user gets inside the inner event itself. */
-#include "client/observe.h"
+/* observe - makes statistics, log lines and the client's own events from the inner events: what each becomes stands in
+ * one table. A client event carries a copy of its facts, as it is delivered later; without memory for the copy it is
+ * only logged. Events of locks, on which programs act, need no memory; neither do the steps of on_trace, which the user
+ * gets inside the inner event itself. */
+#include "client/client.h"
 
 #include <stdio.h>
 
@@ -72,21 +73,6 @@ static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
     histogram->buckets[i]++;
 }
 
-static void count_acquire(struct hilock_stats *stats, const struct hl_fact *fact)
-{
-    if (fact->status == HILOCK_OK) {
-        stats->granted++;
-        stats->granted_local += fact->is_local != 0;
-    } else if (fact->status == HILOCK_TIMED_OUT)
-        stats->timed_out++;
-    else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
-        stats->cancelled++;
-    else {
-        stats->failed++;
-        stats->failed_by[hl_client_status_index(fact->status)]++;
-    }
-}
-
 static void count_loss(struct hilock_stats *stats, hilock_lost_reason reason)
 {
     switch (reason) {
@@ -106,34 +92,38 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
         *(uint64_t *)(void *)((char *)stats + effect->counter) += what == HL_NODE_DOWN ? fact->count : 1;
     if (effect->histogram)
         histogram_add((struct hilock_histogram *)(void *)((char *)stats + effect->histogram), fact->waited_us);
-    if (what == HL_ACQUIRE_ENDED)
-        count_acquire(stats, fact);
-    else if (what == HL_HOLD_LOST)
+    if (what == HL_HOLD_LOST)
         count_loss(stats, fact->reason);
-    else if (what == HL_RELEASE_ANSWERED) {
+    if (what == HL_RELEASE_ANSWERED) {
         stats->release_lost += fact->status == HILOCK_LOST;
         stats->release_unknown += fact->status == HILOCK_UNKNOWN;
+    }
+    if (what != HL_ACQUIRE_ENDED)
+        return;
+    if (fact->status == HILOCK_OK) {
+        stats->granted++;
+        stats->granted_local += fact->is_local != 0;
+    } else if (fact->status == HILOCK_TIMED_OUT)
+        stats->timed_out++;
+    else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
+        stats->cancelled++;
+    else {
+        stats->failed++;
+        stats->failed_by[-fact->status]++;
     }
 }
 
 /* ---- the steps of on_trace ---- */
 
-/* A hold that was lost before its grant was reported is no end: its acquire asks again. */
-static hilock_trace_step step_of(enum hl_what what, const struct hl_fact *fact)
-{
-    if (what == HL_ACQUIRE_ENDED && fact->status == HILOCK_OK)
-        return HILOCK_TRACE_GRANT;
-    return what == HL_HOLD_LOST && !fact->lock ? 0 : (hilock_trace_step)effects[what].step;
-}
-
 static void tell_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
-    hilock_trace_step step = step_of(what, fact);
-    if (!step)
+    int is_grant = what == HL_ACQUIRE_ENDED && fact->status == HILOCK_OK;
+    /* A hold that was lost before its grant was reported is no end: its acquire asks again. */
+    if (!effects[what].step || (what == HL_HOLD_LOST && !fact->lock))
         return;
     const struct hilock_lock *lock = fact->lock && !fact->lock->terms->is_internal ? fact->lock : NULL;
     const struct hilock_trace trace = {.size = sizeof trace,
-                                       .step = step,
+                                       .step = is_grant ? HILOCK_TRACE_GRANT : (hilock_trace_step)effects[what].step,
                                        .at_us = hl_now_us(&client->core.host),
                                        .span_us = what == HL_NODE_DOWN ? fact->retry_us : fact->waited_us,
                                        .client = client,
@@ -152,16 +142,13 @@ static void tell_step(struct hilock_client *client, enum hl_what what, const str
 
 /* ---- the log ---- */
 
-void hl_observe_log(struct hilock_client *client, hilock_log_level level, const char *format, ...)
+void hl_observe_refusal(const struct hilock_client *client)
 {
     struct hl_text line;
-    va_list list;
-    if (!client->on_log || level > client->log_level)
+    if (!client->on_log || client->log_level < HILOCK_LOG_WARN)
         return;
-    va_start(list, format);
-    hl_text_set_list(&line, format, list);
-    va_end(list);
-    client->on_log(level, line.bytes, client->user);
+    hl_text_set(&line, "refused: %s", client->refusal.bytes);
+    client->on_log(HILOCK_LOG_WARN, line.bytes, client->user);
 }
 
 void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
@@ -171,26 +158,22 @@ void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
     fprintf(stderr, "hilock: %s: %s\n", words[level <= HILOCK_LOG_DEBUG ? level : 0], line);
 }
 
-struct risk { unsigned holds; uint64_t left_us, now_us; };
-
-static void count_risk(const struct hilock_lock *lock, void *arg)
-{
-    struct risk *risk = arg;
-    uint64_t left_us = hl_left_us(lock->ops->look(lock).ends_us, risk->now_us);
-    risk->holds += left_us > 0;
-    if (left_us && left_us < risk->left_us)
-        risk->left_us = left_us;
-}
-
 static struct hl_text words_of_outage(const struct hilock_client *client, const struct hl_fact *fact)
 {
-    struct risk risk = {0, UINT64_MAX, hl_now_us(&client->core.host)};
+    uint64_t now_us = hl_now_us(&client->core.host), first_us = UINT64_MAX;
+    unsigned holds = 0;
+    const struct hilock_lock *lock;
     struct hl_text text;
+    TAILQ_FOREACH(lock, &client->core.handles, entry) {
+        uint64_t left_us = hl_left_us(lock->ops->look(lock).ends_us, now_us);
+        holds += left_us > 0;
+        if (left_us && left_us < first_us)
+            first_us = left_us;
+    }
     hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
-    hl_locks_visit(&client->core, count_risk, &risk);
-    if (risk.holds)
-        hl_text_add(&text, ", %u holds at risk in %u.%u s", risk.holds, hl_lease_span_ms(risk.left_us) / 1000,
-                    hl_lease_span_ms(risk.left_us) % 1000 / 100);
+    if (holds)
+        hl_text_add(&text, ", %u holds at risk in %u.%u s", holds, hl_lease_span_ms(first_us) / 1000,
+                    hl_lease_span_ms(first_us) % 1000 / 100);
     return text;
 }
 
@@ -252,13 +235,6 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
     return line;
 }
 
-static void log_line(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
-{
-    hilock_log_level level = level_of(what, fact);
-    if (level && level <= client->log_level)
-        hl_observe_log(client, level, "%s", line_of(client, what, fact).bytes);
-}
-
 /* ---- the client's own events ---- */
 
 struct client_event {
@@ -306,11 +282,12 @@ static void raise_event(struct hilock_client *client, enum hl_what what, const s
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
 {
     struct hilock_client *client = arg;
+    hilock_log_level level = client->on_log ? level_of(what, fact) : 0;
     count(&client->stats, what, fact);
     if (client->on_trace)
         tell_step(client, what, fact);
-    if (client->on_log)
-        log_line(client, what, fact);
+    if (level && level <= client->log_level)
+        client->on_log(level, line_of(client, what, fact).bytes, client->user);
     if (client->on_event && effects[what].event)
         raise_event(client, what, fact);
 }

@@ -10,27 +10,21 @@
 
 #include "client/client.h"
 
-/* program@host/pid; long names of program and host are cut. */
-static void name_process(char label[HL_LABEL_MAX + 1])
-{
-    char host[HL_LABEL_MAX + 1] = "";
-    if (gethostname(host, sizeof host - 1) != 0 || !*host)
-        snprintf(host, sizeof host, "unknown");
-    snprintf(label, HL_LABEL_MAX + 1, "%.20s@%.32s/%u", program_invocation_short_name, host, (unsigned)getpid());
-    hl_holder_mend_label(label);
-}
-
 hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop,
                                  const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     uuid_t bytes, seed;
-    char text[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1];
+    char text[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1], host[HL_LABEL_MAX + 1] = "";
     struct hl_doors doors = {.links = hl_link_hiredis(), .uuid = text, .label = label};
     uuid_generate_random(bytes);
     uuid_unparse_lower(bytes, text);
     uuid_generate_random(seed);
-    name_process(label);
     memcpy(&doors.seed, seed, sizeof doors.seed);
+    if (gethostname(host, sizeof host - 1) != 0 || !*host)
+        snprintf(host, sizeof host, "unknown");
+    /* program@host/pid; long names of program and host are cut */
+    snprintf(label, sizeof label, "%.20s@%.32s/%u", program_invocation_short_name, host, (unsigned)getpid());
+    hl_holder_mend_label(label);
     return hl_client_open_with(ret_client, loop, &doors, options, ret_error);
 }
 

@@ -30,83 +30,59 @@ static hilock_status read_sized(void *to, size_t known, const void *from, const 
     return HILOCK_OK;
 }
 
-int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why)
+hilock_status hl_options_check_span(uint32_t span_ms, const char *name, struct hl_text *why)
 {
     if (span_ms <= HL_SPAN_MAX_MS)
-        return 0;
-    hl_text_set(why, "%s %u: a negative number by mistake? at most %d", name, span_ms, HL_SPAN_MAX_MS);
-    return 1;
+        return HILOCK_OK;
+    return hl_text_refuse(why, HILOCK_INVALID, "%s %u: a negative number by mistake? at most %d", name, span_ms,
+                          HL_SPAN_MAX_MS);
 }
 
-struct span { /* an option whose zero is a default, with its bounds */
-    const char *name;
-    uint32_t *value;
-    uint32_t normal, least, most;
-};
+/* An option whose zero is a default, with its bounds. */
+struct span { const char *name; uint32_t *value, normal, least, most; };
 
-static int settle_span(const struct span *span, struct hl_text *why)
+static hilock_status settle_spans(const struct span *spans, size_t count, struct hl_text *why)
 {
-    if (hl_options_span_is_bad(*span->value, span->name, why))
-        return -1;
-    if (*span->value == 0)
-        *span->value = span->normal;
-    if (*span->value >= span->least && *span->value <= span->most)
-        return 0;
-    hl_text_set(why, "bad %s %u: must be %u..%u, or 0 for %u", span->name, *span->value, span->least, span->most,
-                span->normal);
-    return -1;
-}
-
-static int settle_spans(const struct span *spans, size_t count, struct hl_text *why)
-{
-    for (size_t i = 0; i < count; i++)
-        if (settle_span(&spans[i], why) != 0)
-            return -1;
-    return 0;
-}
-
-static hilock_status check_tls(const struct hilock_client_options *options, struct hl_text *why)
-{
-    size_t length = options->tls_server_name ? strlen(options->tls_server_name) : 1;
-    if (options->tls_key_file && !options->tls_cert_file)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                      "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");
-    if (length == 0 || length > TLS_NAME_MAX)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                      "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
+    for (const struct span *span = spans; span < spans + count; span++) {
+        if (hl_options_check_span(*span->value, span->name, why) != HILOCK_OK)
+            return HILOCK_INVALID;
+        if (*span->value == 0)
+            *span->value = span->normal;
+        if (*span->value < span->least || *span->value > span->most)
+            return hl_text_refuse(why, HILOCK_INVALID, "bad %s %u: must be %u..%u, or 0 for %u", span->name,
+                                  *span->value, span->least, span->most, span->normal);
+    }
     return HILOCK_OK;
 }
 
-static int guard_is_bad(uint32_t guard_ms, struct hl_text *why)
-{
-    if (guard_ms == 0 || guard_ms == HILOCK_GUARD_OFF)
-        return 0;
-    if (hl_options_span_is_bad(guard_ms, "restart_guard_ms", why))
-        hl_text_add(why, ", or HILOCK_GUARD_OFF");
-    else if (guard_ms < HL_LEASE_MIN_MS)
-        hl_text_set(
-            why,
-            "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_GUARD_OFF for no guard",
-            guard_ms, HL_LEASE_MIN_MS);
-    else
-        return 0;
-    return 1;
-}
-
-int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why)
+hilock_status hl_options_check_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why)
 {
     if (!restart_guard_ms || lease_ms <= restart_guard_ms)
-        return 0;
-    hl_text_set(why,
-                "lease_ms %u is longer than restart_guard_ms %u: a restarted store could grant the lock to others too "
-                "early; raise the guard or lower the lease",
-                lease_ms, restart_guard_ms);
-    return 1;
+        return HILOCK_OK;
+    return hl_text_refuse(why, HILOCK_INVALID,
+        "lease_ms %u is longer than restart_guard_ms %u: a restarted store could grant the lock to others too "
+        "early; raise the guard or lower the lease", lease_ms, restart_guard_ms);
 }
 
-static hilock_status check_pointers(const struct hilock_client_options *options, struct hl_text *why)
+static hilock_status check_guards(uint32_t guard_ms, uint32_t lease_ms, struct hl_text *why)
+{
+    if (guard_ms == HILOCK_GUARD_OFF)
+        return HILOCK_OK;
+    if (hl_options_check_span(guard_ms, "restart_guard_ms", why) != HILOCK_OK) {
+        hl_text_add(why, ", or HILOCK_GUARD_OFF");
+        return HILOCK_INVALID;
+    }
+    if (guard_ms && guard_ms < HL_LEASE_MIN_MS)
+        return hl_text_refuse(why, HILOCK_INVALID,
+            "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_GUARD_OFF for no guard",
+            guard_ms, HL_LEASE_MIN_MS);
+    return hl_options_check_guard(lease_ms, guard_ms, why);
+}
+
+static hilock_status check_client(const struct hilock_client_options *options, struct hl_text *why)
 {
     const struct hilock_allocator *allocator = options->allocator;
+    const char *tls_name = options->tls_server_name;
     if (allocator && (!allocator->allocate || !allocator->reallocate || !allocator->release))
         return hl_text_refuse(why, HILOCK_INVALID,
                       "allocator lacks a function: give allocate, reallocate and release, or none");
@@ -121,6 +97,12 @@ static hilock_status check_pointers(const struct hilock_client_options *options,
         return hl_text_refuse(why, HILOCK_INVALID,
                               "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
                               hl_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);
+    if (options->tls_key_file && !options->tls_cert_file)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                      "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");
+    if (tls_name && (!*tls_name || strlen(tls_name) > TLS_NAME_MAX))
+        return hl_text_refuse(why, HILOCK_INVALID,
+                      "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
     return HILOCK_OK;
 }
 
@@ -141,14 +123,12 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
         {"token_ttl_ms", &to->token_ttl_ms, 600000, 1000, HL_LEASE_MAX_MS},
         {"stall_report_ms", &to->stall_report_ms, 1000, 1, HL_SPAN_MAX_MS},
     };
-    if (status == HILOCK_OK && (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0 ||
-                                guard_is_bad(to->restart_guard_ms, why) ||
-                                hl_options_void_guard(to->lease_ms, to->restart_guard_ms, why)))
-        status = HILOCK_INVALID;
     if (status == HILOCK_OK)
-        status = check_pointers(to, why);
+        status = settle_spans(spans, sizeof spans / sizeof *spans, why);
     if (status == HILOCK_OK)
-        status = check_tls(to, why);
+        status = check_guards(to->restart_guard_ms, to->lease_ms, why);
+    if (status == HILOCK_OK)
+        status = check_client(to, why);
     if (status != HILOCK_OK)
         return status;
     if (to->name_waiters_max == 0 || to->name_waiters_max > to->waiters_max)
@@ -161,8 +141,7 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
 static hilock_status check_values(const struct hilock_lock_options *options, struct hl_text *why)
 {
     if (!options->on_lost)
-        return hl_text_refuse(
-            why, HILOCK_INVALID,
+        return hl_text_refuse(why, HILOCK_INVALID,
             "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
             "hilock_lock_remaining_ms() before every write");
     if (options->kind > HILOCK_SIMPLE || options->renew > HILOCK_RENEW_NEVER || options->wake > HILOCK_WAKE_POLL)
@@ -173,42 +152,36 @@ static hilock_status check_values(const struct hilock_lock_options *options, str
     return HILOCK_OK;
 }
 
-/* When all defaults are filled in. */
-static hilock_status check_lengths(const struct hilock_lock_options *options, struct hl_text *why)
+/* Called when the defaults are filled in, but for that of replica_timeout_ms. */
+static hilock_status settle_lengths(struct hilock_lock_options *options, struct hl_text *why)
 {
-    if (options->lease_ms < HL_LEASE_MIN_MS || options->lease_ms > HL_LEASE_MAX_MS)
-        hl_text_set(why, "bad lease_ms %u: must be %d..%d, or 0 for the client's", options->lease_ms, HL_LEASE_MIN_MS,
-                    HL_LEASE_MAX_MS);
-    else if (options->hold_max_ms && options->hold_max_ms < options->lease_ms)
-        hl_text_set(why, "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit",
-                    options->hold_max_ms, options->lease_ms);
-    else if (options->min_validity_ms > options->lease_ms - options->lease_ms / 100 - 7)
-        hl_text_set(why,
-                    "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough",
-                    options->min_validity_ms, options->lease_ms);
-    else
-        return HILOCK_OK;
-    return HILOCK_INVALID;
-}
-
-/* Called when the lease is filled in. A WAIT as long as the lease would confirm a hold that has expired. */
-static hilock_status settle_replicas(struct hilock_lock_options *options, struct hl_text *why)
-{
+    uint32_t lease_ms = options->lease_ms;
+    if (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS)
+        return hl_text_refuse(why, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the client's", lease_ms,
+                              HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+    if (options->hold_max_ms && options->hold_max_ms < lease_ms)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit",
+                              options->hold_max_ms, lease_ms);
+    if (options->min_validity_ms > lease_ms - lease_ms / 100 - 7)
+        return hl_text_refuse(why, HILOCK_INVALID,
+            "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough",
+            options->min_validity_ms, lease_ms);
     if (options->replicas > REPLICAS_MAX)
-        hl_text_set(why, "bad replicas %u: must be 1..%d, or 0 for no confirmation", options->replicas, REPLICAS_MAX);
-    else if (options->replica_timeout_ms && !options->replicas)
-        hl_text_set(why, "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for",
-                    options->replica_timeout_ms);
-    else if (options->replica_timeout_ms > options->lease_ms)
-        hl_text_set(why,
-                    "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed",
-                    options->replica_timeout_ms, options->lease_ms);
-    else {
-        if (options->replicas && !options->replica_timeout_ms)
-            options->replica_timeout_ms = options->lease_ms / 2 < REPLICAS_MS ? options->lease_ms / 2 : REPLICAS_MS;
-        return HILOCK_OK;
-    }
-    return HILOCK_INVALID;
+        return hl_text_refuse(why, HILOCK_INVALID, "bad replicas %u: must be 1..%d, or 0 for no confirmation",
+                              options->replicas, REPLICAS_MAX);
+    if (options->replica_timeout_ms && !options->replicas)
+        return hl_text_refuse(why, HILOCK_INVALID,
+                              "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for",
+                              options->replica_timeout_ms);
+    /* a WAIT as long as the lease would confirm a hold that has expired */
+    if (options->replica_timeout_ms > lease_ms)
+        return hl_text_refuse(why, HILOCK_INVALID,
+            "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed",
+            options->replica_timeout_ms, lease_ms);
+    if (options->replicas && !options->replica_timeout_ms)
+        options->replica_timeout_ms = lease_ms / 2 < REPLICAS_MS ? lease_ms / 2 : REPLICAS_MS;
+    return HILOCK_OK;
 }
 
 hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
@@ -216,7 +189,7 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
 {
     const struct span spans[] = {
         {"hold_max_ms", &to->hold_max_ms, 0, 0, HL_SPAN_MAX_MS},
-        {"lease_ms", &to->lease_ms, client_lease_ms, 0, HL_SPAN_MAX_MS}, /* its bounds: check_lengths */
+        {"lease_ms", &to->lease_ms, client_lease_ms, 0, HL_SPAN_MAX_MS}, /* its bounds: settle_lengths */
         {"min_validity_ms", &to->min_validity_ms, 0, 0, HL_SPAN_MAX_MS},
         {"wait_report_ms", &to->wait_report_ms, 0, 0, HL_SPAN_MAX_MS},
         {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
@@ -235,8 +208,6 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
         to->hold_max_ms = 0;
     if (to->kind == HILOCK_SIMPLE) /* no program publishes its release */
         to->wake = HILOCK_WAKE_POLL;
-    if (settle_spans(spans, sizeof spans / sizeof *spans, why) != 0)
-        return HILOCK_INVALID;
-    status = check_lengths(to, why);
-    return status == HILOCK_OK ? settle_replicas(to, why) : status;
+    status = settle_spans(spans, sizeof spans / sizeof *spans, why);
+    return status == HILOCK_OK ? settle_lengths(to, why) : status;
 }

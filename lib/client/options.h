@@ -16,10 +16,9 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
 hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from,
                                    uint32_t client_lease_ms, struct hl_text *why);
 
-/* 1, and the sentence: the lease would outlast the restart guard (0: there is none). Asked by create and by extend. */
-int hl_options_void_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
-
+/* HILOCK_OK, or INVALID with the sentence. A guard that the lease would outlast is none; 0: there is none. */
+hilock_status hl_options_check_guard(uint32_t lease_ms, uint32_t restart_guard_ms, struct hl_text *why);
 /* above the limit: "a negative number by mistake?" */
-int hl_options_span_is_bad(uint32_t span_ms, const char *name, struct hl_text *why);
+hilock_status hl_options_check_span(uint32_t span_ms, const char *name, struct hl_text *why);
 
 #endif

@@ -11,46 +11,38 @@
 #include "core/lease.h"
 #include "core/lock.h"
 
-struct ages { uint64_t now_us, hold_us, wait_us; };
-
-static uint64_t later(uint64_t one, uint64_t other) { return one > other ? one : other; }
-
-static void age(const struct hilock_lock *lock, void *arg)
+static void read_client(const struct hilock_client *client, struct hilock_stats *stats)
 {
-    struct ages *ages = arg;
-    const struct hl_look look = lock->ops->look(lock);
-    if (look.state == HILOCK_STATE_WAITING)
-        ages->wait_us = later(ages->wait_us, ages->now_us - look.since_us);
-    else if (look.state == HILOCK_STATE_HELD)
-        ages->hold_us = later(ages->hold_us, ages->now_us - look.since_us);
+    const struct hl_core *core = &client->core;
+    uint64_t now_us = hl_now_us(&core->host);
+    const struct hilock_lock *lock;
+    struct hl_node *node;
+    *stats = client->stats;
+    stats->waiting = core->waiting;
+    stats->held = core->held;
+    stats->locks = core->locks;
+    stats->wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
+    TAILQ_FOREACH(lock, &core->handles, entry) {
+        const struct hl_look look = lock->ops->look(lock);
+        uint32_t *oldest_ms = look.state == HILOCK_STATE_HELD ? &stats->oldest_hold_ms : &stats->oldest_wait_ms;
+        uint32_t age_ms = hl_lease_span_ms(now_us - look.since_us);
+        if (look.state != HILOCK_STATE_IDLE && age_ms > *oldest_ms)
+            *oldest_ms = age_ms;
+    }
+    for (; (node = core->route->ops->node_at(core->route, stats->nodes)) != NULL; stats->nodes++) {
+        stats->inflight += node->sent_count;
+        stats->nodes_up += node->is_up ? 1u : 0u;
+    }
 }
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
 {
-    struct hilock_stats stats;
-    const struct hl_core *core;
-    struct ages ages = {0};
+    struct hilock_stats stats = {0};
     size_t size = ret_stats ? ret_stats->size : 0;
-    if (size < sizeof size || (client && hl_client_admit(client) != HILOCK_OK))
+    if (size < sizeof size || (client && hl_cell_admit(client->core.cell) != HILOCK_OK))
         return;
-    memset(&stats, 0, sizeof stats);
-    if (client) {
-        core = &client->core;
-        stats = client->stats;
-        stats.waiting = core->waiting;
-        stats.held = core->held;
-        stats.locks = core->locks;
-        ages.now_us = hl_now_us(&core->host);
-        hl_locks_visit(core, age, &ages);
-        stats.oldest_hold_ms = hl_lease_span_ms(ages.hold_us);
-        stats.oldest_wait_ms = hl_lease_span_ms(ages.wait_us);
-        stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
-        for (struct hl_node *node; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL;
-             stats.nodes++) {
-            stats.inflight += node->sent_count;
-            stats.nodes_up += node->is_up ? 1u : 0u;
-        }
-    }
+    if (client)
+        read_client(client, &stats);
     stats.size = size;
     memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
@@ -71,24 +63,6 @@ static void add_numbers(uint64_t *to, const uint64_t *from, size_t bytes)
         to[i] += from[i];
 }
 
-/* Between size and the gauges are only counters, without gaps; and so are the histograms behind them. */
-static void add(struct hilock_stats *total, const struct hilock_stats *part)
-{
-    add_numbers(&total->acquires, &part->acquires,
-                offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires));
-    add_numbers(&total->wait.count, &part->wait.count, sizeof *total - offsetof(struct hilock_stats, wait));
-    total->waiting += part->waiting;
-    total->held += part->held;
-    total->locks += part->locks;
-    total->inflight += part->inflight;
-    total->nodes_up += part->nodes_up;
-    total->nodes += part->nodes;
-    if (total->oldest_hold_ms < part->oldest_hold_ms)
-        total->oldest_hold_ms = part->oldest_hold_ms;
-    if (total->oldest_wait_ms < part->oldest_wait_ms)
-        total->oldest_wait_ms = part->oldest_wait_ms;
-}
-
 void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part)
 {
     struct hilock_stats sum, more;
@@ -97,7 +71,20 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
         return;
     read_sized(&sum, total);
     read_sized(&more, part);
-    add(&sum, &more);
+    /* Between size and the gauges are only counters, without gaps; and so are the histograms behind them. */
+    add_numbers(&sum.acquires, &more.acquires,
+                offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires));
+    add_numbers(&sum.wait.count, &more.wait.count, sizeof sum - offsetof(struct hilock_stats, wait));
+    sum.waiting += more.waiting;
+    sum.held += more.held;
+    sum.locks += more.locks;
+    sum.inflight += more.inflight;
+    sum.nodes_up += more.nodes_up;
+    sum.nodes += more.nodes;
+    if (sum.oldest_hold_ms < more.oldest_hold_ms)
+        sum.oldest_hold_ms = more.oldest_hold_ms;
+    if (sum.oldest_wait_ms < more.oldest_wait_ms)
+        sum.oldest_wait_ms = more.oldest_wait_ms;
     memcpy(total, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
@@ -109,21 +96,14 @@ struct page { /* counts all, writes what fits */
     const char *label;
 };
 
-static void say_list(struct page *page, const char *format, va_list list)
-{
-    size_t written = page->length < page->room ? page->length : page->room;
-    page->length += (size_t)vsnprintf(page->room ? page->buffer + written : NULL, page->room - written, format, list);
-}
-
 __attribute__((format(printf, 2, 3))) static void say(struct page *page, const char *format, ...)
 {
+    size_t written = page->length < page->room ? page->length : page->room;
     va_list list;
     va_start(list, format);
-    say_list(page, format, list);
+    page->length += (size_t)vsnprintf(page->room ? page->buffer + written : NULL, page->room - written, format, list);
     va_end(list);
 }
-
-/* ---- the label ---- */
 
 /* Length of the UTF-8 character at text; 0: not one (overlong, a surrogate, out of range, cut). */
 static size_t utf8_length(const unsigned char *text)
@@ -140,8 +120,7 @@ static size_t utf8_length(const unsigned char *text)
             return 0;
         character = character << 6 | (text[i] & 0x3fu);
     }
-    if (length > 1 &&
-        (character < least[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000)))
+    if (character < least[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
         return 0;
     return length;
 }
@@ -163,27 +142,31 @@ static void say_label_value(struct page *page, const char *label)
     }
 }
 
-/* ---- metrics ---- */
-
 static void say_head(struct page *page, const char *name, const char *type, const char *help)
 {
     say(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
 }
 
-/* One line; label: of its value, which needs no escape; or NULL. */
-__attribute__((format(printf, 5, 6))) static void say_line(struct page *page, const char *name, const char *label,
-                                                           const char *value, const char *format, ...)
+/* One line. label: of its value, which needs no escape; or NULL. per_second 1: a number; else a time, in parts of a
+ * second. */
+static void say_line(struct page *page, const char *name, const char *suffix, const char *label, const char *value,
+                     uint64_t number, uint64_t per_second)
 {
-    va_list list;
-    say(page, "hilock_%s{client=\"", name);
+    say(page, "hilock_%s%s{client=\"", name, suffix);
     say_label_value(page, page->label);
     if (label)
         say(page, "\",%s=\"%s", label, value);
-    say(page, "\"} ");
-    va_start(list, format);
-    say_list(page, format, list);
-    va_end(list);
+    say(page, "\"} %" PRIu64, number / per_second);
+    if (per_second > 1)
+        say(page, ".%0*" PRIu64, per_second == 1000 ? 3 : 6, number % per_second);
     say(page, "\n");
+}
+
+static void say_metric(struct page *page, const char *name, const char *type, const char *help, uint64_t number,
+                       uint64_t per_second)
+{
+    say_head(page, name, type, help);
+    say_line(page, name, "", NULL, NULL, number, per_second);
 }
 
 /* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
@@ -199,15 +182,15 @@ static void say_reasons(struct page *page, const char *name, const char *help, c
         if (strcmp(reason, unnamed) == 0)
             others += by_status[i];
         else if (by_status[i] || (-i <= first && -i >= last))
-            say_line(page, name, "reason", reason, "%" PRIu64, by_status[i]);
+            say_line(page, name, "", "reason", reason, by_status[i], 1);
     }
     if (others)
-        say_line(page, name, "reason", unnamed, "%" PRIu64, others);
+        say_line(page, name, "", "reason", unnamed, others, 1);
 }
 
-#define COUNTER(member, help) {#member "_total", help, offsetof(struct hilock_stats, member)}
-#define GAUGE(member, help) {#member, help, offsetof(struct hilock_stats, member)}
-static const struct metric { const char *name, *help; size_t at; } counters[] = {
+#define COUNTER(member, help) {#member "_total", help, offsetof(struct hilock_stats, member), 0}
+#define GAUGE(member, help) {#member, help, offsetof(struct hilock_stats, member), 1}
+static const struct metric { const char *name, *help; size_t at; int is_gauge; } metrics[] = {
     COUNTER(acquires, "Acquires that were accepted."),
     COUNTER(granted, "Acquires answered OK."),
     COUNTER(granted_local, "Of these, handed over by another handle of the client."),
@@ -233,7 +216,6 @@ static const struct metric { const char *name, *help; size_t at; } counters[] = 
     COUNTER(failovers, "Changes of the node that serves."),
     COUNTER(stalls, "Times that the loop was late by stall_report_ms or more."),
     COUNTER(wrong_thread, "Calls refused for coming from a wrong thread."),
-}, gauges[] = {
     GAUGE(waiting, "Acquires that wait."),
     GAUGE(held, "Handles that hold."),
     GAUGE(locks, "Handles."),
@@ -248,36 +230,14 @@ static void say_histogram(struct page *page, const char *name, const char *help,
     static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01",
                                                        "0.02",   "0.05",    "0.1",    "0.2",   "0.5",   "1",     "2",
                                                        "5",      "10",      "30",     "60",    "+Inf"};
-    char bucket[48], total[48], count[48];
     uint64_t sum = 0;
-    snprintf(bucket, sizeof bucket, "%s_bucket", name);
-    snprintf(total, sizeof total, "%s_sum", name);
-    snprintf(count, sizeof count, "%s_count", name);
     say_head(page, name, "histogram", help);
     for (size_t i = 0; i < HILOCK_BUCKETS; i++) {
         sum += histogram->buckets[i];
-        say_line(page, bucket, "le", bounds[i], "%" PRIu64, sum);
+        say_line(page, name, "_bucket", "le", bounds[i], sum, 1);
     }
-    say_line(page, total, NULL, NULL, "%" PRIu64 ".%06" PRIu64, histogram->sum_us / 1000000,
-             histogram->sum_us % 1000000);
-    say_line(page, count, NULL, NULL, "%" PRIu64, sum);
-}
-
-static const void *member(const struct hilock_stats *stats, const struct metric *metric)
-{
-    return (const char *)stats + metric->at;
-}
-
-static void say_age(struct page *page, const char *name, const char *help, uint32_t age_ms)
-{
-    say_head(page, name, "gauge", help);
-    say_line(page, name, NULL, NULL, "%" PRIu32 ".%03" PRIu32, age_ms / 1000, age_ms % 1000);
-}
-
-static void say_metric(struct page *page, const struct metric *metric, const char *type, uint64_t number)
-{
-    say_head(page, metric->name, type, metric->help);
-    say_line(page, metric->name, NULL, NULL, "%" PRIu64, number);
+    say_line(page, name, "_sum", NULL, NULL, histogram->sum_us, 1000000);
+    say_line(page, name, "_count", NULL, NULL, sum, 1);
 }
 
 size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *label, char *buffer, size_t buffer_size)
@@ -285,18 +245,21 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
     struct page page = {buffer, buffer ? buffer_size : 0, 0, label ? label : ""};
     struct hilock_stats known;
     read_sized(&known, stats);
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-        say_metric(&page, &counters[i], "counter", *(const uint64_t *)member(&known, &counters[i]));
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        say_metric(&page, &gauges[i], "gauge", *(const uint32_t *)member(&known, &gauges[i]));
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        const struct metric *metric = &metrics[i];
+        const void *at = (const char *)&known + metric->at;
+        uint64_t number = metric->is_gauge ? *(const uint32_t *)at : *(const uint64_t *)at;
+        say_metric(&page, metric->name, metric->is_gauge ? "gauge" : "counter", metric->help, number, 1);
+    }
     say_reasons(&page, "failed_total", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
                 HILOCK_PROTOCOL);
     say_reasons(&page, "refused_total", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
                 HILOCK_FORKED);
-    say_age(&page, "oldest_hold_seconds", "Age of the oldest hold.", known.oldest_hold_ms);
-    say_age(&page, "oldest_wait_seconds", "Age of the oldest acquire that waits.", known.oldest_wait_ms);
+    say_metric(&page, "oldest_hold_seconds", "gauge", "Age of the oldest hold.", known.oldest_hold_ms, 1000);
+    say_metric(&page, "oldest_wait_seconds", "gauge", "Age of the oldest acquire that waits.",
+               known.oldest_wait_ms, 1000);
     say_head(&page, "build_info", "gauge", "The library.");
-    say_line(&page, "build_info", "version", hilock_version(), "1");
+    say_line(&page, "build_info", "", "version", hilock_version(), 1, 1);
     say_histogram(&page, "wait_seconds", "From an acquire to its answer.", &known.wait);
     say_histogram(&page, "hold_seconds", "From a grant to the release or the loss.", &known.hold);
     say_histogram(&page, "command_seconds", "From a request to its answer.", &known.command);

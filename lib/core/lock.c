@@ -33,14 +33,6 @@ struct hl_side *hl_lock_side(struct hilock_lock *lock)
 
 uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->side ? lock->side->count : 0); }
 
-void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg)
-{
-    const struct hilock_lock *lock;
-    TAILQ_FOREACH(lock, &core->handles, entry)
-        if (lock->ops->look(lock).state != HILOCK_STATE_IDLE)
-            visit(lock, arg);
-}
-
 uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look)
 {
     return look->ends_us ? hl_lease_span_ms(hl_left_us(look->ends_us, hl_now_us(&lock->terms->cell->core->host))) : 0;

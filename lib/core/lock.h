@@ -75,8 +75,6 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 void hl_lock_unref(struct hilock_lock *lock);
 struct hl_side *hl_lock_side(struct hilock_lock *lock); /* made if there is none; NULL: no memory */
 uint32_t hl_lock_count(const struct hilock_lock *lock); /* HELD: how many releases it needs */
-/* those that wait or hold */
-void hl_locks_visit(const struct hl_core *core, void (*visit)(const struct hilock_lock *lock, void *arg), void *arg);
 /* What is left of that look now; its client is there. */
 uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look);
 

@@ -2,7 +2,6 @@
 /* process - a program with one client on a loop of its own: the library's loop door under virtual time. Frozen (stopped, or its host
  * suspended: the clock that counts suspend goes on in both) it runs nothing; what came due meanwhile runs when it thaws. A client may
  * end, drained or killed, and the process start again. */
-#include "client/observe.h"
 #include "../secret.h"
 #include "sim.h"
 
