@@ -35,10 +35,10 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
 
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what)
 {
-    return client->core.is_closing
-               ? hl_client_refuse(client, HILOCK_CLOSED,
-                                  "the client is closing: no new %s; open another client for them", what)
-               : HILOCK_OK;
+    if (!client->core.is_closing)
+        return HILOCK_OK;
+    return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new %s; open another client for them",
+                            what);
 }
 
 /* ---- the end ---- */
@@ -249,6 +249,7 @@ static hilock_status client_new(struct hilock_client **ret_client, const struct 
     }
     if (status == HILOCK_OK) {
         *ret_client = client;
+        client->core.route->ops->start(client->core.route);
         return HILOCK_OK;
     }
     client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
@@ -282,11 +283,10 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
         status = hl_deployment_read(&urls, &memory, &settled, &why);
         if (status == HILOCK_OK)
             status = client_new(ret_client, loop, doors, &memory, &urls, &settled, &why);
-        hl_deployment_done(&urls, &memory);
+        while (urls.count)
+            hl_url_done(&urls.of[--urls.count], &memory);
     }
-    if (status == HILOCK_OK)
-        (*ret_client)->core.route->ops->start((*ret_client)->core.route);
-    else if (ret_error)
+    if (status != HILOCK_OK && ret_error)
         snprintf(ret_error->text, sizeof ret_error->text, "%s", why.bytes);
     return status;
 }

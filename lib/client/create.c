@@ -194,8 +194,7 @@ static hilock_status check_multi(struct hilock_client *client, unsigned count,
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
     if (options->name_length)
         return hl_client_refuse(client, HILOCK_INVALID,
-                                "bad name_length %zu: the names of a multi end with a zero byte, leave it 0",
-                                options->name_length);
+            "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", options->name_length);
     return HILOCK_OK;
 }
 

@@ -30,8 +30,7 @@ static hilock_status check_master(const struct hl_urls *urls, struct hl_text *wh
     for (unsigned i = 0; i < latest; i++)
         if (are_one_server(&urls->of[i], url))
             return hl_text_refuse(why, HILOCK_INVALID,
-                                  "quorum_urls: number %u and number %u are the same server: it would vote twice",
-                                  i + 1, urls->count);
+                "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1, urls->count);
     return HILOCK_OK;
 }
 
@@ -93,12 +92,6 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
             status = check_master(ret_urls, why);
     }
     return status == HILOCK_OK ? check_tls(ret_urls, options, why) : status;
-}
-
-void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory)
-{
-    while (urls->count)
-        hl_url_done(&urls->of[--urls->count], memory);
 }
 
 enum { PREFIX, CLIENT_NAME, TLS_NAME, LOGINS, KEPT = LOGINS + 2 * (HL_MASTERS_MAX + 1) };
@@ -177,8 +170,7 @@ static struct hl_places places_of(const struct hilock_client *client, const stru
         const struct hl_url *url = &urls->of[i];
         for (unsigned j = 0; j < url->hosts_count; j++) {
             places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
-            places.logins[places.count] =
-                url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
+            places.logins[places.count] = url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
             places.are_tls[places.count++] = url->is_tls != 0;
         }
     }

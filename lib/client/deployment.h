@@ -15,11 +15,10 @@ struct hl_urls { /* one, or a quorum's */
     int are_tls; /* one of them at least */
 };
 
-/* Into no urls; the caller gives them back in any case. INVALID also for options of one deployment with the url of
+/* Into no urls; the caller gives each back in any case. INVALID also for options of one deployment with the url of
  * another. */
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
                                  const struct hilock_client_options *options, struct hl_text *why);
-void hl_deployment_done(struct hl_urls *urls, const struct hl_memory *memory);
 
 /* Call it when the client's links are secured. The client keeps the strings, also if it fails: its logins are used by
  * reference. events is called with the client. NULL: no memory. */

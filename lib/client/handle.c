@@ -144,31 +144,28 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
     return status;
 }
 
-static hilock_status check_lease(struct hilock_client *client, uint32_t lease_ms)
-{
-    struct hl_text why;
-    hilock_status status = hl_options_check_span(lease_ms, "lease_ms", &why);
-    if (status == HILOCK_OK && lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
-        return hl_client_refuse(client, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's",
-                                lease_ms, HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
-    if (status == HILOCK_OK)
-        status = hl_options_check_guard(lease_ms, client->restart_guard_ms, &why);
-    return status == HILOCK_OK ? status : hl_client_refuse(client, status, "%s", why.bytes);
-}
-
 hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
+    struct hilock_client *client;
+    struct hl_text why;
     if (status == HILOCK_OK)
         status = check_callback(lock, on_result, "an extend");
-    if (status == HILOCK_OK)
-        status = check_lease(client_of(lock), lease_ms);
-    if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
-        status = refuse_unheld(lock);
     if (status != HILOCK_OK)
         return status;
+    client = client_of(lock);
+    status = hl_options_check_span(lease_ms, "lease_ms", &why);
+    if (status == HILOCK_OK && lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
+        status = hl_text_refuse(&why, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's", lease_ms,
+                                HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
+    if (status == HILOCK_OK)
+        status = hl_options_check_guard(lease_ms, client->restart_guard_ms, &why);
+    if (status != HILOCK_OK)
+        return hl_client_refuse(client, status, "%s", why.bytes);
+    if (state_of(lock) != HILOCK_STATE_HELD)
+        return refuse_unheld(lock);
     lease_ms = lease_ms ? lease_ms : lock->terms->lease_ms;
-    return accepted(lock, lock->ops->extend(core_of(lock), lock, lease_ms, on_result, user), "an extend");
+    return accepted(lock, lock->ops->extend(&client->core, lock, lease_ms, on_result, user), "an extend");
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)
@@ -193,29 +190,23 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     return status;
 }
 
-static hilock_status check_holder(struct hilock_client *client, const char *holder)
-{
-    size_t length = strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1);
-    if (length == 0 || length > HL_INQUIRY_HOLDER_MAX)
-        return hl_client_refuse(client, HILOCK_INVALID,
-                                "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
-                                length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
-    if (hl_holder_is_field(holder, length))
-        return hl_client_refuse(client, HILOCK_INVALID,
-            "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
-    return HILOCK_OK;
-}
-
 hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
+    size_t length;
     if (status == HILOCK_OK)
         status = hl_client_admit_new(client_of(lock), "inquiries");
-    if (status == HILOCK_OK && holder)
-        status = check_holder(client_of(lock), holder);
-    if (status == HILOCK_OK)
-        status = accepted(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user), "an inquiry");
-    return status;
+    if (status != HILOCK_OK)
+        return status;
+    length = holder ? strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1) : 0;
+    if (holder && (length == 0 || length > HL_INQUIRY_HOLDER_MAX))
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
+                                "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
+                                length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
+    if (holder && hl_holder_is_field(holder, length))
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
+            "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
+    return accepted(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user), "an inquiry");
 }
 
 /* ---- getters ---- */
@@ -227,10 +218,7 @@ uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
     return may_read(lock) && lock->ops->token ? lock->ops->token(lock, index) : 0;
 }
 
-hilock_state hilock_lock_state(const hilock_lock *lock)
-{
-    return may_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE;
-}
+hilock_state hilock_lock_state(const hilock_lock *lock) { return may_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE; }
 
 const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? lock->name->bytes : ""; }
 

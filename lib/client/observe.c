@@ -189,12 +189,22 @@ static hilock_log_level level_of(enum hl_what what, const struct hl_fact *fact)
     return (hilock_log_level)(effects[what].level + is_less);
 }
 
-static struct hl_text line_of_lock(enum hl_what what, const struct hl_fact *fact)
+static struct hl_text line_of(const struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     const struct hl_quoted name = hl_quote(text_of(fact->name), strlen(text_of(fact->name)));
     uint32_t span_ms = hl_lease_span_ms(fact->waited_us);
     struct hl_text line = {""};
-    if (what == HL_HOLD_RENEWAL_FAILED)
+    if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
+        return words_of_outage(client, fact);
+    if (effects[what].lead)
+        hl_text_set(&line, "%s%s", effects[what].lead, fact->detail);
+    else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
+        hl_text_set(&line, "%s: connected%s%s", fact->node,
+                    HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
+                    HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
+    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
+        hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
+    else if (what == HL_HOLD_RENEWAL_FAILED)
         hl_text_set(&line, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
                     fact->detail, hl_lease_span_ms(fact->remaining_us));
     else if (what == HL_HOLD_RENEWED)
@@ -214,24 +224,6 @@ static struct hl_text line_of_lock(enum hl_what what, const struct hl_fact *fact
                     fact->count + 1, span_ms);
     else if (what == HL_HOLD_UNDONE)
         hl_text_set(&line, "a grant of \"%s\" came too late and is given back", name.bytes);
-    return line;
-}
-
-static struct hl_text line_of(const struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
-{
-    struct hl_text line;
-    if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)
-        return words_of_outage(client, fact);
-    if (effects[what].lead)
-        hl_text_set(&line, "%s%s", effects[what].lead, fact->detail);
-    else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
-        hl_text_set(&line, "%s: connected%s%s", fact->node,
-                    HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
-                    HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
-    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
-        hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
-    else
-        return line_of_lock(what, fact);
     return line;
 }
 

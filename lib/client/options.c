@@ -88,8 +88,7 @@ static hilock_status check_client(const struct hilock_client_options *options, s
                       "allocator lacks a function: give allocate, reallocate and release, or none");
     if (options->log_level > HILOCK_LOG_DEBUG)
         return hl_text_refuse(why, HILOCK_INVALID,
-                              "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN",
-                              (int)options->log_level);
+            "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN", (int)options->log_level);
     if (options->name_prefix && strlen(options->name_prefix) >= HILOCK_NAME_MAX)
         return hl_text_refuse(why, HILOCK_INVALID,
                               "name_prefix is too long: with a name it must stay within 1024 bytes");
@@ -172,8 +171,7 @@ static hilock_status settle_lengths(struct hilock_lock_options *options, struct 
                               options->replicas, REPLICAS_MAX);
     if (options->replica_timeout_ms && !options->replicas)
         return hl_text_refuse(why, HILOCK_INVALID,
-                              "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for",
-                              options->replica_timeout_ms);
+            "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for", options->replica_timeout_ms);
     /* a WAIT as long as the lease would confirm a hold that has expired */
     if (options->replica_timeout_ms > lease_ms)
         return hl_text_refuse(why, HILOCK_INVALID,
@@ -195,11 +193,11 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
         {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
         {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, HL_SPAN_MAX_MS},
     };
-    hilock_status status =
-        from ? read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why)
-             : hl_text_refuse(why, HILOCK_INVALID,
-                              "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = "
-                              "...)");
+    hilock_status status;
+    if (!from)
+        return hl_text_refuse(why, HILOCK_INVALID,
+            "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+    status = read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why);
     if (status == HILOCK_OK)
         status = check_values(to, why);
     if (status != HILOCK_OK)
