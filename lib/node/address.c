@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "base/reply.h"
 
 struct hl_address hl_address_of(const char *host, int port)
 {
@@ -16,26 +15,17 @@ struct hl_address hl_address_of(const char *host, int port)
     return address;
 }
 
-static int is_visible(const char *host, size_t length)
+int hl_address_read(struct hl_address *ret, const char *host, size_t length, uint64_t port)
 {
+    if (length == 1 && *host == '?')
+        length = 0;
+    if (length > HL_ADDRESS_HOST_MAX || port == 0 || port > 65535)
+        return 0;
     for (size_t i = 0; i < length; i++)
         if (host[i] <= ' ' || host[i] > '~')
             return 0;
-    return 1;
-}
-
-int hl_address_read(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length)
-{
-    uint64_t number;
-    if (host_length == 1 && *host == '?')
-        host_length = 0;
-    if (host_length > HL_ADDRESS_HOST_MAX || !is_visible(host, host_length))
-        return 0;
-    if (port_length == 0 || hl_reply_decimal(port, port_length, &number) != port_length || number == 0 ||
-        number > 65535)
-        return 0;
-    *ret = (struct hl_address){.port = (int)number}; /* no older byte is left */
-    memcpy(ret->host, host, host_length);
+    *ret = (struct hl_address){.port = (int)port}; /* no older byte is left */
+    memcpy(ret->host, host, length);
     return 1;
 }
 

@@ -5,6 +5,7 @@
 #define HL_NODE_ADDRESS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { HL_ADDRESS_HOST_MAX = 253, HL_ADDRESS_TEXT_MAX = HL_ADDRESS_HOST_MAX + 16 };
 
@@ -18,7 +19,7 @@ static inline int hl_address_is_path(const struct hl_address *address) { return 
 struct hl_address hl_address_of(const char *host, int port); /* of the url: short enough */
 
 /* 1: it can be one. An empty host or "?" (the server means "as you reached me") becomes "". */
-int hl_address_read(struct hl_address *ret, const char *host, size_t host_length, const char *port, size_t port_length);
+int hl_address_read(struct hl_address *ret, const char *host, size_t length, uint64_t port);
 int hl_address_is_same(const struct hl_address *a, const struct hl_address *b);
 /* "10.0.0.5:6379", "[::1]:6379", "/run/redis.sock". Different addresses have different texts. */
 void hl_address_write(char to[HL_ADDRESS_TEXT_MAX], const struct hl_address *address);

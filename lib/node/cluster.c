@@ -1,85 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster - the deployment of a Redis Cluster: a key is at the server that has its hash slot.
  *
- * It asks for the table of slots (topology.h) at the start, after MOVED, and while a server with slots is away: one
- * question at a time, with a pause that grows while nothing changes. MOVED is believed at once for its one slot. A
- * request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they name,
- * after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that was stopped and goes on has old
- * knowledge: topology.h decides which answers may move a slot from one server to another. Nothing more is read from a
- * server that lost all its slots.
- * Invariant: requests for a slot that no server has, as far as we know, wait at the node `nobody`, which has no links,
- * and so do those that are sent again in a moment. */
+ * It asks one server for the owners of all slots at the start, after MOVED, and while a server with slots is away, with
+ * a pause that grows while nothing changes. It is one question in two halves: the config-epochs (CLUSTER NODES), and
+ * when they are answered the slots (CLUSTER SLOTS), over the same link. The slots may be newer than the epochs, never
+ * the other way round: a server that has just learnt that it was replaced would make its old slots look new. Without
+ * epochs an answer says nothing. members.h decides which answers may move a slot from one server to another: a server
+ * that was stopped and goes on has old knowledge. MOVED is believed at once for its one slot.
+ *
+ * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
+ * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. Nothing more is read from a server that lost
+ * all its slots.
+ * Invariants: one question at a time. Requests for a slot that no server has, as far as we know, wait at the node
+ * `nobody`, which has no links, and so do those that are sent again in a moment. */
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
-#include "node/topology.h"
 
 enum { HOPS_MAX = 5, REDIRECTS_MAX = 250, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
-       PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000, UNUSED_US = 60000000 };
+       PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000 };
 
 struct cluster {
     struct hl_route route;
     struct hl_members members;
     struct hl_node nobody;
     unsigned seed;                  /* the one tried last */
-    struct hl_topology topology;
+    struct hl_request question;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us, rest_us;
     struct hl_flush given;          /* in this turn slots have moved */
-    unsigned vain;                  /* answers in a row that named no server for waiting requests; stops at the count
-                                       that was reported */
+    unsigned vain;                  /* answers in a row that named no server for waiting requests */
+    int is_half_told;               /* the epochs were answered, and the slots are asked for */
     int has_table, has_mode, is_refreshing, is_parking;
-    uint16_t owners[HL_SLOTS];      /* 1 + index of the member, 0: none */
 };
 
-static void refresh(struct cluster *cluster);
-static void refresh_later(struct cluster *cluster);
+static void refresh_later(struct cluster *cluster)
+{
+    if (cluster->is_refreshing)
+        return;
+    cluster->is_refreshing = 1;
+    hl_timer_start(cluster->route.host, cluster->refresh_timer,
+                   cluster->pause_us / 2 + hl_random_below(&cluster->route.host->random, cluster->pause_us / 2));
+    cluster->pause_us = cluster->pause_us * 2 < PAUSE_MAX_US ? cluster->pause_us * 2 : PAUSE_MAX_US;
+}
 
 /* ---- owners of slots ---- */
-
-static struct hl_member *owner_of(struct cluster *cluster, unsigned slot)
-{
-    return cluster->owners[slot] ? cluster->members.list[cluster->owners[slot] - 1] : NULL;
-}
 
 /* If the table lacks the slot, ask for the table again: the request has to wait for that. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
-    struct hl_member *owner = owner_of(cluster, hl_slot_of(about->key, about->length));
+    struct hl_member *owner = hl_members_owner(&cluster->members, hl_slot_of(about->key, about->length));
     if (!owner && cluster->has_table)
         refresh_later(cluster);
     return owner ? &owner->node : &cluster->nobody;
 }
 
-static void give(struct cluster *cluster, unsigned slot, struct hl_member *to)
-{
-    struct hl_member *from = owner_of(cluster, slot);
-    if (from) {
-        hl_topology_succeed(&cluster->topology, from, to);
-        from->slots--;
-        from->is_losing = 1;
-        /* in use: a request that goes there now has not been submitted yet */
-        to->node.moved_us = to->node.used_us = hl_now_us(cluster->route.host);
-    }
-    to->slots++;
-    to->seen_epoch = 0;
-    cluster->owners[slot] = (uint16_t)(to->index + 1);
-}
-
-/* Submits the request again, to the node that serves it now. place_all keeps the order. */
-static void place(struct cluster *cluster, struct hl_request *request)
-{
-    struct hl_about about;
-    struct hl_node *node = request->node;
-    request->how = (uint8_t)(request->how & ~(unsigned)HL_REQUEST_ASKING);
-    if (request->ops->about) {
-        request->ops->about(request, &about);
-        node = node_of(&cluster->route, &about);
-    }
-    hl_node_submit(node, request, request->timeout_ms, request->how);
-}
-
+/* Submits what waits there again, in its order, to the nodes that serve it now; some stays at this one. */
 static void place_all(struct cluster *cluster, struct hl_node *at)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
@@ -87,8 +64,14 @@ static void place_all(struct cluster *cluster, struct hl_node *at)
     while ((request = hl_node_take(at)) != NULL)
         TAILQ_INSERT_TAIL(&taken, request, entry);
     while ((request = TAILQ_FIRST(&taken)) != NULL) {
+        struct hl_node *node = request->node;
+        struct hl_about about;
         TAILQ_REMOVE(&taken, request, entry);
-        place(cluster, request);
+        if (request->ops->about) {
+            request->ops->about(request, &about);
+            node = node_of(&cluster->route, &about);
+        }
+        hl_node_submit(node, request, request->timeout_ms, request->how & ~(unsigned)HL_REQUEST_ASKING);
     }
 }
 
@@ -101,18 +84,14 @@ static void on_given(struct hl_flush *flush)
     int is_failover = 0, is_moved = 0;
     for (unsigned i = 0; i < cluster->members.count; i++) {
         struct hl_member *member = cluster->members.list[i];
-        is_failover |= member->is_back;
-        is_moved |= member->is_back;
-        member->is_back = 0;
-        if (!member->is_losing)
-            continue;
-        member->is_losing = 0;
-        is_moved = 1;
-        place_all(cluster, &member->node);
-        if (member->slots)
-            continue;
-        is_failover = 1;
-        hl_node_break(&member->node, "another server has its slots now");
+        int has_lost_all = member->is_losing && !member->slots;
+        is_failover |= has_lost_all || member->is_back;
+        is_moved |= member->is_losing || member->is_back;
+        if (member->is_losing)
+            place_all(cluster, &member->node);
+        if (has_lost_all)
+            hl_node_break(&member->node, "another server has its slots now");
+        member->is_losing = member->is_back = 0;
     }
     place_all(cluster, &cluster->nobody);
     if (is_failover)
@@ -121,20 +100,10 @@ static void on_given(struct hl_flush *flush)
                                    .detail = "a server has lost all of its slots to others, or has them back"});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
         cluster->route.events->on_moved(cluster->route.arg, is_failover);
-    hl_members_rest(&cluster->members, UNUSED_US);
+    hl_members_rest(&cluster->members);
 }
 
 /* ---- asking ---- */
-
-static void refresh_later(struct cluster *cluster)
-{
-    if (cluster->is_refreshing)
-        return;
-    cluster->is_refreshing = 1;
-    hl_timer_start(cluster->route.host, cluster->refresh_timer,
-                   cluster->pause_us / 2 + hl_random_below(&cluster->route.host->random, cluster->pause_us / 2));
-    cluster->pause_us = cluster->pause_us * 2 < PAUSE_MAX_US ? cluster->pause_us * 2 : PAUSE_MAX_US;
-}
 
 /* No server is up: try the seeds one after the other. */
 static void try_seed(struct cluster *cluster)
@@ -160,9 +129,6 @@ static void ask_another(struct cluster *cluster)
     }
 }
 
-/* Reported after as many answers as the url has names: one of them may belong to another cluster. */
-static int is_reported(const struct cluster *cluster) { return cluster->vain == cluster->members.seeds; }
-
 static int is_unsettled(const struct cluster *cluster)
 {
     if (!cluster->has_table || !hl_node_is_idle(&cluster->nobody))
@@ -175,15 +141,30 @@ static int is_unsettled(const struct cluster *cluster)
     return 0;
 }
 
+static void encode(struct hl_request *question, struct hl_command *command)
+{
+    const struct cluster *cluster = question->node->arg;
+    hl_command_begin(command, "CLUSTER");
+    hl_command_add_word(command, cluster->is_half_told ? "SLOTS" : "NODES");
+}
+
+static void ask_half(struct cluster *cluster, int is_half_told)
+{
+    cluster->is_half_told = is_half_told;
+    hl_node_submit(&cluster->members.asked->node, &cluster->question, cluster->members.options.command_timeout_ms,
+                   HL_REQUEST_URGENT);
+}
+
+/* Not the same one again: its answer may be outdated. */
 static void refresh(struct cluster *cluster)
 {
     struct hl_member *asked;
-    if (hl_topology_is_asked(&cluster->topology))
+    if (hl_request_is_busy(&cluster->question))
         return;
-    asked = hl_members_up(&cluster->members, cluster->topology.asked); /* not the same one again: its answer may be
-                                                                          outdated */
+    asked = hl_members_up(&cluster->members, cluster->members.asked);
     if (asked) {
-        hl_topology_ask(&cluster->topology, asked);
+        cluster->members.asked = asked;
+        ask_half(cluster, 0);
         return;
     }
     try_seed(cluster);
@@ -191,22 +172,11 @@ static void refresh(struct cluster *cluster)
     refresh_later(cluster);
 }
 
-static void adopt(struct cluster *cluster)
+static void adopt(struct cluster *cluster, const struct hl_reply *reply)
 {
-    unsigned changes = 0, doubts = 0;
-    for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
-        unsigned told = cluster->topology.slots[slot];
-        struct hl_member *to = told ? cluster->members.list[told - 1] : NULL;
-        if (!to || told == cluster->owners[slot])
-            continue;
-        if (!hl_topology_believes(&cluster->topology, owner_of(cluster, slot), to)) {
-            doubts++;
-            continue;
-        }
-        give(cluster, slot, to);
-        changes++;
-    }
-    changes += hl_topology_keep_epochs(&cluster->topology);
+    unsigned changes, doubts;
+    if (!hl_members_adopt(&cluster->members, reply, &changes, &doubts))
+        return;
     cluster->has_table = 1;
     if (doubts) {
         ask_another(cluster);
@@ -216,53 +186,49 @@ static void adopt(struct cluster *cluster)
         return;
     cluster->pause_us = PAUSE_MIN_US;
     hl_host_flush_later(cluster->route.host, &cluster->given);
-    if (is_reported(cluster))
+    if (cluster->vain >= cluster->members.seeds)
         hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
     cluster->vain = 0;
 }
 
-/* This answer, too, names no server for the waiting requests; another server may know more. */
-static void on_vain(struct cluster *cluster, const char *why)
+/* If this answer, too, names no server for the waiting requests, another server may know more. Reported after as many
+ * answers as the url has names: one of them may belong to another cluster. */
+static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
 {
-    hl_text_set(&cluster->nobody.session.why, "%s", why);
-    if (!cluster->has_table)
+    const char *teller = hl_node_name(&cluster->members.asked->node);
+    unsigned unserved = 0, first = HL_SLOTS;
+    struct hl_quoted quote = hl_host_quote(cluster->route.host, reply->bytes, reply->length);
+    struct hl_text *why = &cluster->nobody.session.why;
+    for (unsigned slot = HL_SLOTS; slot-- > 0;)
+        if (!cluster->members.owners[slot])
+            unserved++, first = slot;
+    if (!cluster->has_table) {
+        hl_text_set(why, "%s tells no slots: %s", teller,
+                    reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
         try_seed(cluster);
-    else
+    } else if (unserved && !hl_node_is_idle(&cluster->nobody)) {
+        hl_text_set(why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
+                    unserved, first);
         ask_another(cluster);
-    if (is_reported(cluster))
+    } else
         return;
     cluster->vain++;
-    if (is_reported(cluster))
+    if (cluster->vain == cluster->members.seeds)
         hl_trace(cluster->route.host, HL_ROUTE_UNSETTLED,
-                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why,
+                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why->bytes,
                                    .retry_us = cluster->pause_us});
 }
 
-static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
+static void on_answer(struct hl_request *question, const struct hl_answer *answer)
 {
-    const char *teller = hl_node_name(&cluster->topology.asked->node);
-    unsigned unserved = 0, first = HL_SLOTS;
-    struct hl_quoted quote = hl_host_quote(cluster->route.host, reply->bytes, reply->length);
-    struct hl_text why;
-    for (unsigned slot = HL_SLOTS; slot-- > 0;)
-        if (!cluster->owners[slot])
-            unserved++, first = slot;
-    if (!cluster->has_table)
-        hl_text_set(&why, "%s tells no slots: %s", teller,
-                    reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
-    else if (unserved && !hl_node_is_idle(&cluster->nobody))
-        hl_text_set(&why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
-                    unserved, first);
-    else
+    struct cluster *cluster = question->node->arg;
+    const struct hl_reply *reply = answer->reply;
+    if (reply && !cluster->is_half_told && hl_slots_read_epochs(&cluster->members.epochs, reply)) {
+        ask_half(cluster, 1);
         return;
-    on_vain(cluster, why.bytes);
-}
-
-static void on_answered(void *arg, const struct hl_reply *reply, int has_slots)
-{
-    struct cluster *cluster = arg;
-    if (has_slots)
-        adopt(cluster);
+    }
+    if (reply && cluster->is_half_told)
+        adopt(cluster, reply);
     if (reply)
         look_for_vain(cluster, reply);
     if (is_unsettled(cluster))
@@ -282,7 +248,7 @@ static void on_rest_timer(void *arg)
 {
     struct cluster *cluster = arg;
     hl_host_enter(cluster->route.host);
-    hl_members_rest(&cluster->members, UNUSED_US);
+    hl_members_rest(&cluster->members);
     hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
     hl_host_leave(cluster->route.host);
 }
@@ -311,24 +277,23 @@ static void on_park_timer(void *arg)
     hl_host_leave(cluster->route.host);
 }
 
-static int send_to(struct hl_member *to, struct hl_request *request, unsigned how)
-{
-    request->hops = (request->hops + 1u) & 7u;
-    hl_node_report(&to->node, HL_REDIRECTED, NULL);
-    hl_node_submit(&to->node, request, request->timeout_ms, (request->how & ~(unsigned)HL_REQUEST_ASKING) | how);
-    return 1;
-}
-
-static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_request *request, unsigned slot,
-                    const struct hl_address *address)
+/* The server `at` names another one: for the slot (MOVED), or for this request (ASK). */
+static int redirect(struct cluster *cluster, struct hl_member *at, struct hl_request *request, int is_moved,
+                    unsigned slot, const struct hl_address *address)
 {
     struct hl_member *to = hl_members_find(&cluster->members, address, at);
-    refresh_later(cluster);
+    unsigned how = request->how & ~(unsigned)HL_REQUEST_ASKING;
+    if (is_moved)
+        refresh_later(cluster);
     if (!to || to == at || request->hops == HOPS_MAX)
         return park(cluster, request);
-    send_to(to, request, 0);
-    if (owner_of(cluster, slot) != to) {
-        give(cluster, slot, to);
+    if (!is_moved && !HL_PLANTED(ASK_WITHOUT_ASKING))
+        how |= HL_REQUEST_ASKING;
+    request->hops = (request->hops + 1u) & 7u;
+    hl_node_report(&to->node, HL_REDIRECTED, NULL);
+    hl_node_submit(&to->node, request, request->timeout_ms, how);
+    if (is_moved && hl_members_owner(&cluster->members, slot) != to) {
+        hl_members_give(&cluster->members, slot, to);
         hl_host_flush_later(cluster->route.host, &cluster->given);
     }
     return 1;
@@ -337,19 +302,13 @@ static int on_moved(struct cluster *cluster, struct hl_member *at, struct hl_req
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     struct cluster *cluster = arg;
-    struct hl_member *at = hl_member_of(node), *to;
     struct hl_address address;
     unsigned slot;
+    int is_moved = hl_slots_redirect(error, "MOVED", &slot, &address);
     if (request->detours >= REDIRECTS_MAX)
         return 0;
-    if (hl_slots_redirect(error, "MOVED", &slot, &address))
-        return on_moved(cluster, at, request, slot, &address);
-    if (hl_slots_redirect(error, "ASK", &slot, &address)) {
-        to = hl_members_find(&cluster->members, &address, at);
-        return to && to != at && request->hops < HOPS_MAX
-               ? send_to(to, request, HL_PLANTED(ASK_WITHOUT_ASKING) ? 0 : HL_REQUEST_ASKING)
-               : park(cluster, request);
-    }
+    if (is_moved || hl_slots_redirect(error, "ASK", &slot, &address))
+        return redirect(cluster, hl_member_of(node), request, is_moved, slot, &address);
     if (request->detours >= AGAIN_MAX)
         return 0;
     if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
@@ -380,7 +339,8 @@ static void on_down(void *arg, struct hl_node *node)
     struct hl_member *member = hl_member_of(node);
     if (!member->lost_us)
         member->lost_us = hl_now_us(cluster->route.host);
-    hl_topology_lose(&cluster->topology, member);
+    if (cluster->members.asked == member)
+        (void)hl_node_withdraw(&cluster->question); /* the half that has not left */
     if (!cluster->has_table)
         hl_text_set(&cluster->nobody.session.why, "%s: %s", hl_node_name(node), hl_node_why(node));
     cluster->route.events->on_down(cluster->route.arg, node);
@@ -421,54 +381,46 @@ static void start(struct hl_route *route)
     hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
 }
 
-static void free_memory(struct cluster *cluster)
-{
-    hl_host_flush_never(cluster->route.host, &cluster->given);
-    hl_members_done(&cluster->members);
-    hl_timer_free(cluster->route.host, cluster->refresh_timer);
-    hl_timer_free(cluster->route.host, cluster->park_timer);
-    hl_timer_free(cluster->route.host, cluster->rest_timer);
-    hl_memory_free(&cluster->route.host->memory, cluster);
-}
-
+/* Also of one that is half made: what is missing is all zero. */
 static void free_route(struct hl_route *route)
 {
-    hl_node_done(&((struct cluster *)route)->nobody);
-    free_memory((struct cluster *)route);
-}
-
-static int make(struct cluster *cluster, const struct hl_places *places, const struct hl_node_options *options)
-{
-    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
-    struct hl_node_options nobody = *options;
-    hl_members_init(&cluster->members, cluster->route.host, options, &events, on_misplaced, cluster);
-    hl_topology_init(&cluster->topology, &cluster->members, on_answered, cluster);
-    cluster->refresh_timer = hl_timer_new(cluster->route.host, on_refresh_timer, cluster);
-    cluster->park_timer = hl_timer_new(cluster->route.host, on_park_timer, cluster);
-    cluster->rest_timer = hl_timer_new(cluster->route.host, on_rest_timer, cluster);
-    if (!cluster->refresh_timer || !cluster->park_timer || !cluster->rest_timer)
-        return -1;
-    for (unsigned i = 0; i < places->count; i++)
-        if (!hl_members_find(&cluster->members, &places->list[i], NULL))
-            return -1;
-    cluster->members.seeds = cluster->members.count; /* without those that are named twice */
-    nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
-    return hl_node_init(&cluster->nobody, cluster->route.host, &nobody, &events, cluster);
+    struct cluster *cluster = (struct cluster *)route;
+    hl_node_done(&cluster->nobody);
+    hl_host_flush_never(route->host, &cluster->given);
+    hl_members_done(&cluster->members);
+    hl_timer_free(route->host, cluster->refresh_timer);
+    hl_timer_free(route->host, cluster->park_timer);
+    hl_timer_free(route->host, cluster->rest_timer);
+    hl_memory_free(&route->host->memory, cluster);
 }
 
 struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *places,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
+    static const struct hl_request_ops question_ops = {NULL, encode, on_answer};
+    struct hl_node_options nobody = *options;
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
+    int is_made;
     if (!cluster)
         return NULL;
     cluster->route = (struct hl_route){&ops, host, events, arg, 0, 0};
+    cluster->question.ops = &question_ops;
     cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;
-    if (make(cluster, places, options) == 0)
+    hl_members_init(&cluster->members, host, options, &node_events, on_misplaced, cluster);
+    cluster->refresh_timer = hl_timer_new(host, on_refresh_timer, cluster);
+    cluster->park_timer = hl_timer_new(host, on_park_timer, cluster);
+    cluster->rest_timer = hl_timer_new(host, on_rest_timer, cluster);
+    is_made = cluster->refresh_timer && cluster->park_timer && cluster->rest_timer;
+    for (unsigned i = 0; i < places->count && is_made; i++)
+        is_made = hl_members_find(&cluster->members, &places->list[i], NULL) != NULL;
+    cluster->members.seeds = cluster->members.count; /* without those that are named twice */
+    nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
+    if (is_made && hl_node_init(&cluster->nobody, host, &nobody, &node_events, cluster) == 0)
         return &cluster->route;
-    free_memory(cluster);
+    free_route(&cluster->route);
     return NULL;
 }

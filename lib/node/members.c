@@ -5,6 +5,8 @@
 #include "base/plant.h"
 #include "node/wait_link.h"
 
+enum { UNUSED_US = 60000000, AWAY_US = 10000000 };
+
 void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options,
                      const struct hl_node_events *events, void (*on_misplaced)(void *arg), void *arg)
 {
@@ -26,11 +28,6 @@ void hl_members_done(struct hl_members *members)
     }
 }
 
-static unsigned hash_of(const struct hl_members *members, const struct hl_address *address)
-{
-    return hl_table_hash(&members->keyed, address->host, strlen(address->host)) + (unsigned)address->port;
-}
-
 static struct hl_member *member_new(struct hl_members *members, const struct hl_address *address)
 {
     struct hl_node_options options = members->options;
@@ -44,7 +41,6 @@ static struct hl_member *member_new(struct hl_members *members, const struct hl_
         return NULL;
     }
     member->index = members->count;
-    members->hashes[member->index] = hash_of(members, address);
     member->node.subscription.is_sharded = members->is_sharded;
     member->node.subscription.on_misplaced = members->on_misplaced;
     member->node.subscription.misplaced_arg = members->arg;
@@ -59,7 +55,6 @@ static struct hl_member *member_turned(struct hl_members *members, const struct 
             continue;
         hl_node_rest(&member->node);
         member->lost_us = member->epoch = member->seen_epoch = 0;
-        members->hashes[i] = hash_of(members, address);
         hl_node_move(&member->node, address, "another server");
         return member;
     }
@@ -70,14 +65,18 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
                                   const struct hl_member *teller)
 {
     struct hl_address address = *told;
+    struct hl_member *member;
     unsigned hash;
     if (!*address.host && teller)
         memcpy(address.host, hl_node_address(&teller->node)->host, sizeof address.host);
-    hash = hash_of(members, &address);
+    hash = hl_table_hash(&members->keyed, address.host, strlen(address.host)) + (unsigned)address.port;
     for (unsigned i = 0; i < members->count; i++)
         if (members->hashes[i] == hash && hl_address_is_same(hl_node_address(&members->list[i]->node), &address))
             return members->list[i];
-    return members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
+    member = members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
+    if (member)
+        members->hashes[member->index] = hash;
+    return member;
 }
 
 void hl_members_shard(struct hl_members *members, int is_sharded)
@@ -94,9 +93,7 @@ static unsigned is_up(const struct hl_member *member)
 
 struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last)
 {
-    unsigned from = last             ? last->index + 1
-                    : members->count ? (unsigned)hl_random_below(&members->host->random, members->count)
-                                     : 0;
+    unsigned from = last ? last->index + 1 : (unsigned)hl_random_below(&members->host->random, members->count);
     for (unsigned i = 0; i < members->count; i++) {
         struct hl_member *member = members->list[(from + i) % members->count];
         if (is_up(member) && !member->node.is_silent)
@@ -105,23 +102,124 @@ struct hl_member *hl_members_up(struct hl_members *members, const struct hl_memb
     return NULL;
 }
 
-void hl_members_rest(struct hl_members *members, uint64_t unused_us)
+void hl_members_rest(struct hl_members *members)
 {
     uint64_t now_us = hl_now_us(members->host);
     unsigned up = 0;
-    int is_heard;
     for (unsigned i = 0; i < members->count; i++)
         up += is_up(members->list[i]);
-    is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
     for (unsigned i = 0; i < members->count; i++) {
-        struct hl_node *node = &members->list[i]->node;
+        struct hl_member *member = members->list[i];
+        struct hl_node *node = &member->node;
+        int is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
         int is_linked = hl_node_is_started(node) || node->subscription.session.is_started;
-        int is_last = is_up(members->list[i]) && up == 1;
-        hl_wait_link_rest(node, unused_us);
-        if (!is_heard || !is_linked || is_last || !hl_node_is_idle(node) ||
-            (members->list[i]->slots && now_us - node->used_us <= unused_us))
+        int is_used = member->slots && now_us - node->used_us <= UNUSED_US;
+        int is_last = is_up(member) && up == 1;
+        hl_wait_link_rest(node, UNUSED_US);
+        if (!is_heard || !is_linked || is_used || is_last || !hl_node_is_idle(node))
             continue;
-        up -= is_up(members->list[i]);
+        up -= is_up(member);
         hl_node_rest(node);
     }
+}
+
+/* ---- their slots ---- */
+
+struct hl_member *hl_members_owner(const struct hl_members *members, unsigned slot)
+{
+    return members->owners[slot] ? members->list[members->owners[slot] - 1] : NULL;
+}
+
+/* So long that perhaps no other server can be asked. */
+static int is_away(const struct hl_members *members, const struct hl_member *owner)
+{
+    return owner->lost_us && hl_now_us(members->host) - owner->lost_us > AWAY_US;
+}
+
+void hl_members_give(struct hl_members *members, unsigned slot, struct hl_member *to)
+{
+    struct hl_member *from = hl_members_owner(members, slot);
+    if (from) {
+        if (from->epoch > to->epoch && !is_away(members, from))
+            to->epoch = from->epoch;
+        from->slots--;
+        from->is_losing = 1;
+        /* in use: a request that goes there now has not been submitted yet */
+        to->node.moved_us = to->node.used_us = hl_now_us(members->host);
+    }
+    to->slots++;
+    to->seen_epoch = 0;
+    members->owners[slot] = (uint16_t)(to->index + 1);
+}
+
+static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
+{
+    struct hl_members *members = arg;
+    struct hl_member *member = hl_members_find(members, &master->address, members->asked);
+    if (!member)
+        return;
+    if (!member->is_named)
+        member->answered_epoch = hl_slots_epoch_of(&members->epochs, master->id, master->id_length);
+    member->is_named = 1;
+    for (unsigned slot = from; slot <= to; slot++)
+        members->answered[slot] = (uint16_t)(member->index + 1);
+}
+
+/* May the answer move one of owner's slots to `to`? NULL: no owner. */
+static int is_believed(const struct hl_members *members, const struct hl_member *owner, const struct hl_member *to)
+{
+    int is_undated, is_free = !owner || is_away(members, owner);
+    if (is_free || HL_PLANTED(OLD_EPOCH_BELIEVED))
+        return 1;
+    /* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
+    is_undated = !owner->seen_epoch && !owner->is_named && owner != members->asked;
+    if (is_undated && !HL_PLANTED(UNDATED_OWNER_OUSTED))
+        return 0;
+    return to->answered_epoch >= owner->epoch;
+}
+
+/* Returns how many servers are back. */
+static unsigned keep_epochs(const struct hl_members *members)
+{
+    unsigned back = 0;
+    for (unsigned i = 0; i < members->count; i++) {
+        struct hl_member *member = members->list[i];
+        uint64_t epoch = member->answered_epoch, seen_epoch = member->seen_epoch;
+        if (!member->is_named || !epoch)
+            continue;
+        if (epoch > member->epoch || member == members->asked) /* true about itself: it may be set up from scratch */
+            member->epoch = epoch;
+        if (epoch <= seen_epoch)
+            continue;
+        member->seen_epoch = epoch;
+        if (!seen_epoch || HL_PLANTED(SLOTS_BACK_UNNOTICED))
+            continue;
+        member->is_back = 1;
+        member->node.moved_us = hl_now_us(members->host);
+        back++;
+    }
+    return back;
+}
+
+int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *ret_changes,
+                      unsigned *ret_doubts)
+{
+    *ret_changes = *ret_doubts = 0;
+    memset(members->answered, 0, sizeof members->answered);
+    for (unsigned i = 0; i < members->count; i++)
+        members->list[i]->is_named = 0;
+    if (!hl_slots_read(reply, on_range, members))
+        return 0;
+    for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
+        unsigned told = members->answered[slot];
+        if (!told || told == members->owners[slot])
+            continue;
+        if (is_believed(members, hl_members_owner(members, slot), members->list[told - 1])) {
+            hl_members_give(members, slot, members->list[told - 1]);
+            (*ret_changes)++;
+        } else
+            (*ret_doubts)++;
+    }
+    *ret_changes += keep_epochs(members);
+    return 1;
 }

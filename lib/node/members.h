@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* members - the servers of a cluster as nodes: one for each address that was ever reported, linked only while it is
- * needed.
+/* members - the servers of a cluster as nodes, and which slots each of them has, as far as we believe it.
+ *
+ * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
+ * other: so no answer gives a slot to a server with a lower config-epoch than its present owner. An owner that has been
+ * away for a while does not keep its slots by this rule: the cluster may have been set up from scratch, or no other
+ * server may be left to ask.
+ * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
+ * former, or after its epoch is known.
+ * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
+ *
+ * There is one node for each address that was ever reported, linked only while it is needed.
  * Invariants: a member lives as long as the cluster's route, because requests point at it. There are at most
- * HL_MEMBERS_MAX; a topology that names more reuses idle members, if there are any: those without slots that neither it
+ * HL_MEMBERS_MAX; an answer that names more reuses idle members, if there are any: those without slots that neither it
  * nor the url names. */
 #ifndef HL_NODE_MEMBERS_H
 #define HL_NODE_MEMBERS_H
 
 #include "base/table.h"
 #include "node/node.h"
+#include "node/slots.h"
 
 enum { HL_MEMBERS_MAX = 1024 };
 
 struct hl_member {
-    struct hl_node node; /* first: found from it */
-    unsigned index, slots; /* how many slots it has */
-    uint64_t lost_us;      /* when its link was lost; 0: it is up, or never was */
-    int is_losing;         /* some of its slots went elsewhere, just now */
-    int is_named;          /* by the latest topology */
-    uint64_t epoch;        /* 1 + its config-epoch: the newest that it, or any server, named. 0: none */
-    uint64_t answered_epoch;   /* from the latest topology that names it */
-    uint64_t seen_epoch;   /* the newest told since it was last given a slot; 0: none */
-    int is_back;           /* another server had its slots meanwhile, as is known just now */
+    struct hl_node node;     /* first: found from it */
+    unsigned index, slots;   /* how many slots it has */
+    uint64_t lost_us;        /* when its link was lost; 0: it is up, or never was */
+    int is_losing;           /* some of its slots went elsewhere, just now */
+    int is_named;            /* by the latest answer */
+    uint64_t epoch;          /* 1 + its config-epoch: the newest that it, or any server, named. 0: none */
+    uint64_t answered_epoch; /* from the latest answer that names it */
+    uint64_t seen_epoch;     /* the newest told since it was last given a slot; 0: none */
+    int is_back;             /* another server had its slots meanwhile, as is known just now */
 };
 
 struct hl_members {
@@ -31,10 +41,14 @@ struct hl_members {
     void *arg;
     void (*on_misplaced)(void *arg); /* of their subscriptions */
     struct hl_member *list[HL_MEMBERS_MAX];
-    unsigned hashes[HL_MEMBERS_MAX]; /* of their addresses, to look up a long topology */
+    unsigned hashes[HL_MEMBERS_MAX]; /* of their addresses, to look up a long answer */
     struct hl_table keyed;           /* empty, for its hash, which no server can predict */
-    unsigned count, seeds; /* the first are the seeds, where the cluster is found */
-    int is_sharded; /* their channels */
+    unsigned count, seeds;           /* the first are the seeds, where the cluster is found */
+    int is_sharded;                  /* their channels */
+    struct hl_member *asked;         /* last, for the owners of all slots */
+    struct hl_epochs epochs;         /* by its answer */
+    uint16_t answered[HL_SLOTS];     /* 1 + index of the owner, by its answer; 0: none */
+    uint16_t owners[HL_SLOTS];       /* likewise, as we believe it */
 };
 
 void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options,
@@ -47,9 +61,18 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
 void hl_members_shard(struct hl_members *members, int is_sharded);
 /* A member that is up and answers: the next after `last` (NULL: a random one). NULL: there is none. */
 struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last);
-/* Closes the links of idle members without slots, and of members idle for that long. The last one that is up stays
+/* Closes the links of idle members without slots, and of members idle for a minute. The last one that is up stays
  * linked, because it knows the slots; while none is up, all stay. */
-void hl_members_rest(struct hl_members *members, uint64_t unused_us);
+void hl_members_rest(struct hl_members *members);
+
+struct hl_member *hl_members_owner(const struct hl_members *members, unsigned slot); /* NULL: none is known */
+/* From now on `to` counts as no older than the owner before, though its epoch may be unknown. */
+void hl_members_give(struct hl_members *members, unsigned slot, struct hl_member *to);
+/* The answer of `asked` to CLUSTER SLOTS. changes: of owners, and servers that are back: their epoch is newer than when
+ * they were last known to have their slots, so others had these meanwhile, and their keys may be lost. doubts: slots
+ * that it may not move. 0: it has no slots. */
+int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *ret_changes,
+                     unsigned *ret_doubts);
 
 static inline struct hl_member *hl_member_of(struct hl_node *node) { return (struct hl_member *)(void *)node; }
 

@@ -244,9 +244,10 @@ static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *port = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    struct hl_address *address = &sentinel->address;
-    return host && port && hl_address_read(address, host->bytes, host->length, port->bytes, port->length) &&
-           *address->host;
+    uint64_t number;
+    if (!host || !port || hl_reply_decimal(port->bytes, port->length, &number) != port->length)
+        return 0;
+    return hl_address_read(&sentinel->address, host->bytes, host->length, number) && *sentinel->address.host;
 }
 
 static void on_known(struct sentinel *sentinel)

@@ -2,7 +2,6 @@
 /* slots - see slots.h. */
 #include "node/slots.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* {host or nil, port, id, ..} */
@@ -11,14 +10,11 @@ static int read_server(const struct hl_reply *server, struct hl_slots_master *re
     const struct hl_reply *host = hl_reply_item(server, 0, HL_REPLY_STRING),
                           *port = hl_reply_item(server, 1, HL_REPLY_INTEGER);
     const struct hl_reply *id = hl_reply_item(server, 2, HL_REPLY_STRING);
-    char digits[24];
-    int length;
-    if (!port || port->integer <= 0 || (!host && !hl_reply_item(server, 0, HL_REPLY_NIL)))
+    if (!port || (!host && !hl_reply_item(server, 0, HL_REPLY_NIL)))
         return 0;
-    length = snprintf(digits, sizeof digits, "%lld", (long long)port->integer);
     ret->id = id ? id->bytes : "";
     ret->id_length = id ? id->length : 0;
-    return hl_address_read(&ret->address, host ? host->bytes : "", host ? host->length : 0, digits, (size_t)length);
+    return hl_address_read(&ret->address, host ? host->bytes : "", host ? host->length : 0, (uint64_t)port->integer);
 }
 
 /* {from, to, {master}, {replica}, ..}: how many slots it has; 0: no room for them, or not slots. */
@@ -43,11 +39,66 @@ unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *ar
     return told;
 }
 
+struct part { const char *bytes; size_t length; };
+
+/* Returns what comes before the next of these bytes; *left begins after it. */
+static struct part cut(struct part *left, char at)
+{
+    const char *end = memchr(left->bytes, at, left->length);
+    struct part part = {left->bytes, end ? (size_t)(end - left->bytes) : left->length};
+    size_t used = part.length + (end != NULL);
+    left->bytes += used;
+    left->length -= used;
+    return part;
+}
+
+static int is_master(struct part flags)
+{
+    while (flags.length) {
+        struct part flag = cut(&flags, ',');
+        if (flag.length == 6 && memcmp(flag.bytes, "master", 6) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* "<id> <address> <flags> <master> <ping> <pong> <config-epoch> <link> <slot>..." */
+static int read_line(struct part line, struct hl_dated *ret)
+{
+    enum { ID = 0, FLAGS = 2, EPOCH = 6 };
+    struct part fields[EPOCH + 1];
+    for (int i = 0; i <= EPOCH; i++)
+        fields[i] = cut(&line, ' ');
+    if (fields[ID].length != HL_EPOCHS_ID || !is_master(fields[FLAGS]) || !fields[EPOCH].length ||
+        hl_reply_decimal(fields[EPOCH].bytes, fields[EPOCH].length, &ret->epoch) != fields[EPOCH].length)
+        return 0;
+    memcpy(ret->id, fields[ID].bytes, HL_EPOCHS_ID);
+    return 1;
+}
+
+unsigned hl_slots_read_epochs(struct hl_epochs *ret_epochs, const struct hl_reply *reply)
+{
+    struct part left = {reply->bytes, reply->type == HL_REPLY_STRING ? reply->length : 0};
+    ret_epochs->count = 0;
+    while (left.length && ret_epochs->count < HL_EPOCHS_MAX)
+        if (read_line(cut(&left, '\n'), &ret_epochs->list[ret_epochs->count]))
+            ret_epochs->count++;
+    return ret_epochs->count;
+}
+
+uint64_t hl_slots_epoch_of(const struct hl_epochs *epochs, const char *id, size_t length)
+{
+    for (unsigned i = 0; i < epochs->count && length == HL_EPOCHS_ID; i++)
+        if (memcmp(epochs->list[i].id, id, HL_EPOCHS_ID) == 0)
+            return epochs->list[i].epoch + 1;
+    return 0;
+}
+
 int hl_slots_redirect(const struct hl_reply *error, const char *code, unsigned *ret_slot, struct hl_address *ret)
 {
     size_t head = strlen(code) + 1, used;
     const char *at = error->bytes, *end = error->bytes + error->length, *colon, *host;
-    uint64_t slot;
+    uint64_t slot, port = 0;
     if (error->type != HL_REPLY_ERROR || !hl_reply_starts(error, code) || error->length <= head || at[head - 1] != ' ')
         return 0;
     at += head;
@@ -56,13 +107,12 @@ int hl_slots_redirect(const struct hl_reply *error, const char *code, unsigned *
         return 0;
     host = at + used + 1;
     colon = memrchr(host, ':', (size_t)(end - host));
-    if (!colon)
+    if (!colon || hl_reply_decimal(colon + 1, (size_t)(end - colon - 1), &port) != (size_t)(end - colon - 1))
         return 0;
     *ret_slot = (unsigned)slot;
-    at = colon + 1;
     if (colon - host >= 2 && *host == '[' && colon[-1] == ']') {
         host++;
         colon--;
     }
-    return hl_address_read(ret, host, (size_t)(colon - host), at, (size_t)(end - at));
+    return hl_address_read(ret, host, (size_t)(colon - host), port);
 }

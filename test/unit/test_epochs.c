@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "node/epochs.h"
+#include "node/slots.h"
 #include "suite.h"
 #include "wanted.h"
 #include "world/memory.h"
@@ -26,7 +26,7 @@ static void read_bytes(struct hl_epochs *ret_epochs, const char *text, size_t le
     char *copy = malloc(length ? length : 1);
     assert_non_null(copy);
     memcpy(copy, text, length);
-    hl_epochs_read(ret_epochs, said(HL_REPLY_STRING, copy, length));
+    hl_slots_read_epochs(ret_epochs, said(HL_REPLY_STRING, copy, length));
     free(copy);
 }
 
@@ -35,7 +35,7 @@ static void reads(const char *text, unsigned count, const char *id, uint64_t dat
     struct hl_epochs epochs;
     read_bytes(&epochs, text, strlen(text));
     assert_int_equal(epochs.count, count);
-    assert_int_equal(hl_epochs_of(&epochs, id, strlen(id)), dated);
+    assert_int_equal(hl_slots_epoch_of(&epochs, id, strlen(id)), dated);
 }
 
 TEST(what_servers_write)
@@ -79,7 +79,7 @@ TEST(another_type_tells_none)
     static const char line[] = ID("91") " a master - 0 0 1 connected";
     struct hl_epochs epochs;
     for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
-        hl_epochs_read(&epochs, said(type, line, sizeof line - 1));
+        hl_slots_read_epochs(&epochs, said(type, line, sizeof line - 1));
         assert_int_equal(epochs.count, type == HL_REPLY_STRING);
     }
 }
@@ -97,9 +97,9 @@ TEST(more_masters_than_any_cluster_has)
     read_bytes(&epochs, text, length);
     assert_int_equal(epochs.count, HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX - 1);
-    assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), HL_EPOCHS_MAX);
+    assert_int_equal(hl_slots_epoch_of(&epochs, id, HL_EPOCHS_ID), HL_EPOCHS_MAX);
     snprintf(id, sizeof id, "%040x", HL_EPOCHS_MAX);
-    assert_int_equal(hl_epochs_of(&epochs, id, HL_EPOCHS_ID), 0);
+    assert_int_equal(hl_slots_epoch_of(&epochs, id, HL_EPOCHS_ID), 0);
     free(text);
 }
 
