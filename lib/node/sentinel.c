@@ -41,7 +41,6 @@ struct deployment {
     struct hl_route route;
     struct hl_node node; /* the master */
     void *timer;         /* the sentinels are asked again */
-    uint64_t keepalive_us;
     uint64_t epoch, epoch_us; /* us: since when that one */
     char *master;             /* the sentinels' name for it */
     int is_reported;          /* "no sentinel knows the master" was reported */
@@ -88,43 +87,30 @@ static void ask_all(struct deployment *deployment)
 
 static void watch(struct deployment *deployment)
 {
-    hl_timer_start(deployment->route.host, deployment->timer,
-                   deployment->node.is_up ? deployment->keepalive_us : SEEK_US);
-}
-
-static void seek(struct deployment *deployment)
-{
-    ask_all(deployment);
-    watch(deployment);
+    uint64_t keepalive_us = (uint64_t)deployment->node.options.keepalive_ms * 1000;
+    hl_timer_start(deployment->route.host, deployment->timer, deployment->node.is_up ? keepalive_us : SEEK_US);
 }
 
 static void on_timer(void *arg)
 {
     struct deployment *deployment = arg;
     hl_host_enter(deployment->route.host);
-    seek(deployment);
+    ask_all(deployment);
+    watch(deployment);
     hl_host_leave(deployment->route.host);
 }
 
 /* ---- which sentinel to believe ---- */
 
-/* A newer epoch is another master, even at the address that we know: that server was a replica meanwhile, and has the
- * keys of the master before it, which may have missed its last writes. */
-static int is_newer(const struct sentinel *sentinel)
-{
-    return sentinel->epoch > sentinel->deployment->epoch;
-}
-
 static void follow(struct deployment *deployment, const struct hl_address *to)
 {
-    struct hl_text from, what, why;
-    char name[HL_ADDRESS_TEXT_MAX];
+    const char *from = hl_address_is_same(known(deployment), to) ? "another server" : hl_node_name(&deployment->node);
     int is_first = !known(deployment)->port;
-    int is_same = hl_address_is_same(known(deployment), to);
-    hl_text_set(&from, "%.120s", is_same ? "another server" : hl_node_name(&deployment->node));
-    hl_text_set(&why, "%s was the master before", from.bytes);
+    struct hl_text what, why;
+    char name[HL_ADDRESS_TEXT_MAX];
     hl_address_write(name, to);
-    hl_text_set(&what, "%s took over from %s", name, from.bytes);
+    hl_text_set(&what, "%s took over from %.120s", name, from);
+    hl_text_set(&why, "%.120s was the master before", from);
     if (!is_first)
         hl_trace(deployment->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
     hl_node_move(&deployment->node, to, why.bytes);
@@ -140,22 +126,14 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
 static int are_set_up_anew(const struct deployment *deployment)
 {
     uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_us + HEARD_US;
-    unsigned lower = 0, others = 0;
+    unsigned lower = 0;
     for (unsigned i = 0; i < deployment->count; i++) {
         const struct sentinel *sentinel = &deployment->sentinels[i];
-        int is_lower = sentinel->epoch < deployment->epoch;
-        lower += sentinel->address.port && is_lower && sentinel->told_us >= since_us;
-        others += sentinel->address.port && !is_lower;
+        if (sentinel->address.port && sentinel->epoch >= deployment->epoch)
+            return 0;
+        lower += sentinel->address.port && sentinel->told_us >= since_us;
     }
-    return !others && lower > deployment->count / 2;
-}
-
-static int do_most_name(const struct deployment *deployment, const struct hl_address *address)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < deployment->count; i++)
-        count += hl_address_is_same(&deployment->sentinels[i].address, address) != 0;
-    return count > deployment->count / 2;
+    return lower > deployment->count / 2;
 }
 
 /* Without a failover a sentinel names another master if it uses another address for the same one, or was set up by
@@ -164,8 +142,11 @@ static int do_most_name(const struct deployment *deployment, const struct hl_add
 static int is_disputed(const struct sentinel *sentinel)
 {
     const struct deployment *deployment = sentinel->deployment;
-    if (is_newer(sentinel) || !known(deployment)->port ||
-        hl_address_is_same(known(deployment), &sentinel->address) || do_most_name(deployment, &sentinel->address))
+    unsigned agree = 0;
+    for (unsigned i = 0; i < deployment->count; i++)
+        agree += hl_address_is_same(&deployment->sentinels[i].address, &sentinel->address) != 0;
+    if (!known(deployment)->port || hl_address_is_same(known(deployment), &sentinel->address) ||
+        agree > deployment->count / 2)
         return 0;
     return deployment->node.is_up || hl_now_us(deployment->route.host) - deployment->node.moved_us < SEEK_US;
 }
@@ -173,9 +154,12 @@ static int is_disputed(const struct sentinel *sentinel)
 static void believe(const struct sentinel *sentinel)
 {
     struct deployment *deployment = sentinel->deployment;
-    int is_news = is_newer(sentinel) && !HL_PLANTED(RETURN_UNNOTICED);
+    /* A newer epoch is another master, even at the address that we know: that server was a replica meanwhile, and has
+     * the keys of the master before it, which may have missed its last writes. */
+    int is_newer = sentinel->epoch > deployment->epoch;
     int is_old = sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
-    int is_stale = is_old || is_disputed(sentinel);
+    int is_stale = is_old || (!is_newer && is_disputed(sentinel));
+    int is_news = is_newer && !HL_PLANTED(RETURN_UNNOTICED);
     if (is_stale && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
         return;
     if (sentinel->epoch != deployment->epoch) {
@@ -188,16 +172,7 @@ static void believe(const struct sentinel *sentinel)
 
 /* ---- a sentinel's answers ---- */
 
-/* All sentinels that can be asked were asked. */
-static int are_useless(const struct deployment *deployment)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < deployment->count; i++)
-        count += deployment->sentinels[i].is_useless != 0;
-    return count == deployment->count;
-}
-
-/* It is unreachable, or knows no such master. */
+/* It is unreachable, or knows no such master. Reported when that is so of all sentinels. */
 static void be_useless(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
@@ -206,7 +181,10 @@ static void be_useless(struct sentinel *sentinel, const char *why)
     if (known(deployment)->port)
         return;
     hl_text_set(&deployment->node.session.why, "%s", why);
-    if (deployment->is_reported || !are_useless(deployment))
+    for (unsigned i = 0; i < deployment->count; i++)
+        if (!deployment->sentinels[i].is_useless)
+            return;
+    if (deployment->is_reported)
         return;
     deployment->is_reported = 1;
     hl_trace(deployment->route.host, HL_ROUTE_UNSETTLED,
@@ -216,23 +194,21 @@ static void be_useless(struct sentinel *sentinel, const char *why)
 static void on_no_address(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     const char *node = hl_node_name(&sentinel->node), *name = sentinel->deployment->master;
-    const struct hl_quoted master = hl_quote(name, strlen(name));
     struct hl_text why;
     if (reply->type == HL_REPLY_ERROR)
         hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
     else
         hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
-                    master.bytes);
+                    hl_quote(name, strlen(name)).bytes);
     be_useless(sentinel, why.bytes);
 }
 
 /* In a list of names and values. */
 static int read_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
 {
-    const struct hl_reply *name, *value;
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
-        name = hl_reply_item(reply, i, HL_REPLY_STRING);
-        value = hl_reply_item(reply, i + 1, HL_REPLY_STRING);
+        const struct hl_reply *name = hl_reply_item(reply, i, HL_REPLY_STRING);
+        const struct hl_reply *value = hl_reply_item(reply, i + 1, HL_REPLY_STRING);
         if (name && value && hl_reply_is(name, "config-epoch"))
             return hl_reply_decimal(value->bytes, value->length, &sentinel->epoch) > 0;
     }
@@ -250,27 +226,22 @@ static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
     return hl_address_read(&sentinel->address, host->bytes, host->length, number) && *sentinel->address.host;
 }
 
-static void on_known(struct sentinel *sentinel)
-{
-    sentinel->is_useless = 0;
-    sentinel->told_us = hl_now_us(sentinel->node.host);
-    believe(sentinel);
-}
-
 /* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     struct sentinel *sentinel = sentinel_of(request->node);
-    const struct hl_reply *reply = answer->was_sent ? answer->reply : NULL;
+    const struct hl_reply *reply = answer->reply;
     if (!reply)
         return;
     if (!sentinel->is_half_told && read_epoch(sentinel, reply)) {
         ask_half(sentinel, 1);
         return;
     }
-    if (sentinel->is_half_told && read_address(sentinel, reply))
-        on_known(sentinel);
-    else
+    if (sentinel->is_half_told && read_address(sentinel, reply)) {
+        sentinel->is_useless = 0;
+        sentinel->told_us = hl_now_us(sentinel->node.host);
+        believe(sentinel);
+    } else
         on_no_address(sentinel, reply);
     if (sentinel->is_news)
         ask(sentinel);
@@ -315,7 +286,8 @@ static void on_down(void *arg, struct hl_node *node)
 {
     struct deployment *deployment = arg;
     deployment->route.events->on_down(deployment->route.arg, node);
-    seek(deployment);
+    ask_all(deployment);
+    watch(deployment);
 }
 
 static void on_silence(void *arg, struct hl_node *node)
@@ -361,24 +333,17 @@ static void start(struct hl_route *route)
     watch(deployment);
 }
 
-static void free_memory(struct deployment *deployment)
-{
-    const struct hl_memory *memory = &deployment->route.host->memory;
-    hl_timer_free(deployment->route.host, deployment->timer);
-    hl_memory_free(memory, deployment->master);
-    hl_memory_free(memory, deployment);
-}
-
+/* Also of one that is half made: what is missing is all zero. */
 static void free_route(struct hl_route *route)
 {
     struct deployment *deployment = (struct deployment *)route;
     hl_node_done(&deployment->node);
     for (unsigned i = 0; i < deployment->count; i++)
         hl_node_done(&deployment->sentinels[i].node);
-    free_memory(deployment);
+    hl_timer_free(route->host, deployment->timer);
+    hl_memory_free(&route->host->memory, deployment->master);
+    hl_memory_free(&route->host->memory, deployment);
 }
-
-/* ---- its making ---- */
 
 static int add_sentinel(struct deployment *deployment, const struct hl_places *places,
                         const struct hl_node_options *options)
@@ -387,13 +352,12 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
     static const char *const channels[] = {"+switch-master", "+promoted-slave"};
     struct sentinel *sentinel = &deployment->sentinels[deployment->count];
-    const struct hl_address *address = &places->list[deployment->count];
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
-    hl_address_write(text, address);
     own.is_sentinel = 1;
     own.session.login = places->logins[deployment->count];
-    own.session.endpoint.address = *address;
+    own.session.endpoint.address = places->list[deployment->count];
+    hl_address_write(text, &own.session.endpoint.address);
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
     sentinel->deployment = deployment;
     sentinel->question.ops = &ops;
@@ -406,38 +370,29 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
     return 0;
 }
 
-static int make_master(struct deployment *deployment, const char *master, const struct hl_node_options *node)
-{
-    static const struct hl_node_events events = {on_up, on_down, on_error, on_silence};
-    struct hl_node_options own = *node;
-    deployment->master = hl_memory_copy(&deployment->route.host->memory, master, strlen(master));
-    deployment->timer = hl_timer_new(deployment->route.host, on_timer, deployment);
-    if (!deployment->master || !deployment->timer)
-        return -1;
-    own.session.endpoint = (struct hl_endpoint){.name = ""};
-    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", master);
-    own.asks_role = 1;
-    return hl_node_init(&deployment->node, deployment->route.host, &own, &events, deployment);
-}
-
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *places,
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
+    struct hl_node_options own = *node;
     struct deployment *deployment =
         hl_memory_new(&host->memory, sizeof *deployment + places->count * sizeof deployment->sentinels[0]);
+    int is_made;
     if (!deployment)
         return NULL;
     deployment->route = (struct hl_route){&ops, host, events, arg, 0, 0};
-    deployment->keepalive_us = (uint64_t)node->keepalive_ms * 1000;
-    if (make_master(deployment, places->master, node) != 0) {
-        free_memory(deployment);
-        return NULL;
-    }
-    while (deployment->count < places->count)
-        if (add_sentinel(deployment, places, node) != 0) {
-            free_route(&deployment->route);
-            return NULL;
-        }
-    return &deployment->route;
+    deployment->master = hl_memory_copy(&host->memory, places->master, strlen(places->master));
+    deployment->timer = hl_timer_new(host, on_timer, deployment);
+    own.session.endpoint = (struct hl_endpoint){.name = ""};
+    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", places->master);
+    own.asks_role = 1;
+    is_made = deployment->master && deployment->timer &&
+              hl_node_init(&deployment->node, host, &own, &node_events, deployment) == 0;
+    while (is_made && deployment->count < places->count)
+        is_made = add_sentinel(deployment, places, node) == 0;
+    if (is_made)
+        return &deployment->route;
+    free_route(&deployment->route);
+    return NULL;
 }
