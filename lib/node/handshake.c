@@ -54,7 +54,7 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
 static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 {
     node->has_sharded = reply->type != HL_REPLY_ERROR;
-    if (node->has_sharded || hl_missing_is_right(reply))
+    if (node->has_sharded || hl_reply_starts(reply, "NOPERM"))
         (void)hl_missing_hear(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
                             ": messages go over plain channels, which Redisson does not hear");
 }

@@ -12,11 +12,6 @@ void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const c
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
 
-int hl_missing_is_right(const struct hl_reply *reply)
-{
-    return reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "NOPERM");
-}
-
 int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char *command, const struct hl_reply *reply,
                   const char *loss)
 {

@@ -28,7 +28,6 @@ void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const c
 /* "<command> refused: <the server's words><loss>", if the reply is an error. 1: it was. */
 int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char *command, const struct hl_reply *reply,
                   const char *loss);
-int hl_missing_is_right(const struct hl_reply *reply); /* it is an error about a right */
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);

@@ -31,8 +31,9 @@ static const struct hl_node *twin_of(const struct quorum *quorum, unsigned at)
     return NULL;
 }
 
-static void look_for_twins(struct quorum *quorum)
+static void on_up(void *arg, struct hl_node *node)
 {
+    struct quorum *quorum = arg;
     struct hl_text what;
     for (unsigned i = 1; i < quorum->count; i++) {
         const struct hl_node *twin = twin_of(quorum, i);
@@ -41,12 +42,6 @@ static void look_for_twins(struct quorum *quorum)
                         hl_node_name(twin));
         hl_missing_report(&quorum->nodes[i], HL_MISSING_TWIN, twin ? what.bytes : NULL);
     }
-}
-
-static void on_up(void *arg, struct hl_node *node)
-{
-    struct quorum *quorum = arg;
-    look_for_twins(quorum);
     quorum->route.events->on_up(quorum->route.arg, node);
 }
 

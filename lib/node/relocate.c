@@ -18,9 +18,8 @@ struct hl_request *hl_node_take(struct hl_node *node)
 /* The new server has to answer these questions for itself. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why)
 {
-    struct hl_endpoint *endpoint = &node->options.session.endpoint;
-    endpoint->address = *address;
-    hl_address_write(endpoint->name, address);
+    node->options.session.endpoint.address = *address;
+    hl_address_write(node->options.session.endpoint.name, address);
     node->server_info = (struct hl_server_info){0};
     node->reported_missing = 0;
     node->moved_us = hl_now_us(node->host);
