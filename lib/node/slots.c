@@ -96,23 +96,18 @@ uint64_t hl_slots_epoch_of(const struct hl_epochs *epochs, const char *id, size_
 
 int hl_slots_redirect(const struct hl_reply *error, const char *code, unsigned *ret_slot, struct hl_address *ret)
 {
-    size_t head = strlen(code) + 1, used;
-    const char *at = error->bytes, *end = error->bytes + error->length, *colon, *host;
-    uint64_t slot, port = 0;
-    if (error->type != HL_REPLY_ERROR || !hl_reply_starts(error, code) || error->length <= head || at[head - 1] != ' ')
+    struct part left = {error->bytes, error->length}, host, port;
+    struct part word = cut(&left, ' '), slot = cut(&left, ' ');
+    const char *colon = memrchr(left.bytes, ':', left.length);
+    uint64_t number;
+    if (!hl_reply_starts(error, code) || word.length != strlen(code) || !slot.length ||
+        hl_reply_decimal(slot.bytes, slot.length, &number) != slot.length || number >= HL_SLOTS || !colon)
         return 0;
-    at += head;
-    used = hl_reply_decimal(at, (size_t)(end - at), &slot);
-    if (!used || slot >= HL_SLOTS || at + used == end || at[used] != ' ')
-        return 0;
-    host = at + used + 1;
-    colon = memrchr(host, ':', (size_t)(end - host));
-    if (!colon || hl_reply_decimal(colon + 1, (size_t)(end - colon - 1), &port) != (size_t)(end - colon - 1))
-        return 0;
-    *ret_slot = (unsigned)slot;
-    if (colon - host >= 2 && *host == '[' && colon[-1] == ']') {
-        host++;
-        colon--;
-    }
-    return hl_address_read(ret, host, (size_t)(colon - host), port);
+    *ret_slot = (unsigned)number;
+    host = (struct part){left.bytes, (size_t)(colon - left.bytes)};
+    port = (struct part){colon + 1, left.length - host.length - 1};
+    if (host.length >= 2 && *host.bytes == '[' && colon[-1] == ']')
+        host = (struct part){host.bytes + 1, host.length - 2};
+    return hl_reply_decimal(port.bytes, port.length, &number) == port.length &&
+           hl_address_read(ret, host.bytes, host.length, number);
 }
