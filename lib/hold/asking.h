@@ -16,9 +16,7 @@
 
 #include "hold/hold.h"
 
-void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer);
-void hl_asking_confirmed(struct hl_hold *hold, const struct hl_answer *answer); /* of WAIT; ASKING */
-
+void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer); /* to an acquire, or of WAIT */
 uint64_t hl_asking_id(const struct hilock_lock *lock); /* a fresh one (R2) */
 void hl_asking_begin(struct hl_hold *hold); /* asks, under the id that it has or a new one */
 

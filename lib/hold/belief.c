@@ -6,7 +6,6 @@
 #include "core/lease.h"
 #include "core/notice.h"
 #include "hold/ending.h"
-#include "hold/hold.h"
 #include "hold/messages.h"
 
 static const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
@@ -18,7 +17,10 @@ uint64_t hl_belief_stood_us(const struct hl_hold *hold)
 
 void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
+    struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_ends_us(hold);
+    if (ends_us < core->earliest_us) /* nearer than before, if another program has shortened the lease */
+        core->earliest_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
@@ -58,26 +60,23 @@ static hilock_lost_reason expiry_reason(const struct hl_hold *hold, uint64_t now
     return missed_its_turn || now_us - deadline_us > stall_us ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED;
 }
 
-static int has_ended(struct hl_hold *hold, uint64_t now_us)
+int hl_belief_has_ended(struct hl_hold *hold)
 {
-    if (hl_hold_deadline_us(hold) <= now_us && !HL_PLANTED(EXPIRY_IGNORED))
-        hl_belief_end(hold, expiry_reason(hold, now_us));
-    else if (hl_hold_max_ends_us(hold) <= now_us)
-        hl_belief_end(hold, HILOCK_REASON_HOLD_MAX);
-    else
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host);
+    int is_expired = hl_hold_deadline_us(hold) <= now_us;
+    int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
+    if (hl_hold_ends_us(hold) > now_us || is_ignored)
         return 0;
+    hl_belief_end(hold, is_expired ? expiry_reason(hold, now_us) : HILOCK_REASON_HOLD_MAX);
     return 1;
 }
 
-int hl_belief_has_ended(struct hl_hold *hold) { return has_ended(hold, hl_now_us(&hl_hold_core(hold)->host)); }
-
-static void sweep(struct hl_hold *hold, void *arg)
+static void sweep(struct hl_hold *hold, void *now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold),
-        now_us = *(const uint64_t *)arg;
-    if (ends_us <= now_us)
-        has_ended(hold, now_us);
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold);
+    if (ends_us <= *(const uint64_t *)now_us)
+        (void)hl_belief_has_ended(hold);
     else if (ends_us < core->earliest_us)
         core->earliest_us = ends_us;
 }

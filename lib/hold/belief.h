@@ -9,9 +9,8 @@
 
 uint64_t hl_belief_stood_us(const struct hl_hold *hold); /* HELD: the time that the latest grant or renewal gave */
 void hl_belief_sleep_until(struct hl_hold *hold, uint64_t next_us); /* HELD: then, or until the end of belief */
-void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason); /* HELD and reported:
-                                                                                               reports the loss before
-                                                                                               all else, then ends it */
+/* HELD and reported: reports the loss before all else, then ends it */
+void hl_belief_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 void hl_belief_end(struct hl_hold *hold, hilock_lost_reason reason); /* HELD: lost; if it was never reported, its owner
                                                                         is notified */
 int hl_belief_has_ended(struct hl_hold *hold); /* HELD: checks now. 1: it is lost; a report is pending, or its owner was

@@ -5,27 +5,19 @@
 #include "hold/ending.h"
 
 #include "base/plant.h"
-#include "base/quote.h"
 #include "core/lease.h"
-#include "core/lock.h"
-#include "core/name.h"
 #include "core/notice.h"
 #include "hold/extend.h"
-#include "hold/hold.h"
 #include "hold/messages.h"
 #include "hold/validity.h"
 
 /* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
-static uint64_t queue_us(const struct hl_hold *hold)
-{
-    return hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN)
-           ? (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000 : 0;
-}
-
 static uint64_t over_us(const struct hl_hold *hold)
 {
-    uint64_t longest_us = queue_us(hold) > hl_terms_lease_us(hold->terms) ? queue_us(hold)
-        : hl_terms_lease_us(hold->terms);
+    uint64_t lease_us = hl_terms_lease_us(hold->terms);
+    uint64_t queue_us = (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000;
+    int is_queued = hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN);
+    uint64_t longest_us = is_queued && queue_us > lease_us ? queue_us : lease_us;
     uint64_t own_us = hl_lease_over_us(hold->since_us, longest_us, hl_hold_core(hold)->limits.command_timeout_ms);
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
     return extended_us > own_us ? extended_us : own_us;
@@ -67,21 +59,10 @@ static void hear(struct hl_hold *hold)
         hl_hold_core(hold)->owner->freed(hold->name);
 }
 
-/* From here on siblings wait for the first answer to the release, if there is something to release. */
-static void count_in(struct hl_hold *hold)
-{
-    struct hl_name *name = hold->name;
-    int was_holder = name->hold == hold;
-    if (was_holder)
-        name->hold = NULL;
-    hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
-    name->ending = (uint16_t)(name->ending + hold->is_awaited);
-}
-
 void hl_ending_settle(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
-    if (hold->state != HOLD_ENDING || !hl_hold_is_blank(hold) || hold->notice.pending)
+    if (!hl_hold_is_blank(hold) || hold->notice.pending)
         return;
     if (lock && !hl_hold_is_told(hold))
         hl_lock_unref(lock);
@@ -90,13 +71,12 @@ void hl_ending_settle(struct hl_hold *hold)
 
 void hl_ending_answer(struct hl_hold *hold, hilock_status status)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    if (hold->state != HOLD_ENDING || hold->end != END_RELEASED)
+    if (hold->end != END_RELEASED)
         return;
     hold->end = status == HILOCK_OK ? END_OK : status == HILOCK_LOST ? END_LOST : END_UNKNOWN;
     hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
     if (hold->on_result)
-        hl_notice_post(core, &hold->notice, REPORT_RELEASED);
+        hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_RELEASED);
 }
 
 void hl_endings_answer(struct hl_core *core)
@@ -142,26 +122,16 @@ void hl_ending_haunt(struct hl_hold *hold)
     hl_ending_may_run(hold);
 }
 
-/* It was released over the link that its only acquire went over: that acquire has run. */
-static int was_in_order(const struct hl_hold *hold)
+/* 1: released, but it must be released once more. Not if it was released over the link that its only acquire went over:
+ * that acquire has run. */
+static int haunts(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
     uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
-    return hold->is_in_order && !request->detours && hl_node_is_linked_since(request->node, since_us);
-}
-
-/* 1: released, but it must be released once more. */
-static int haunts(const struct hl_hold *hold)
-{
-    if (HL_PLANTED(HAUNT_FORGOTTEN) || was_in_order(hold))
+    int has_run = hold->is_in_order && !request->detours && hl_node_is_linked_since(request->node, since_us);
+    if (HL_PLANTED(HAUNT_FORGOTTEN) || has_run)
         return 0;
-    return hold->haunted_until_us && hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
-}
-
-static void conclude(struct hl_hold *hold, hilock_status status)
-{
-    tell_settled(hold, END_CONFIRMED);
-    hl_ending_answer(hold, status);
+    return hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
 }
 
 /* Nothing of it is at the store: its lease has run out, or the store had lost it before a release was sent. */
@@ -174,16 +144,17 @@ static void finish(struct hl_hold *hold)
         tell_settled(hold, END_LAPSED);
     }
     hear(hold);
-    conclude(hold, HILOCK_LOST); /* nothing, if that is answered */
+    tell_settled(hold, END_CONFIRMED);
+    hl_ending_answer(hold, HILOCK_LOST); /* nothing, if that is answered */
     hl_ending_settle(hold);
 }
 
 /* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
  * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
  * that. */
-static void go_on(struct hl_hold *hold, uint64_t now_us)
+void hl_ending_go_on(struct hl_hold *hold)
 {
-    int has_lapsed = now_us >= over_us(hold);
+    int has_lapsed = is_over(hold);
     if (has_lapsed) {
         (void)hl_node_withdraw(&hold->request);
         hl_hold_wake_at(hold, UINT64_MAX);
@@ -197,10 +168,10 @@ static void go_on(struct hl_hold *hold, uint64_t now_us)
         release(hold);
 }
 
-void hl_ending_go_on(struct hl_hold *hold) { go_on(hold, hl_now_us(&hl_hold_core(hold)->host)); }
-
 void hl_ending_begin(struct hl_hold *hold, uint64_t now_us)
 {
+    struct hl_name *name = hold->name;
+    int was_holder = name->hold == hold;
     hold->state = HOLD_ENDING;
     if (hl_hold_is_told(hold))
         hl_validity_follow(hold->lock);
@@ -209,8 +180,12 @@ void hl_ending_begin(struct hl_hold *hold, uint64_t now_us)
         hl_hold_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
-    count_in(hold);
-    go_on(hold, now_us);
+    if (was_holder)
+        name->hold = NULL;
+    /* from here on siblings wait for the first answer to the release, if there is something to release */
+    hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
+    name->ending = (uint16_t)(name->ending + hold->is_awaited);
+    hl_ending_go_on(hold);
 }
 
 void hl_ending_give_up(struct hl_hold *hold)
@@ -240,43 +215,34 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
-/* The store has it no more by our own release: this one, or an earlier one without an answer, or its lease has run out
- * since. */
-static int was_ours(const struct hl_hold *hold, const struct hl_response *said)
-{
-    return said->result == HL_YES ||
-        (hold->since_us < hold->deadline_us &&
-         (hold->was_repeated || hl_now_us(&hl_hold_core(hold)->host) >= hold->deadline_us));
-}
-
 static void trace_fault(const struct hl_hold *hold, const char *detail)
 {
     hl_trace(&hl_hold_core(hold)->host, HL_NODE_FAULT,
              &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node), .detail = detail});
 }
 
-/* Reported once, until a message is not refused. */
-static void look_for_unheard(const struct hl_hold *hold, const struct hl_response *said)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    if (said->was_unheard && !core->is_unheard_told)
-        trace_fault(hold, "released, but the message to those who wait was refused (has the user a right to the "
-                          "channel?)");
-    core->is_unheard_told = said->result == HL_YES ? said->was_unheard : core->is_unheard_told;
-}
-
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
 {
+    struct hl_core *core = hl_hold_core(hold);
     int is_haunting = haunts(hold), is_done = !is_haunting && !is_half_said;
+    /* the store has it no more by our own release: this one, or an earlier one without an answer; or its lease has run
+     * out since */
+    int is_to_be_gone = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
+    int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us && is_to_be_gone);
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
-    hl_hold_core(hold)->owner->acknowledged(hold);
+    core->owner->acknowledged(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
-    look_for_unheard(hold, said);
+    if (said->was_unheard && !core->is_unheard_told) /* reported once, until a message is not refused */
+        trace_fault(hold, "released, but the message to those who wait was refused (has the user a right to the "
+                          "channel?)");
+    if (said->result == HL_YES)
+        core->is_unheard_told = said->was_unheard;
     hear(hold);
-    conclude(hold, was_ours(hold, said) ? HILOCK_OK : HILOCK_LOST);
+    tell_settled(hold, END_CONFIRMED);
+    hl_ending_answer(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
     if (is_done)
-        finish(hold);
+        hl_ending_settle(hold);
     else
         sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
@@ -286,7 +252,7 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_text why;
     hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
-                hl_quote(hold->name->bytes, hold->name->length).bytes,
+                hl_name_quoted(hold->name).bytes,
                 hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
     if (hold->is_awaited)
         trace_fault(hold, why.bytes);
@@ -296,36 +262,19 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
     sleep_until(hold, again_us(hold));
 }
 
-/* 1: half said. An id that the second way did not find may be in the queue, unless a key of another type has its
- * name. */
-static int note_way(struct hl_hold *hold, const struct hl_response *said)
+static void released(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said->result == HL_NO;
-    int is_for_now = said->is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
-    hold->way = said->result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
-    return is_half_said;
-}
-
-static void released(struct hl_hold *hold, const struct hl_answer *answer)
-{
-    struct hl_response said;
-    int is_half_said;
-    if (!answer->reply) {
-        hold->was_repeated = 1;
-        if (HL_PLANTED(RELEASE_NOT_REPEATED))
-            hold->kept = KEPT_NOTHING;
-        hl_ending_go_on(hold);
-        return;
-    }
-    said = hl_hold_read(hold, answer->reply);
-    is_half_said = note_way(hold, &said);
-    if (said.result == HL_AGAIN) {
-        if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
-            hl_ending_go_on(hold);
-    } else if (said.result == HL_FAULT)
+    struct hl_response said = hl_hold_read(hold, reply);
+    /* an id that the second way did not find may be in the queue, unless a key of another type has its name */
+    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
+    int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
+    hold->way = said.result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
+    if (said.result == HL_FAULT)
         on_fault(hold, &said);
-    else
+    else if (said.result != HL_AGAIN)
         on_gone(hold, &said, is_half_said);
+    else if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
+        hl_ending_go_on(hold);
 }
 
 /* A release that never left is sent again, with the hold that goes along. */
@@ -333,7 +282,14 @@ void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
     struct hl_hold *next = answer->reply || answer->was_sent ? owner->next_asked(hold, answer->reply) : NULL;
-    released(hold, answer);
+    if (answer->reply)
+        released(hold, answer->reply);
+    else {
+        hold->was_repeated = 1;
+        if (HL_PLANTED(RELEASE_NOT_REPEATED))
+            hold->kept = KEPT_NOTHING;
+        hl_ending_go_on(hold);
+    }
     if (next)
         owner->next_answered(next, answer->reply);
 }
@@ -345,31 +301,18 @@ static void take_up(struct hl_hold *hold)
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
 }
 
-static void undo(struct hl_hold *hold, uint64_t token)
-{
-    if (HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold))
-        return;
-    hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = token});
-    take_up(hold);
-    if (HL_PLANTED(R4_NO_UNDO))
-        hold->kept = KEPT_NOTHING;
-}
-
+/* If refused it left nothing; else its id is released. */
 static void acquired(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = hl_hold_read(hold, reply);
+    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold);
     hold->is_queued |= said.position != 0;
-    if (said.result == HL_YES)
-        undo(hold, said.token);
-    else if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
-        hold->kept = KEPT_NOTHING;
-}
-
-static void unanswered(struct hl_hold *hold)
-{
-    hl_ending_haunt(hold);
-    take_up(hold);
-    if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+    if (said.result == HL_YES && !is_kept) {
+        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
+        take_up(hold);
+        if (HL_PLANTED(R4_NO_UNDO))
+            hold->kept = KEPT_NOTHING;
+    } else if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
 }
 
@@ -383,16 +326,18 @@ static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
         take_up(hold);
 }
 
-/* The request that was pending when the end began. A refused acquire left nothing; else its id is released. */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
-        if (answer->reply)
-            acquired(hold, answer->reply);
-        else
-            unanswered(hold);
-    } else if (hold->ask == ASK_RENEW && answer->reply)
+    if (hold->ask == ASK_RENEW && answer->reply)
         renewed(hold, answer->reply);
+    else if (hold->ask == ASK_ACQUIRE && answer->was_sent && answer->reply)
+        acquired(hold, answer->reply);
+    else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
+        hl_ending_haunt(hold);
+        take_up(hold);
+        if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+            hold->kept = KEPT_NOTHING;
+    }
     hl_ending_go_on(hold);
 }
 

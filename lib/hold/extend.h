@@ -23,26 +23,19 @@ struct hl_extend {
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
-/* Accepted: the watchdog of a HELD hold asks; in other states its loss will be reported. */
-/* OK or NO_MEMORY */
+/* Accepted: the watchdog of a HELD hold asks; in other states its loss will be reported. OK or NO_MEMORY */
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                               hilock_result_fn *on_result, void *user);
-
-/* ---- the watchdog's ---- */
-
-uint32_t hl_extend_round(struct hl_hold *hold);                 /* a renewal leaves; the lease that it asks for */
-int hl_extend_is_pending(const struct hl_hold *hold);           /* some are not decided */
+uint32_t hl_extend_round(struct hl_hold *hold); /* a renewal leaves; the lease that it asks for */
+int hl_extend_is_pending(const struct hl_hold *hold); /* some are not decided */
 /* the round; why NULL: the status' own sentence */
 void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *why);
-
-/* ---- the end ---- */
-
-/* all are LOST; is_loss: reported before all else */
+uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
+                                                           store, even if all got through; 0: at once */
+/* the hold ends: all are LOST; is_loss: reported before all else */
 void hl_extend_end(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* its answer; detail: of a loss, in place of on_lost; NULL: its own */
 void hl_extend_report(struct hl_core *core, struct hl_extend *extend, const char *detail);
-uint64_t hl_extend_over_us(const struct hl_hold *hold); /* by when any lease that was asked for is over at the
-                                                           store, even if all got through; 0: at once */
 void hl_extends_forget(struct hl_core *core, struct hilock_lock *lock);
 
 #endif

@@ -6,22 +6,18 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
-#include "core/name.h"
 #include "core/notice.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
-    struct hl_terms *terms = lock->terms;
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold);
-    if (!hold)
-        return NULL;
-    if (hl_alarm_begin(&core->hold_alarms, &hold->alarm) != 0) {
+    if (!hold || hl_alarm_begin(&core->hold_alarms, &hold->alarm) != 0) {
         hl_memory_free(&core->host.memory, hold);
         return NULL;
     }
     hold->notice.ops = core->owner->notice;
-    hold->terms = terms;
-    terms->refs++;
+    hold->terms = lock->terms;
+    hold->terms->refs++;
     hold->request.ops = core->hold_requests;
     hold->name = lock->name;
     hold->name->refs++;
@@ -75,12 +71,7 @@ int hl_hold_is_adrift(const struct hl_hold *hold)
 
 int hl_hold_is_told(const struct hl_hold *hold)
 {
-    return (hold->state == HOLD_HELD || hold->state == HOLD_ENDING) && hold->lock && hold->lock->hold == hold;
-}
-
-const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold)
-{
-    return hold->state == HOLD_ENDING ? NULL : hold->lock;
+    return hold->lock && hold->lock->hold == hold;
 }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
@@ -93,21 +84,12 @@ int hl_hold_is_blank(const struct hl_hold *hold)
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
 }
 
-uint64_t hl_hold_max_ends_us(const struct hl_hold *hold)
-{
-    return hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED)
-           ? hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000 : UINT64_MAX;
-}
-
 uint64_t hl_hold_ends_us(const struct hl_hold *hold)
 {
-    uint64_t deadline_us = hl_hold_deadline_us(hold), max_us = hl_hold_max_ends_us(hold);
-    return deadline_us < max_us ? deadline_us : max_us;
-}
-
-uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us)
-{
-    return hold->state == HOLD_HELD ? hl_left_us(hl_hold_ends_us(hold), now_us) : 0;
+    uint64_t deadline_us = hl_hold_deadline_us(hold);
+    uint64_t max_us = hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000;
+    int is_limited = hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED);
+    return is_limited && max_us < deadline_us ? max_us : deadline_us;
 }
 
 /* The turns of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
@@ -115,9 +97,7 @@ uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us)
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
     unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
-    if (!hold->token)
-        return 0;
-    return hold->token + turn - HL_PLANTED(TOKEN_STALE);
+    return hold->token ? hold->token + turn - HL_PLANTED(TOKEN_STALE) : 0;
 }
 
 /* What was granted: the lease, or a window that was pushed. */

@@ -115,12 +115,8 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX: never
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
 int hl_hold_is_told(const struct hl_hold *hold); /* its handle's user knows of it, and not yet of its end */
-const struct hilock_lock *hl_hold_handle(const struct hl_hold *hold); /* its handle, or the one that asks for it; NULL:
-                                                                         none */
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
-uint64_t hl_hold_left_us(const struct hl_hold *hold, uint64_t now_us); /* of belief; 0: not HELD */
-uint64_t hl_hold_max_ends_us(const struct hl_hold *hold); /* UINT64_MAX: no limit */
 /* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */

@@ -2,11 +2,7 @@
 /* messages - see messages.h. */
 #include "hold/messages.h"
 
-#include "base/quote.h"
 #include "core/lease.h"
-#include "core/name.h"
-#include "hold/extend.h"
-#include "hold/hold.h"
 
 struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length)
 {
@@ -41,53 +37,47 @@ void hl_message_of_replicas(const struct hl_terms *terms, int64_t confirmed, str
                 terms->replica_timeout_ms);
 }
 
-void hl_message_of_holder(const struct hl_core *core, const struct hl_hold *hold, char holder[HL_HOLDER_MAX + 1])
-{
-    holder[hl_holder_write(holder, core->uuid, hold->id, core->label)] = '\0';
-}
-
 void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
-    const struct hl_name *name = hold->name;
-    const struct hl_node *node = hl_name_node(core, name);
+    const struct hl_quoted name = hl_name_quoted(hold->name);
+    const struct hl_node *node = hl_name_node(core, hold->name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
     uint32_t late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_REASON_TAKEN:
-        hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", hl_name_quoted(name).bytes);
+        hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", name.bytes);
         if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
             hl_text_add(text, ": a failover%s, %s had it for %u ms then",
                         core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node),
                         hl_lease_span_ms(lost_us - node->moved_us));
         break;
-    case HILOCK_REASON_EXPIRED: hl_text_set(text,
-                                            hold->terms->is_renewed
-                                            ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
-                                            : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s",
-                                            hl_name_quoted(name).bytes, hold->asked_ms, hl_node_name(node),
-                                            node->is_up ? "is connected" : "is unreachable");
+    case HILOCK_REASON_EXPIRED:
+        hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
+                    : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", name.bytes, hold->asked_ms,
+                    hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
         break;
-    case HILOCK_REASON_SUSPENDED: hl_text_set(text,
-                                              "SUSPENDED: this process did not run in time: it looked %u ms after the "
-                                              "deadline of \"%s\"", late_ms, hl_name_quoted(name).bytes); break;
-    case HILOCK_REASON_HOLD_MAX: hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?",
-                                             hl_name_quoted(name).bytes, hold->terms->hold_max_ms); break;
-    case HILOCK_REASON_CLOSING: hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held",
-                                            hl_name_quoted(name).bytes); break;
+    case HILOCK_REASON_SUSPENDED:
+        hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"",
+                    late_ms, name.bytes);
+        break;
+    case HILOCK_REASON_HOLD_MAX:
+        hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", name.bytes,
+                    hold->terms->hold_max_ms);
+        break;
+    case HILOCK_REASON_CLOSING:
+        hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", name.bytes);
+        break;
     }
 }
 
 void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
 {
-    const struct hl_name *name = hold->name;
-    if (status == HILOCK_LOST)
-        hl_text_set(text,
-                    "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have "
-                    "overlapped", hl_name_quoted(name).bytes);
-    else
-        hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out",
-                    hl_name_quoted(name).bytes);
+    hl_text_set(text, status == HILOCK_LOST
+                ? "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have "
+                  "overlapped"
+                : "the release of \"%s\" was not answered; it is repeated until its lease has run out",
+                hl_name_quoted(hold->name).bytes);
 }
 
 void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)

@@ -3,7 +3,6 @@
 #include "hold/recent.h"
 
 #include "base/plant.h"
-#include "core/name.h"
 #include "hold/ending.h"
 
 enum { RECENT_MAX = 1024 };
@@ -63,11 +62,9 @@ void hl_recent_repeat(struct hl_core *core)
 {
     for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
-        if (!released->name || !may_be_back(core, released))
-            continue;
-        if (hl_ending_of(core, &(struct hilock_lock){.terms = released->terms, .name = released->name},
-                         released->id, END_REPEATED)) /* else without memory: when a link comes up again */
-            forget(core, released);
+        const struct hilock_lock some = {.terms = released->terms, .name = released->name};
+        if (some.name && may_be_back(core, released) && hl_ending_of(core, &some, released->id, END_REPEATED))
+            forget(core, released); /* else without memory: when a link comes up again */
     }
 }
 

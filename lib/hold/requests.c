@@ -2,12 +2,11 @@
 /* requests - see requests.h. */
 #include "hold/requests.h"
 
+#include "base/contract.h"
 #include "base/plant.h"
-#include "core/name.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/extend.h"
-#include "hold/hold.h"
 #include "hold/watchdog.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
@@ -22,8 +21,7 @@ static void about(const struct hl_request *request, struct hl_about *ret)
 
 static struct hl_params wants_of(const struct hl_hold *hold)
 {
-    const struct hl_core *core = hl_hold_core(hold);
-    const struct hl_node *node = hold->request.node;
+    struct hl_node *node = hold->request.node;
     int halves = HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE;
     if (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW)
         halves = 1;
@@ -31,40 +29,33 @@ static struct hl_params wants_of(const struct hl_hold *hold)
         .lease_ms = hold->asked_ms / (halves ? 2 : 1),
         .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
                             ? 0 : hl_node_not_after_ms(node, hold->request.sent_us),
-        .token_ttl_ms = core->limits.token_ttl_ms,
+        .token_ttl_ms = hl_hold_core(hold)->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
         .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
-        .is_sharded = hl_node_parent(hold->request.node)->subscription.is_sharded,
+        .is_sharded = hl_node_parent(node)->subscription.is_sharded,
     };
-}
-
-static unsigned hears_releases(const struct hl_hold *hold)
-{
-    const struct hl_name *name = hold->name;
-    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length = hl_key_channel_write(channel, name->bytes, name->length);
-    return hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length) ? 1 : 0;
-}
-
-/* Late bytes of its acquire may have taken a second place: then the script searches the whole queue. */
-static uint64_t place_to_leave(const struct hl_hold *hold)
-{
-    if (hold->haunted_until_us && !HL_PLANTED(PLACE_OF_HOLD_LEFT))
-        return HL_TICKET_UNKNOWN;
-    if (hold->kept == KEPT_OURS)
-        return 0;
-    return hold->is_queued && hold->token ? hold->token : HL_TICKET_UNKNOWN;
 }
 
 /* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
  * never empty would keep them out for ever. A vote of a quorum is left to no other program: it is of no use alone. */
 static void say_end(const struct hl_hold *hold, struct hl_params *params)
 {
-    params->ticket = place_to_leave(hold);
+    const struct hl_name *name = hold->name;
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    size_t length;
+    /* late bytes of its acquire may have taken a second place: then the script searches the whole queue */
+    int has_doubt = hold->haunted_until_us && !HL_PLANTED(PLACE_OF_HOLD_LEFT);
+    if (has_doubt || hold->kept != KEPT_OURS)
+        params->ticket = hold->is_queued && hold->token && !has_doubt ? hold->token : HL_TICKET_UNKNOWN;
     if (!hold->terms->kind->has_queue)
         return;
-    params->own = hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD) ? HL_OWN_ALL : hears_releases(hold);
+    if (hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD))
+        params->own = HL_OWN_ALL;
+    else {
+        length = hl_key_channel_write(channel, name->bytes, name->length);
+        params->own = hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length) != 0;
+    }
 }
 
 /* From here on it may be at the store. */
@@ -96,23 +87,21 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
 static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_hold *hold = hold_of(request);
+    const struct hl_core *core = hl_hold_core(hold);
     const struct hl_kind *kind = hold->terms->kind;
     struct hl_params params;
-    struct hl_target words =
-        {hold->name->bytes, hold->name->length, hl_hold_core(hold)->uuid, HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id,
-         hl_hold_core(hold)->label};
+    struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
+                              HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_extend_round(hold) : hold->terms->lease_ms;
     params = wants_of(hold);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
-        hl_hold_core(hold)->owner->asks(hold, &params);
+        core->owner->asks(hold, &params);
         hold->form = (uint8_t)kind->acquire(command, &words, &params);
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
-    case ASK_RENEW:
-        hold->form = (uint8_t)kind->renew(command, &words, &params);
-        break;
+    case ASK_RENEW: hold->form = (uint8_t)kind->renew(command, &words, &params); break;
     case ASK_RELEASE:
         say_end(hold, &params);
         say_next(hold, &params);
@@ -121,26 +110,27 @@ static void encode(struct hl_request *request, struct hl_command *command)
     }
 }
 
-static void on_acquire_done(struct hl_hold *hold, const struct hl_answer *answer)
-{
-    if (!answer->was_sent)
-        hl_hold_unsent(hold);
-    if (hold->state == HOLD_ENDING)
-        hl_ending_answered(hold, answer);
-    else if (hold->state == HOLD_HELD)
-        hl_hold_core(hold)->owner->crossed(hold, answer);
-    else
-        hl_asking_answered(hold, answer);
-}
-
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_hold *hold = hold_of(request);
-    switch ((enum hl_ask)hold->ask) {
-    case ASK_ACQUIRE: on_acquire_done(hold, answer); break;
-    case ASK_CONFIRM: hl_asking_confirmed(hold, answer); break;
-    case ASK_RENEW: hl_watchdog_answered(hold, answer); break;
-    case ASK_RELEASE: hl_ending_released(hold, answer); break;
+    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an end withdraws that request */
+    if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
+        hl_hold_unsent(hold);
+    switch ((enum hl_hold_state)hold->state) {
+    case HOLD_IDLE:
+    case HOLD_ASKING: hl_asking_answered(hold, answer); break;
+    case HOLD_HELD:
+        if (hold->ask == ASK_ACQUIRE)
+            hl_hold_core(hold)->owner->crossed(hold, answer);
+        else
+            hl_watchdog_answered(hold, answer);
+        break;
+    case HOLD_ENDING:
+        if (hold->ask == ASK_RELEASE)
+            hl_ending_released(hold, answer);
+        else
+            hl_ending_answered(hold, answer);
+        break;
     }
 }
 

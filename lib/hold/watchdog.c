@@ -7,30 +7,19 @@
 #include "core/lease.h"
 #include "core/notice.h"
 #include "hold/belief.h"
-#include "hold/ending.h"
 #include "hold/extend.h"
-#include "hold/hold.h"
 #include "hold/messages.h"
 #include "hold/validity.h"
-
-/* ---- when ---- */
 
 /* A pushed grant has no send of its own to count from: two thirds of its window before the end. */
 static uint64_t renewal_us(const struct hl_hold *hold)
 {
+    if (!hold->terms->is_renewed)
+        return UINT64_MAX;
     if (hold->is_windowed)
         return hl_left_us(hl_hold_deadline_us(hold), hl_belief_stood_us(hold) / 3 * 2);
     return hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
 }
-
-static uint64_t due_us_of(const struct hl_hold *hold)
-{
-    return hold->terms->is_renewed ? renewal_us(hold) : UINT64_MAX;
-}
-
-static void sleep_on(struct hl_hold *hold) { hl_belief_sleep_until(hold, due_us_of(hold)); }
-
-/* ---- asking ---- */
 
 static int is_open(const struct hl_hold *hold)
 {
@@ -53,8 +42,7 @@ static void count_failure(struct hl_hold *hold, const char *why)
     if (hold->failures < UINT8_MAX)
         hold->failures++;
     hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
-             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
-                               .detail = why,
+             &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures, .detail = why,
                                .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
     if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
         hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
@@ -112,28 +100,16 @@ static void go_on(struct hl_hold *hold)
     if (hl_extend_is_pending(hold) && !is_open(hold))
         renew(hold);
     else
-        sleep_on(hold);
+        hl_belief_sleep_until(hold, renewal_us(hold));
 }
 
 /* ---- answers ---- */
 
-static void on_unanswered(struct hl_hold *hold)
-{
-    if (hold->is_overdue)
-        retry(hold);
-    else
-        on_failed(hold, "no answer");
-}
-
-/* The end may be nearer than before, if another program has shortened the lease. */
 static void believe(struct hl_hold *hold, uint64_t deadline_us)
 {
-    struct hl_core *core = hl_hold_core(hold);
     if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
     hold->is_windowed = 0;
-    if (hl_hold_ends_us(hold) < core->earliest_us)
-        core->earliest_us = hl_hold_ends_us(hold);
     hl_validity_follow(hold->lock);
 }
 
@@ -156,45 +132,27 @@ static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
     hold->is_overlong = is_overlong != 0;
 }
 
-static void on_renewed(struct hl_hold *hold)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    int was_told = hold->failures >= 2 && hold->terms->is_renewed;
-    hl_trace(&core->host, HL_HOLD_RENEWED,
-             &(struct hl_fact){.lock = hl_hold_handle(hold), .name = hold->name->bytes, .count = hold->failures,
-                               .waited_us = hl_now_us(&core->host) - hold->request.sent_us});
-    hold->failures = 0;
-    if (was_told && hl_hold_is_told(hold))
-        hl_notice_post(core, &hold->notice, REPORT_RENEWED);
-    hl_extend_answered(hold, HILOCK_OK, NULL);
-    go_on(hold);
-}
-
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), found_us = said->left_ms * 1000,
-             asked_us = (uint64_t)hold->asked_ms * 1000;
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
-        hold->deadline_us = hl_lease_deadline_us(hold->request.sent_us, found_us);
+        hold->deadline_us = hl_lease_deadline_us(sent_us, found_us);
         trace_anomaly(hold, found_us, "less than believed");
     }
-    believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : hold->request.sent_us, asked_us));
+    believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
     look_for_overlong(hold, found_us);
-    on_renewed(hold);
-}
-
-static void on_not_ours(struct hl_hold *hold)
-{
-    if (!HL_PLANTED(R5_TAKEN_IGNORED))
-        hl_hold_not_ours(hold);
-    if (hl_hold_deadline_us(hold) == 0) {
-        hl_belief_end(hold, HILOCK_REASON_TAKEN);
-        return;
-    }
-    on_failed(hold, "not ours");
+    hl_trace(&core->host, HL_HOLD_RENEWED,
+             &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
+                               .waited_us = hl_now_us(&core->host) - sent_us});
+    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_told(hold))
+        hl_notice_post(core, &hold->notice, REPORT_RENEWED);
+    hold->failures = 0;
+    hl_extend_answered(hold, HILOCK_OK, NULL);
+    go_on(hold);
 }
 
 static void on_fault(struct hl_hold *hold, const struct hl_response *said)
@@ -211,18 +169,20 @@ static void on_fault(struct hl_hold *hold, const struct hl_response *said)
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_response said;
-    if (hold->state != HOLD_HELD) {
-        hl_ending_answered(hold, answer);
-        return;
-    }
     if (!answer->reply) {
-        on_unanswered(hold);
+        if (hold->is_overdue)
+            retry(hold);
+        else
+            on_failed(hold, "no answer");
         return;
     }
     said = hl_hold_read(hold, answer->reply);
-    if (said.result == HL_NO)
-        on_not_ours(hold);
-    else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
+    if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
+        on_failed(hold, "not ours");
+    else if (said.result == HL_NO) {
+        hl_hold_not_ours(hold);
+        hl_belief_end(hold, HILOCK_REASON_TAKEN);
+    } else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
         return;
     else if (said.result == HL_YES)
         on_kept(hold, &said);
@@ -243,26 +203,18 @@ void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
 
 void hl_watchdog_keep(struct hl_hold *hold)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    uint64_t deadline_us = hl_hold_deadline_us(hold);
     hold->state = HOLD_HELD;
-    hold->since_us = hold->granted_us = core->host.entered_us; /* the grant was there by then */
-    hold->turn = 0;
+    hold->since_us = hold->granted_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
     hold->name->hold = hold;
-    if (deadline_us < core->earliest_us)
-        core->earliest_us = deadline_us;
-    hold->failures = 0;
     go_on(hold);
 }
 
 /* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
 void hl_watchdog_go_on(struct hl_hold *hold)
 {
-    uint64_t early_us = hold->due_us;
+    uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_us;
     hold->failures = 0;
     go_on(hold);
-    if (HL_PLANTED(HANDOFF_UNVERIFIED))
-        return;
     if (early_us && early_us < hold->due_us && !is_open(hold))
         hl_belief_sleep_until(hold, early_us);
 }
@@ -290,10 +242,9 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
     int is_fixed = hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
+    within_us = within_us < left_us ? within_us : left_us;
     if (!is_open(hold) && (hold->terms->is_renewed || is_fixed))
-        hl_belief_sleep_until(hold,
-                              hl_now_us(host) +
-                              hl_random_below(&host->random, within_us < left_us ? within_us : left_us));
+        hl_belief_sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 
 struct ends { const struct hl_node *node; uint64_t first_us; };

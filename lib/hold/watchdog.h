@@ -16,9 +16,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link i
 /* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Visits all
  * holds. */
 uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
-
-/* the answer to a renewal; any state */
-void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: the answer to a renewal */
 /* HELD: its heartbeat is out of the way: asks for what waited for it. is_ours: it proves that, for the lease from its
  * send */
 void hl_watchdog_crossed(struct hl_hold *hold, int is_ours);

@@ -200,7 +200,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
         hl_text_set(&detail, "\"%s\" is renewed again", hl_name_quoted(lock->name).bytes);
     else
         hl_message_of_renewals(core, hold, &detail);
-    event.remaining_ms = hl_lease_span_ms(hl_hold_left_us(hold, hl_now_us(&core->host)));
+    event.remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_us(hold), hl_now_us(&core->host)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 

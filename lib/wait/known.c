@@ -86,7 +86,7 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     struct hl_known known = {.words = ""};
     uint64_t until_us = 0;
     if (name->hold && status == HILOCK_TIMED_OUT) {
-        hl_message_of_holder(core, name->hold, known.words);
+        known.words[hl_holder_write(known.words, core->uuid, name->hold->id, core->label)] = '\0';
         until_us = hl_hold_deadline_us(name->hold);
     } else if (gate && gate->words && gate->known == status) {
         memccpy(known.words, gate->words, 0, sizeof known.words);
