@@ -32,14 +32,14 @@ struct hl_core {
     char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
-    struct hl_alarms hold_alarms, wait_alarms; /* hold/requests.c; lock/acquire.c */
+    struct hl_alarms hold_alarms, wait_alarms; /* hold/asking.c; lock/acquire.c */
     struct hl_alarms group_alarms, call_alarms; /* group/news.c; callback.c */
     TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
-    const struct hl_request_ops *hold_requests; /* hold/requests.c */
+    const struct hl_request_ops *hold_requests; /* hold/asking.c */
     struct hl_queue_places places[HL_PLACES]; /* wait/grants.c: by the ids of their holds */
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
     struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release

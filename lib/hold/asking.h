@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* asking - a hold asks for its name; the answer is granted, held by another, refused, or silence. A grant that replicas
- * must confirm is asked about again:
+/* asking - the requests of a hold; each answer and each alarm goes to the machine of its state. The first asks for its
+ * name: that is granted, held by another, refused, or silence. A grant that replicas must confirm is asked about again:
  *
  *   granted --> ASK_CONFIRM --enough have it--> OURS
  *                    |`--------too few--------> given back, NOT_REPLICATED, tried again while the wait lasts
@@ -16,7 +16,7 @@
 
 #include "hold/hold.h"
 
-void hl_asking_answered(struct hl_hold *hold, const struct hl_answer *answer); /* to an acquire, or of WAIT */
+int hl_asking_init(struct hl_core *core); /* before the first hold. 0, or -1: no memory */
 uint64_t hl_asking_id(const struct hilock_lock *lock); /* a fresh one (R2) */
 void hl_asking_begin(struct hl_hold *hold); /* asks, under the id that it has or a new one */
 

@@ -3,8 +3,6 @@
 #include "hold/belief.h"
 
 #include "base/plant.h"
-#include "core/lease.h"
-#include "core/notice.h"
 #include "hold/ending.h"
 #include "hold/messages.h"
 

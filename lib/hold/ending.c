@@ -6,7 +6,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "core/notice.h"
 #include "hold/extend.h"
 #include "hold/messages.h"
 #include "hold/validity.h"

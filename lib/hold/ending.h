@@ -20,8 +20,7 @@ void hl_ending_tick(struct hl_hold *hold);
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer); /* of a request from before the end */
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer);
 void hl_endings_answer(struct hl_core *core);      /* the client closes: releases without an answer are UNKNOWN now */
-void hl_ending_answer(struct hl_hold *hold, hilock_status status); /* for the release that ended it, once; nothing if
-                                                                      none did */
+void hl_ending_answer(struct hl_hold *hold, hilock_status status); /* for the release that ended it, if one did; once */
 void hl_ending_settle(struct hl_hold *hold);       /* frees it if it is over and has nothing left to report */
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "core/lease.h"
-#include "core/notice.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {

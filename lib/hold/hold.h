@@ -95,8 +95,7 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
     void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
                                                                               grant */
-    /* its release leaves: the hold that goes along (wait/next.h) */
-    struct hl_hold *(*next)(const struct hl_hold *hold);
+    struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold with it (wait/next.h) */
     /* that release was answered; NULL: it was not */
     struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
     void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);

@@ -31,12 +31,6 @@ void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, con
                     status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
 }
 
-void hl_message_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text)
-{
-    hl_text_set(text, "%lld of %u replicas confirmed within %u ms", (long long)confirmed, terms->replicas,
-                terms->replica_timeout_ms);
-}
-
 void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     const struct hl_quoted name = hl_name_quoted(hold->name);
@@ -97,13 +91,6 @@ void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, uns
         hl_text_set(text, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
                     core->limits.command_timeout_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent",
                     hl_name_quoted(name).bytes);
-}
-
-void hl_message_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text)
-{
-    hl_text_set(text,
-                "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?",
-                hl_name_quoted(name).bytes, hl_lease_span_ms(found_us), how);
 }
 
 void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)

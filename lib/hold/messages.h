@@ -10,7 +10,6 @@
 const char *hl_message_silence_of(const struct hl_node *node); /* why it does not answer */
 /* A server's words about a fault, after the missing right, if they name it. */
 struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length);
-void hl_message_of_replicas(const struct hl_terms *terms, int64_t confirmed, struct hl_text *text);
 /* note: the server's words, quoted. */
 void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
                          hilock_status status, const char *note, struct hl_text *text);
@@ -20,7 +19,6 @@ void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, uns
 void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text); /* LOST, UNKNOWN */
 /* the answer to the release of a hold that was handed on */
 void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text);
-void hl_message_of_anomaly(const struct hl_name *name, uint64_t found_us, const char *how, struct hl_text *text);
 void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text); /* was UNKNOWN */
 void hl_message_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 

@@ -5,7 +5,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "core/notice.h"
 #include "hold/belief.h"
 #include "hold/extend.h"
 #include "hold/messages.h"
@@ -116,7 +115,9 @@ static void believe(struct hl_hold *hold, uint64_t deadline_us)
 static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)
 {
     struct hl_text detail;
-    hl_message_of_anomaly(hold->name, found_us, how, &detail);
+    hl_text_set(&detail,
+                "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?",
+                hl_name_quoted(hold->name).bytes, hl_lease_span_ms(found_us), how);
     hl_trace(&hl_hold_core(hold)->host, HL_CLOCK_ANOMALY,
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
@@ -170,10 +171,9 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_response said;
     if (!answer->reply) {
-        if (hold->is_overdue)
-            retry(hold);
-        else
-            on_failed(hold, "no answer");
+        if (!hold->is_overdue)
+            count_failure(hold, "no answer");
+        retry(hold);
         return;
     }
     said = hl_hold_read(hold, answer->reply);

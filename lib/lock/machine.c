@@ -4,11 +4,11 @@
 #include "lock/machine.h"
 
 #include "core/callback.h"
+#include "hold/asking.h"
 #include "hold/belief.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
 #include "hold/recent.h"
-#include "hold/requests.h"
 #include "hold/validity.h"
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
@@ -43,7 +43,7 @@ int hl_machine_init(struct hl_core *core)
     TAILQ_INIT(&core->inquiries);
     core->earliest_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    if (!core->cell || hl_gates_init(core) != 0 || hl_requests_init(core) != 0 ||
+    if (!core->cell || hl_gates_init(core) != 0 || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0)
         return -1;
