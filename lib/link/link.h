@@ -6,8 +6,7 @@
  * of the server is an on_reply (subscriptions). It does not know what a reply means, has no deadlines, and never
  * reconnects.
  * Invariants: on_up and on_down run at most once each, on_down is the last call, and all of them run from the loop,
- * between hl_host_enter and hl_host_leave, never inside open, send or close. After on_down the link only waits for its
- * close. */
+ * between hl_host_enter and hl_host_leave, never inside open, send or close. After on_down only close is left. */
 #ifndef HL_LINK_LINK_H
 #define HL_LINK_LINK_H
 
@@ -21,8 +20,7 @@ struct hl_link_target { /* copied by open */
     const char *path;    /* a unix socket, or NULL: */
     const char *address; /* a numeric IPv4 or IPv6 address */
     int port;
-    const char *tls_host; /* NULL: plain. Else TLS, and nothing is sent to a server whose certificate is not for this
-                             name or address */
+    const char *tls_host; /* NULL: plain. Else TLS, and nothing is sent to a server whose certificate is not for this */
 };
 
 struct hl_tls_options { /* by reference */
@@ -31,10 +29,9 @@ struct hl_tls_options { /* by reference */
 };
 
 struct hl_link_events {
-    void (*on_up)(void *arg);                                 /* connected (TLS included): commands may be sent */
+    void (*on_up)(void *arg); /* connected (TLS included): commands may be sent */
     void (*on_reply)(void *arg, const struct hl_reply *reply);
-    void (*on_down)(void *arg, const char *why);              /* could not connect, or lost; unanswered commands may
-                                                                 have happened */
+    void (*on_down)(void *arg, const char *why); /* not connected, or lost; unanswered commands may have happened */
 };
 
 struct hl_link_factory {
@@ -44,13 +41,11 @@ struct hl_link_factory {
     hilock_status (*secure)(struct hl_link_factory *factory, const struct hl_memory *memory,
                             const struct hl_tls_options *options, struct hl_text *why);
     void (*insecure)(struct hl_link_factory *factory);
-    /* NULL: no memory. on_down reports every failed connection, even one that fails at once. events and arg outlive the
-     * link. */
+    /* NULL: no memory. on_down reports all that fails to connect, even at once. events and arg outlive the link. */
     struct hl_link *(*open)(void *ctx, struct hl_host *host, const struct hl_link_target *target,
                             const struct hl_link_events *events, void *arg);
     /* 0, or -1: no memory (or after on_down); then close the link, because a part of the command may have left. Written
-     * at the host's next leave. Commands given to a failing link are lost with it, and on_down says why. Legal after
-     * on_up only. */
+     * at the host's next leave. Commands to a failing link are lost with it; on_down says why. Legal after on_up. */
     int (*send)(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths);
     void (*stream)(struct hl_link *link); /* legal when every command is answered, also inside the last on_reply */
     size_t (*backlog)(const struct hl_link *link); /* bytes sent that have not left the process */

@@ -13,17 +13,20 @@
  * stack: 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end
  * of the turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/contract.h"
-#include "base/text.h"
 #include "link/encode.h"
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
-#include "link/tune.h"
 
 enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
+enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
     struct hl_flush flush; /* first: flush hands it back */
@@ -37,8 +40,7 @@ struct hl_link {
     void *watch;
     void *timer; /* for news and bytes that no event announces */
     unsigned interest;
-    unsigned depth; /* of turns */
-    int is_up, is_stream, is_down, is_closed;
+    int is_up, is_stream, is_down, is_closed, is_in_turn;
     int is_failing; /* ends when the timer fires, at the latest */
     struct hl_reader reader;
     struct hl_text why;
@@ -63,25 +65,20 @@ static void want(struct hl_link *link, unsigned interest)
 
 /* ---- the end ---- */
 
-static void note_error(struct hl_link *link, const redisContext *context)
-{
-    const char *text = context->errstr[0] ? context->errstr : "the connection ended";
-    if (!link->why.bytes[0] && link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
-        link->tls->ops->explain(link->ssl, &link->why);
-    if (link->why.bytes[0])
-        return;
-    hl_text_set(&link->why, "%s", link->reader.refusal ? link->reader.refusal : text);
-}
-
 static void on_cleanup(void *arg)
 {
     struct hl_link *link = arg;
-    note_error(link, &link->context->c);
+    redisContext *context = &link->context->c;
+    const char *text = link->reader.refusal ? link->reader.refusal : context->errstr;
+    if (!link->why.bytes[0] && link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
+        link->tls->ops->explain(link->ssl, &link->why);
+    if (!link->why.bytes[0])
+        hl_text_set(&link->why, "%s", *text ? text : "the connection ended");
     if (link->watch)
         link->host->loop.watch_free(link->watch);
     link->watch = NULL;
-    if (link->context->c.obuf)
-        hl_memory_wipe(link->context->c.obuf, sdslen(link->context->c.obuf));
+    if (context->obuf)
+        hl_memory_wipe(context->obuf, sdslen(context->obuf));
     link->context = NULL;
     link->ssl = NULL;
     hl_host_flush_never(link->host, &link->flush);
@@ -104,25 +101,6 @@ static void destroy(struct hl_link *link)
     hl_memory_free(&host->memory, link);
 }
 
-static void turn_begin(struct hl_link *link)
-{
-    hl_host_enter(link->host);
-    link->depth++;
-}
-
-/* The host's leave may free everything: touch nothing after it. */
-static void turn_end(struct hl_link *link)
-{
-    struct hl_host *host = link->host;
-    if (!link->context && !link->is_down && !link->is_closed) {
-        link->is_down = 1;
-        link->events->on_down(link->arg, link->why.bytes);
-    }
-    if (--link->depth == 0 && link->is_closed)
-        destroy(link);
-    hl_host_leave(host);
-}
-
 /* ---- replies ---- */
 
 /* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
@@ -138,11 +116,15 @@ static int take(struct hl_link *link, const struct hl_reply *reply)
     return 1;
 }
 
-static void read_replies(struct hl_link *link)
+static void read_once(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
     void *reply = NULL;
-    int is_good = redisBufferRead(context) == REDIS_OK;
+    int is_good;
+    if (link->ssl)
+        link->tls->ops->prepare();
+    link->reader.is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    is_good = redisBufferRead(context) == REDIS_OK;
     while (is_good && !link->is_closed) {
         is_good = redisGetReplyFromReader(context, &reply) == REDIS_OK;
         if (!is_good || !reply)
@@ -150,20 +132,12 @@ static void read_replies(struct hl_link *link)
         is_good = take(link, reply);
         hl_reader_free(reply);
     }
+    if (is_good && hl_reader_is_full(context->reader)) {
+        link->reader.refusal = "the server's answer is too long";
+        is_good = 0;
+    }
     if (!is_good)
         end_context(link);
-}
-
-static void read_once(struct hl_link *link)
-{
-    if (link->ssl)
-        link->tls->ops->prepare();
-    link->reader.is_stream = link->is_stream; /* may change inside a reply: from the next read on */
-    read_replies(link);
-    if (link->context && hl_reader_is_full(&link->reader)) {
-        link->reader.refusal = "the server's answer is too long";
-        end_context(link);
-    }
 }
 
 static int has_more(const struct hl_link *link)
@@ -211,21 +185,6 @@ static void drop_written(redisContext *context, size_t written)
 }
 
 /* Returns how many bytes have left; below 0: failed, and why has the reason. */
-static ssize_t write_tls(struct hl_link *link, redisContext *context, struct hl_text *why)
-{
-    ssize_t written;
-    link->tls->ops->prepare();
-    written = link->tls->ops->write(context);
-    if (written >= 0)
-        return written;
-    link->tls->ops->explain(link->ssl, why);
-    if (!why->bytes[0])
-        hl_text_set(why, "%s", context->errstr);
-    if (context->err == REDIS_ERR_IO) /* hiredis in error would not read what the server says about it */
-        context->err = 0, context->errstr[0] = '\0';
-    return -1;
-}
-
 static ssize_t write_plain(const redisContext *context, size_t length, struct hl_text *why)
 {
     ssize_t written = send(context->fd, context->obuf, length < WRITE_MAX ? length : WRITE_MAX, MSG_NOSIGNAL);
@@ -236,29 +195,22 @@ static ssize_t write_plain(const redisContext *context, size_t length, struct hl
 }
 
 /* TLS repeats a write with its first length: what came later can leave right behind it. If nothing left, the write may
- * wait for the server's bytes. */
-static int is_stuck(const struct hl_link *link, ssize_t written, size_t length)
-{
-    if (link->ssl && written == 0)
-        return link->tls->ops->wants_write(link->ssl);
-    return written >= 0 && (size_t)written < length;
-}
-
-/* After a failure it reads what has come: it may say why the server takes no more (a TLS alert). */
+ * wait for the server's bytes. After a failure it reads what has come: a TLS alert may say why. */
 static void write_some(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
     size_t length = sdslen(context->obuf);
     struct hl_text why = {""};
     ssize_t written = !length     ? 0
-                      : link->ssl ? write_tls(link, context, &why)
+                      : link->ssl ? link->tls->ops->write(context, link->ssl, &why)
                                   : write_plain(context, length, &why);
-    unsigned interest = HILOCK_READABLE | (is_stuck(link, written, length) ? HILOCK_WRITABLE : 0u);
+    int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
+                                             : written >= 0 && (size_t)written < length;
     if (written > 0)
         drop_written(context, (size_t)written);
     if (written < 0)
         fail_later(link, why.bytes);
-    want(link, interest);
+    want(link, HILOCK_READABLE | (is_stuck ? HILOCK_WRITABLE : 0u));
 }
 
 static void on_flush(struct hl_flush *flush)
@@ -318,25 +270,20 @@ static void shake_hands(struct hl_link *link)
     }
 }
 
-static void begin_tls(struct hl_link *link)
-{
-    link->ssl = link->tls->ops->begin(link->tls, &link->context->c, link->tls_host, &link->why);
-    if (link->ssl) {
-        link->why.bytes[0] = '\0';
-        shake_hands(link);
-    } else
-        end_context(link);
-}
-
 static void finish_connect(struct hl_link *link)
 {
     redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
     if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
         return;
-    if (link->tls)
-        begin_tls(link);
-    else
+    if (!link->tls) {
         tell_up(link);
+        return;
+    }
+    link->ssl = link->tls->ops->begin(link->tls, &link->context->c, link->tls_host, &link->why);
+    if (link->ssl)
+        shake_hands(link);
+    else
+        end_context(link);
 }
 
 static void go_on(struct hl_link *link, unsigned ready)
@@ -347,10 +294,13 @@ static void go_on(struct hl_link *link, unsigned ready)
         write_some(link);
 }
 
+/* A turn. The host's leave may free everything: touch nothing after it. */
 static void on_ready(unsigned ready, void *arg)
 {
     struct hl_link *link = arg;
-    turn_begin(link);
+    struct hl_host *host = link->host;
+    hl_host_enter(host);
+    link->is_in_turn = 1;
     if (link->is_failing)
         give_up(link);
     else if (link->is_up && link->context)
@@ -359,7 +309,14 @@ static void on_ready(unsigned ready, void *arg)
         shake_hands(link);
     else if (link->context)
         finish_connect(link);
-    turn_end(link);
+    if (!link->context && !link->is_down && !link->is_closed) {
+        link->is_down = 1;
+        link->events->on_down(link->arg, link->why.bytes);
+    }
+    link->is_in_turn = 0;
+    if (link->is_closed)
+        destroy(link);
+    hl_host_leave(host);
 }
 
 /* Before it is up the timer only reports the end of a link: a failure, or a connection that could not even begin. */
@@ -382,32 +339,43 @@ static void insecure(struct hl_link_factory *factory)
     factory->ctx = NULL;
 }
 
-static int install(struct hl_link *link, redisAsyncContext *context, int is_tcp)
+/* Not inherited, never descriptor 0, and by TCP without delay and with keep-alive. */
+static void tune_socket(redisContext *context, int is_tcp)
+{
+    static const int options[][3] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                                     {SOL_SOCKET, SO_KEEPALIVE, 1},
+                                     {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+                                     {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+                                     {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES}};
+    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 never closes 0 */
+    if (moved > 0)
+        context->fd = moved, close(0);
+    fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+    for (size_t i = 0; is_tcp && i < sizeof options / sizeof *options; i++)
+        setsockopt(context->fd, options[i][0], options[i][1], &options[i][2], sizeof options[i][2]);
+}
+
+static int connect_to(struct hl_link *link, const struct hl_link_target *target)
 {
     struct hilock_loop *loop = &link->host->loop;
+    redisAsyncContext *context = target->path ? redisAsyncConnectUnix(target->path)
+                                              : redisAsyncConnect(target->address, target->port);
+    if (!context)
+        return -1;
     link->context = context;
     context->ev.data = link;
     context->ev.cleanup = on_cleanup;
-    hl_tune_socket(&context->c, is_tcp);
+    if (context->err) {
+        end_context(link);
+        hl_timer_start(link->host, link->timer, 0);
+        return 0;
+    }
+    tune_socket(&context->c, !target->path);
     hl_reader_init(&link->reader, context->c.reader, &link->host->memory);
     link->watch = loop->watch_new(loop->ctx, context->c.fd, on_ready, link);
     if (!link->watch)
         return -1;
     want(link, HILOCK_WRITABLE);
-    return 0;
-}
-
-static int connect_to(struct hl_link *link, const struct hl_link_target *target)
-{
-    redisAsyncContext *context = target->path ? redisAsyncConnectUnix(target->path)
-                                              : redisAsyncConnect(target->address, target->port);
-    if (!context)
-        return -1;
-    if (!context->err)
-        return install(link, context, !target->path);
-    note_error(link, &context->c);
-    redisAsyncFree(context);
-    hl_timer_start(link->host, link->timer, 0);
     return 0;
 }
 
@@ -419,7 +387,8 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
         return NULL;
     HL_REQUIRE(!target->tls_host || ctx); /* a TLS url without a context is refused at open */
     if (target->tls_host) {
-        link->tls = hl_tls_ref(ctx);
+        link->tls = ctx;
+        link->tls->refs++;
         link->tls_host = hl_memory_copy(&host->memory, target->tls_host, strlen(target->tls_host));
     }
     link->flush.flush = on_flush;
@@ -440,7 +409,7 @@ static void close_link(struct hl_link *link, int is_reset)
     if (is_reset && link->context)
         setsockopt(link->context->c.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     link->is_closed = 1;
-    if (link->depth == 0)
+    if (!link->is_in_turn)
         destroy(link);
 }
 

@@ -2,20 +2,6 @@
 /* reader - see reader.h. */
 #include "link/reader.h"
 
-static const char *objection(const struct hl_reader *reader, const redisReadTask *task)
-{
-    if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
-        return "the server's answer is of a type that protocol version 2 does not have";
-    /* an error says why the server closes */
-    if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
-        return "the server sent a reply that no command asked for";
-    if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
-        return "the server's answer has too many items";
-    if (reader->bytes > HL_READER_BYTES_MAX)
-        return "the server's answer is too long";
-    return NULL;
-}
-
 static size_t added(size_t to, size_t more, size_t most) { return more > most ? most + 1 : to + more; }
 
 /* No count overflows: an excess is refused before the next addition. */
@@ -27,29 +13,28 @@ static int admits(const redisReadTask *task, size_t named, size_t items, size_t 
     reader->named = added(reader->named, named, HL_READER_NAMED_MAX);
     reader->items = added(reader->items, items, HL_REPLY_ITEMS_MAX);
     reader->bytes = added(reader->bytes, bytes, HL_READER_BYTES_MAX);
-    if (!reader->refusal)
-        reader->refusal = objection(reader, task);
+    if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
+        reader->refusal = "the server's answer is of a type that protocol version 2 does not have";
+    else if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
+        reader->refusal = "the server sent a reply that no command asked for"; /* an error says why it closes */
+    else if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
+        reader->refusal = "the server's answer has too many items";
+    else if (reader->bytes > HL_READER_BYTES_MAX)
+        reader->refusal = "the server's answer is too long";
     return !reader->refusal;
 }
 
 /* ---- what hiredis calls for each item ---- */
 
-static int is_inner(const redisReadTask *task) { return task->parent != NULL; }
-
-static int is_passed_over(const redisReadTask *task)
-{
-    const struct hl_reader *reader = task->privdata;
-    const redisReadTask *list = task->parent;
-    return list && (list->obj == &reader->skipped || (is_inner(list) && task->idx >= HL_REPLY_INNER_MAX));
-}
-
-/* Makes the item where it belongs, with memory of its own if it needs some. To hiredis a refusal looks like a lack of
- * memory. */
+/* Makes the item where it belongs. To hiredis a refusal, NULL, looks like a lack of memory. */
 static void *make(const redisReadTask *task, struct hl_reply reply, size_t named)
 {
     struct hl_reader *reader = task->privdata;
     struct hl_reply *place = &reader->reply;
-    int needs_memory = reply.bytes || reply.count, is_kept = !is_passed_over(task);
+    const redisReadTask *list = task->parent;
+    int is_beyond = list && list->parent && task->idx >= HL_REPLY_INNER_MAX;
+    int is_kept = !is_beyond && !(list && list->obj == &reader->skipped);
+    int needs_memory = reply.bytes || reply.count;
     if (!admits(task, named, is_kept ? reply.count : 0, is_kept ? reply.length : 0))
         return NULL;
     if (!is_kept)
@@ -62,8 +47,8 @@ static void *make(const redisReadTask *task, struct hl_reply reply, size_t named
         reader->refusal = "out of memory for the server's answer";
         return NULL;
     }
-    if (is_inner(task))
-        place = (struct hl_reply *)((struct hl_reply *)task->parent->obj)->items + task->idx;
+    if (list)
+        place = (struct hl_reply *)((struct hl_reply *)list->obj)->items + task->idx;
     *place = reply;
     return place;
 }
@@ -84,14 +69,6 @@ static void *make_integer(const redisReadTask *task, long long value)
 
 static void *make_nil(const redisReadTask *task) { return make(task, (struct hl_reply){.type = HL_REPLY_NIL}, 0); }
 
-static int is_too_deep(const redisReadTask *task)
-{
-    int depth = 0;
-    while (task && depth <= HL_REPLY_DEPTH_MAX)
-        depth++, task = task->parent;
-    return depth > HL_REPLY_DEPTH_MAX;
-}
-
 #if HIREDIS_MAJOR < 1
 static void *make_array(const redisReadTask *task, int count)
 #else
@@ -99,8 +76,11 @@ static void *make_array(const redisReadTask *task, size_t count)
 #endif
 {
     struct hl_reader *reader = task->privdata;
-    size_t named = (size_t)count, kept = is_inner(task) && named > HL_REPLY_INNER_MAX ? HL_REPLY_INNER_MAX : named;
-    if (is_too_deep(task)) {
+    size_t named = (size_t)count, kept = task->parent && named > HL_REPLY_INNER_MAX ? HL_REPLY_INNER_MAX : named;
+    int depth = 0;
+    for (const redisReadTask *at = task; at && depth <= HL_REPLY_DEPTH_MAX; at = at->parent)
+        depth++;
+    if (depth > HL_REPLY_DEPTH_MAX) {
         reader->refusal = "the server's answer is nested too deeply";
         return NULL;
     }
@@ -111,15 +91,13 @@ static void *make_array(const redisReadTask *task, size_t count)
 static void *make_double(const redisReadTask *task, double value, char *bytes, size_t length)
 {
     (void)value, (void)bytes, (void)length;
-    (void)admits(task, 0, 0, 0);
-    return NULL;
+    return make_nil(task); /* is refused */
 }
 
 static void *make_bool(const redisReadTask *task, int value)
 {
     (void)value;
-    (void)admits(task, 0, 0, 0);
-    return NULL;
+    return make_nil(task); /* is refused */
 }
 #endif
 
@@ -153,18 +131,16 @@ void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct 
 #endif
         .freeObject = hl_reader_free,
     };
-    *reader = (struct hl_reader){.parser = parser, .memory = memory};
+    *reader = (struct hl_reader){.memory = memory};
     parser->fn = (redisReplyObjectFunctions *)&makers; /* hiredis lacks the const, and only reads */
     parser->privdata = reader;
 }
 
-/* The length of a bulk string comes before it, so this bounds lines only. With each byte of a line hiredis searches for
- * its end from the start. */
-int hl_reader_is_full(const struct hl_reader *reader)
+/* A bulk string's length comes first, so this bounds lines: with each byte hiredis searches one from its start. */
+int hl_reader_is_full(const redisReader *parser)
 {
-    size_t unread = reader->parser->len - reader->parser->pos;
-    if (unread > HL_READER_BYTES_MAX)
-        return 1;
-    return unread > HL_READER_LINE_MAX &&
-           !memmem(reader->parser->buf + reader->parser->pos, HL_READER_LINE_MAX, "\r\n", 2);
+    size_t unread = parser->len - parser->pos;
+    const char *bytes = parser->buf + parser->pos;
+    return unread > HL_READER_BYTES_MAX ||
+           (unread > HL_READER_LINE_MAX && !memmem(bytes, HL_READER_LINE_MAX, "\r\n", 2));
 }

@@ -24,7 +24,6 @@ enum {
 struct hl_reader {
     struct hl_reply reply;   /* first: hiredis hands it back. The one being read, or read last */
     struct hl_reply skipped; /* stands for each item that is not kept */
-    redisReader *parser;     /* hiredis' own, inside the context */
     const struct hl_memory *memory;
     size_t asked;            /* replies to come; without any, one that is no error is refused, */
     int is_stream;           /* unless they may come at any time */
@@ -34,7 +33,6 @@ struct hl_reader {
 
 void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct hl_memory *memory);
 void hl_reader_free(void *reply); /* what the parser has made, a struct hl_reply */
-int hl_reader_is_full(const struct hl_reader *reader); /* the bytes of an unfinished reply are more than any reply
-                                                          may have */
+int hl_reader_is_full(const redisReader *parser); /* an unfinished reply is longer than any may be */
 
 #endif

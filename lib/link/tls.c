@@ -13,24 +13,18 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <hiredis/hiredis_ssl.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/contract.h"
 #include "base/plant.h"
-#include "base/quote.h"
-#include "link/tls_socket.h"
-
-struct tls {
-    struct hl_tls shared;
-    SSL_CTX *settings;
-    BIO_METHOD *socket;
-};
 
 /* ---- words ---- */
 
@@ -45,18 +39,6 @@ static int is_about_trust(long result)
     return result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY || result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
            result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN || result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
            result == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
-}
-
-static void tell_certificate(long result, const char *host, struct hl_text *why)
-{
-    if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-        hl_text_set(why,
-                    "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
-                    "certificate",
-                    hl_quote(host, strlen(host)).bytes);
-    else
-        hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
-                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
 }
 
 /* The first error is the cause; the others follow from it. */
@@ -84,6 +66,51 @@ static void explain(SSL *ssl, struct hl_text *why)
     ERR_clear_error();
 }
 
+/* ---- how OpenSSL reads and writes a link's socket: as its own socket BIO does, but a write raises no SIGPIPE ---- */
+
+static int fd_of(BIO *bio) { return (int)(intptr_t)BIO_get_data(bio); }
+
+static int is_for_later(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+static int read_some(BIO *bio, char *to, int room)
+{
+    ssize_t got = recv(fd_of(bio), to, (size_t)room, 0);
+    BIO_clear_retry_flags(bio);
+    if (got < 0 && is_for_later(errno))
+        BIO_set_retry_read(bio);
+    else if (got == 0)
+        BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return (int)got;
+}
+
+static int write_some(BIO *bio, const char *from, int length)
+{
+    ssize_t written = send(fd_of(bio), from, (size_t)length, MSG_NOSIGNAL);
+    BIO_clear_retry_flags(bio);
+    if (written < 0 && is_for_later(errno))
+        BIO_set_retry_write(bio);
+    return (int)written;
+}
+
+static long control(BIO *bio, int what, long number, void *pointer)
+{
+    (void)number, (void)pointer;
+    if (what == BIO_CTRL_EOF)
+        return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+    return what == BIO_CTRL_FLUSH;
+}
+
+/* NULL: no memory */
+static BIO_METHOD *socket_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "link");
+    if (method && BIO_meth_set_read(method, read_some) && BIO_meth_set_write(method, write_some) &&
+        BIO_meth_set_ctrl(method, control))
+        return method;
+    BIO_meth_free(method);
+    return NULL;
+}
+
 /* ---- the settings ---- */
 
 static hilock_status refuse_file(struct hl_text *why, const char *option, const char *path)
@@ -101,9 +128,9 @@ static hilock_status check_path(struct hl_text *why, const char *option, const c
     int error = access(path, R_OK) != 0 || stat(path, &status) != 0 ? errno : 0;
     if (!error && S_ISDIR(status.st_mode) == is_folder)
         return HILOCK_OK;
-    hl_text_set(why, "cannot read %s \"%s\": %s", option, hl_quote(path, strlen(path)).bytes,
-                error ? strerror(error) : is_folder ? "not a directory" : "a directory");
-    return HILOCK_INVALID;
+    return hl_text_refuse(why, HILOCK_INVALID, "cannot read %s \"%s\": %s", option,
+                          hl_quote(path, strlen(path)).bytes,
+                          error ? strerror(error) : is_folder ? "not a directory" : "a directory");
 }
 
 static int use_key(SSL_CTX *settings, const char *path)
@@ -152,9 +179,8 @@ static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *o
     return status;
 }
 
-static int set_policy(struct tls *tls)
+static int set_policy(SSL_CTX *settings)
 {
-    SSL_CTX *settings = tls->settings;
     SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     /* A reply has its length: if the server closes without notice, a cut reply is still detected. */
     SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -169,10 +195,9 @@ static int set_policy(struct tls *tls)
     return SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 ? 0 : -1;
 }
 
-static void free_tls(struct hl_tls *shared)
+static void free_tls(struct hl_tls *tls)
 {
-    struct tls *tls = (struct tls *)shared;
-    struct hl_memory memory = shared->memory;
+    struct hl_memory memory = tls->memory;
     SSL_CTX_free(tls->settings);
     BIO_meth_free(tls->socket);
     hl_memory_free(&memory, tls);
@@ -222,25 +247,31 @@ static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 static void tell_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
 {
     long result = SSL_get_verify_result(ssl);
-    if (result != X509_V_OK && error == SSL_ERROR_SSL)
-        tell_certificate(result, host, why);
-    else if (error == SSL_ERROR_SSL)
-        tell_error(ssl, why);
-    else if (error == SSL_ERROR_SYSCALL && system_error)
+    if (error == SSL_ERROR_SYSCALL && system_error)
         hl_text_set(why, "%s in the TLS handshake", strerror(system_error));
-    else
+    else if (error != SSL_ERROR_SSL)
         hl_text_set(why, "the server closed the connection in the TLS handshake");
+    else if (result == X509_V_OK)
+        tell_error(ssl, why);
+    else if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
+        hl_text_set(why,
+                    "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
+                    "certificate",
+                    hl_quote(host, strlen(host)).bytes);
+    else
+        hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
+                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
 }
 
-static SSL *begin(struct hl_tls *shared, redisContext *context, const char *host, struct hl_text *why)
+static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why)
 {
-    struct tls *tls = (struct tls *)shared;
     SSL *ssl = SSL_new(tls->settings);
-    BIO *socket = ssl ? hl_tls_socket_new(tls->socket, context->fd) : NULL;
+    BIO *socket = ssl ? BIO_new(tls->socket) : NULL;
     int system_error;
-    hl_text_set(why, "out of memory for TLS");
     ERR_clear_error();
     if (socket && set_name(ssl, host) == 0) {
+        BIO_set_data(socket, (void *)(intptr_t)context->fd);
+        BIO_set_init(socket, 1);
         if (initiate(context, ssl, &system_error) == REDIS_OK) {
             SSL_set_bio(ssl, socket, socket);
             return ssl;
@@ -248,6 +279,8 @@ static SSL *begin(struct hl_tls *shared, redisContext *context, const char *host
         if (context->err != REDIS_ERR_OOM)
             tell_failure(ssl, ERR_peek_error() ? SSL_ERROR_SSL : SSL_ERROR_SYSCALL, system_error, host, why);
     }
+    if (!why->bytes[0])
+        hl_text_set(why, "out of memory for TLS");
     BIO_free(socket);
     SSL_free(ssl);
     ERR_clear_error();
@@ -282,7 +315,20 @@ static int has_more(const SSL *ssl)
 }
 
 /* Not redisBufferWrite, which gives the buffer back as it is. */
-static ssize_t write_buffered(redisContext *context) { return context->err ? -1 : context->funcs->write(context); }
+static ssize_t write_buffered(redisContext *context, SSL *ssl, struct hl_text *why)
+{
+    ssize_t written;
+    ERR_clear_error();
+    written = context->err ? -1 : context->funcs->write(context);
+    if (written >= 0)
+        return written;
+    explain(ssl, why);
+    if (!why->bytes[0])
+        hl_text_set(why, "%s", context->errstr);
+    if (context->err == REDIS_ERR_IO) /* hiredis in error would not read what the server says about it */
+        context->err = 0, context->errstr[0] = '\0';
+    return -1;
+}
 
 static int wants_write(const SSL *ssl) { return SSL_want_write(ssl); }
 
@@ -291,26 +337,23 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
 {
     static const struct hl_tls_ops ops = {free_tls,       begin,    shake,       ERR_clear_error,
                                           write_buffered, has_more, wants_write, explain};
-    struct tls *tls = hl_memory_new(memory, sizeof *tls);
-    hilock_status status = HILOCK_OK;
-    if (!tls) {
-        hl_text_set(why, "out of memory");
-        return HILOCK_NO_MEMORY;
-    }
-    tls->shared = (struct hl_tls){&ops, *memory, 1};
+    struct hl_tls *tls = hl_memory_new(memory, sizeof *tls);
+    hilock_status status;
+    if (!tls)
+        return hl_text_refuse(why, HILOCK_NO_MEMORY, "out of memory");
+    *tls = (struct hl_tls){.ops = &ops, .memory = *memory, .refs = 1};
     ERR_clear_error();
     tls->settings = SSL_CTX_new(TLS_client_method());
-    tls->socket = hl_tls_socket_method();
-    if (!tls->settings || !tls->socket || set_policy(tls) != 0) {
-        hl_text_set(why, "TLS cannot be set up: %s", ERR_peek_error() ? reason(ERR_peek_error()) : "out of memory");
-        status = HILOCK_NO_MEMORY;
-    }
-    if (status == HILOCK_OK)
+    tls->socket = socket_method();
+    if (tls->settings && tls->socket && set_policy(tls->settings) == 0)
         status = use_files(tls->settings, options, why);
+    else
+        status = hl_text_refuse(why, HILOCK_NO_MEMORY, "TLS cannot be set up: %s",
+                                ERR_peek_error() ? reason(ERR_peek_error()) : "out of memory");
     ERR_clear_error();
     if (status == HILOCK_OK)
-        *ret = &tls->shared;
+        *ret = tls;
     else
-        free_tls(&tls->shared);
+        free_tls(tls);
     return status;
 }

@@ -20,6 +20,8 @@ struct hl_tls {
     const struct hl_tls_ops *ops;
     struct hl_memory memory;
     unsigned refs;
+    struct ssl_ctx_st *settings;   /* OpenSSL's */
+    struct bio_method_st *socket;
 };
 
 struct hl_tls_ops {
@@ -28,24 +30,17 @@ struct hl_tls_ops {
     struct ssl_st *(*begin)(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why);
     /* FAILED: with the sentence */
     enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why);
-    void (*prepare)(void);                         /* before each read and write */
-    ssize_t (*write)(redisContext *context);       /* writes its buffer and returns how many bytes; below 0: failed */
-    int (*has_more)(const struct ssl_st *ssl);     /* after a read: bytes that no event will announce, as they have
-                                                      left the socket */
-    int (*wants_write)(const struct ssl_st *ssl);  /* the last step needs a writable socket to go on */
-    void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read or write failed; untouched:
-                                                                 nothing is known */
+    void (*prepare)(void); /* before each read */
+    /* Writes the context's buffer. Returns how many bytes have left; below 0: failed, and why has the reason. */
+    ssize_t (*write)(redisContext *context, struct ssl_st *ssl, struct hl_text *why);
+    int (*has_more)(const struct ssl_st *ssl); /* after a read: bytes that no event announces: they left the socket */
+    int (*wants_write)(const struct ssl_st *ssl); /* the last step needs a writable socket to go on */
+    void (*explain)(struct ssl_st *ssl, struct hl_text *why); /* why hiredis' read failed; untouched: unknown */
 };
 
 /* One reference is the caller's. INVALID: a file cannot be used; UNSUPPORTED: this build has no TLS; NO_MEMORY. */
 hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options,
                          struct hl_text *why);
-
-static inline struct hl_tls *hl_tls_ref(struct hl_tls *tls)
-{
-    tls->refs++;
-    return tls;
-}
 
 static inline void hl_tls_unref(struct hl_tls *tls)
 {

@@ -6,10 +6,8 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
                          struct hl_text *why)
 {
     (void)ret, (void)memory, (void)options;
-    hl_text_set(why,
-                "rediss:// needs hiredis 1.1 or later built with TLS; this is %d.%d.%d without: install libhiredis-dev "
-                "1.1 or later (with hiredis_ssl) and "
-                "libssl-dev 3.0, and build hilock again",
-                HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
-    return HILOCK_UNSUPPORTED;
+    return hl_text_refuse(why, HILOCK_UNSUPPORTED,
+                          "rediss:// needs hiredis 1.1 or later built with TLS; this is %d.%d.%d without: install "
+                          "libhiredis-dev 1.1 or later (with hiredis_ssl) and libssl-dev 3.0, and build hilock again",
+                          HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
 }
