@@ -43,23 +43,17 @@ static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
     hl_timer_start(alarms->host, alarms->timer, at_us > now_us ? at_us - now_us : 0);
 }
 
-static uint64_t soonest_us(const struct hl_alarms *alarms, uint64_t now_us)
-{
-    return alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
-}
-
-/* The clock is read only for an alarm that may be in the past, or that moves the timer: the timer is due before all
- * others. */
+/* The clock is read only for an alarm that may be past, or moves the timer, which is due before all others. */
 uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
 {
-    int may_be_due = at_us < alarms->wakes_us || alarms->passing_us;
-    uint64_t now_us = may_be_due ? hl_now_us(alarms->host) : 0, soonest = may_be_due ? soonest_us(alarms, now_us) : 0;
-    const struct hl_alarm_due due = {at_us < soonest ? soonest : at_us, alarm};
+    uint64_t now_us = at_us < alarms->wakes_us || alarms->passing_us ? hl_now_us(alarms->host) : 0;
+    uint64_t soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
-    settle(alarms, alarm->place == STOPPED ? alarms->set++ : alarm->place - FIRST, due);
-    if (due.at_us < alarms->wakes_us && !alarms->passing_us)
-        wake_at(alarms, due.at_us, now_us);
-    return due.at_us;
+    at_us = at_us < soonest_us ? soonest_us : at_us;
+    settle(alarms, alarm->place == STOPPED ? alarms->set++ : alarm->place - FIRST, (struct hl_alarm_due){at_us, alarm});
+    if (at_us < alarms->wakes_us && !alarms->passing_us)
+        wake_at(alarms, at_us, now_us);
+    return at_us;
 }
 
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
@@ -72,14 +66,6 @@ void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
         settle(alarms, i, alarms->heap[alarms->set]);
 }
 
-static void fire_first(struct hl_alarms *alarms)
-{
-    const struct hl_alarm_due first = alarms->heap[0];
-    hl_alarm_stop(alarms, first.alarm);
-    hl_host_fired(alarms->host, first.at_us);
-    alarms->fire(first.alarm);
-}
-
 /* The leave calls the program, which may end the set. */
 static void on_timer(void *arg)
 {
@@ -88,8 +74,12 @@ static void on_timer(void *arg)
     hl_host_enter(host);
     alarms->wakes_us = UINT64_MAX;
     alarms->passing_us = hl_now_us(host);
-    for (unsigned i = 0; i < BATCH && alarms->set && alarms->heap[0].at_us <= alarms->passing_us; i++)
-        fire_first(alarms);
+    for (unsigned i = 0; i < BATCH && alarms->set && alarms->heap[0].at_us <= alarms->passing_us; i++) {
+        const struct hl_alarm_due first = alarms->heap[0];
+        hl_alarm_stop(alarms, first.alarm);
+        hl_host_fired(host, first.at_us);
+        alarms->fire(first.alarm);
+    }
     alarms->passing_us = 0;
     if (alarms->set)
         wake_at(alarms, alarms->heap[0].at_us, hl_now_us(host));

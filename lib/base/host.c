@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/contract.h"
-#include "base/quote.h"
 
 static void on_wake(void *arg)
 {
@@ -13,25 +12,6 @@ static void on_wake(void *arg)
     host->is_armed = 0;
     hl_host_enter(host);
     hl_host_leave(host);
-}
-
-/* Events do not start it again: they could delay it for ever. */
-static void arm(struct hl_host *host)
-{
-    if (!host->is_armed)
-        hl_host_wake_next_turn(host);
-}
-
-/* Only from user code outside of the loop's calls: inside one, an event that activates itself again would never let the
- * turn end. */
-static void hurry(struct hl_host *host)
-{
-    if (host->is_armed || !host->loop.timer_hurry) {
-        arm(host);
-        return;
-    }
-    host->is_armed = 1;
-    host->loop.timer_hurry(host->wake_timer);
 }
 
 void hl_host_wake_next_turn(struct hl_host *host)
@@ -104,17 +84,24 @@ void hl_host_settle(struct hl_host *host)
     flush_all(host);
     host->depth = 0;
     host->turned_us = hl_now_us(host);
-    if (host->is_woken)
-        arm(host);
+    if (host->is_woken && !host->is_armed) /* else events could delay it for ever */
+        hl_host_wake_next_turn(host);
 }
 
+/* Hurries outside of the loop's calls only: inside, an event that starts itself again would never end its turn. */
 void hl_host_wake(struct hl_host *host)
 {
     if (host->is_woken)
         return;
     host->is_woken = 1;
-    if (host->depth == 0)
-        hurry(host);
+    if (host->depth > 0 || host->is_armed)
+        return;
+    if (!host->loop.timer_hurry) {
+        hl_host_wake_next_turn(host);
+        return;
+    }
+    host->is_armed = 1;
+    host->loop.timer_hurry(host->wake_timer);
 }
 
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush)

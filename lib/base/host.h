@@ -29,8 +29,7 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
-    const char *const *secrets; /* secrets that no quoted text of a server may show (hl_quote_said), ended by NULL;
-                                   or NULL */
+    const char *const *secrets; /* that no quoted text of a server may show (hl_quote_said), ended by NULL; or NULL */
     unsigned depth;
     void *wake_timer;
     int is_woken, is_armed;    /* asked for: the wake timer runs */
@@ -54,8 +53,7 @@ void hl_host_leave(struct hl_host *host);
 void hl_host_settle(struct hl_host *host); /* on_leave calls it last, unless the host is gone */
 void hl_host_wake(struct hl_host *host); /* cannot fail */
 void hl_host_wake_next_turn(struct hl_host *host); /* not in this turn, even if the wake timer is due in it */
-void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave; calling it again
-                                                                           changes nothing */
+void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave, once */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
 
 static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)

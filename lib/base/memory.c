@@ -35,12 +35,9 @@ void hl_memory_free(const struct hl_memory *memory, void *block)
 
 char *hl_memory_copy(const struct hl_memory *memory, const char *bytes, size_t length)
 {
-    char *copy = memory->functions.allocate(length + 1, memory->functions.ctx);
-    if (!copy)
-        return NULL;
-    if (length)
+    char *copy = hl_memory_new(memory, length + 1);
+    if (copy && length)
         memcpy(copy, bytes, length);
-    copy[length] = '\0';
     return copy;
 }
 

@@ -22,8 +22,7 @@ static size_t quote_byte(char *to, size_t room, unsigned char byte)
     return needed;
 }
 
-struct piece { const char *shown; size_t shown_length, length; }; /* how the next bytes are shown, and how many they
-                                                                     are */
+struct piece { const char *shown; size_t shown_length, length; }; /* how the next `length` bytes are shown */
 
 /* The longest secret that begins here: one secret may begin with another. */
 static size_t secret_length(const char *const *secrets, const char *bytes, size_t length)
@@ -77,16 +76,15 @@ struct hl_quoted hl_quote(const char *bytes, size_t length) { return hl_quote_sa
 struct hl_quoted hl_quote_holder(const char *holder, size_t length)
 {
     static const char *const no_secrets[] = {NULL};
-    const char *colon = length ? memchr(holder, ':', length) : NULL;
+    struct hl_quoted quoted = hl_quote(holder, length < UUID_HEAD ? length : UUID_HEAD);
+    const char *colon = length > UUID_HEAD ? memchr(holder, ':', length) : NULL;
+    size_t tail = colon && colon > holder + UUID_HEAD ? (size_t)(holder + length - colon) : 0;
+    size_t head = strlen(quoted.bytes);
     if (is_uuid(holder, length))
         return hl_quote_said(no_secrets, holder, length);
-    struct hl_quoted head = hl_quote(holder, length < 8 ? length : 8), tail;
-    size_t tail_length = colon ? (size_t)(holder + length - colon) : 0,
-           shown = tail_length < HOLDER_TAIL ? tail_length : HOLDER_TAIL;
-    if (!colon || colon - holder <= 8)
-        return length > 8 ? (memcpy(head.bytes + strlen(head.bytes), "..", 3), head) : head;
-    tail = hl_quote(colon, shown);
-    snprintf(head.bytes + strlen(head.bytes), sizeof head.bytes - strlen(head.bytes), "..%.60s%s", tail.bytes,
-             shown < tail_length ? ".." : "");
-    return head;
+    if (length > UUID_HEAD)
+        snprintf(quoted.bytes + head, sizeof quoted.bytes - head, "..%.60s%s",
+                 hl_quote(holder + length - tail, tail < HOLDER_TAIL ? tail : HOLDER_TAIL).bytes,
+                 tail > HOLDER_TAIL ? ".." : "");
+    return quoted;
 }

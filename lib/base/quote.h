@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quote - text from outside, made readable: bytes that are not printable ASCII are escaped and long texts are cut, so
- * that a log line stays one line. */
+/* quote - text from outside, for a log line that stays one: all but printable ASCII is escaped, long texts are cut. */
 #ifndef HL_BASE_QUOTE_H
 #define HL_BASE_QUOTE_H
 

@@ -13,9 +13,7 @@ const struct hl_reply *hl_reply_item(const struct hl_reply *reply, size_t i, enu
 
 int hl_reply_is(const struct hl_reply *reply, const char *text)
 {
-    size_t length = strlen(text);
-    return (reply->type == HL_REPLY_STRING || reply->type == HL_REPLY_STATUS) && reply->length == length &&
-           memcmp(reply->bytes, text, length) == 0;
+    return reply->type != HL_REPLY_ERROR && hl_reply_starts(reply, text) && reply->length == strlen(text);
 }
 
 int hl_reply_starts(const struct hl_reply *reply, const char *prefix)

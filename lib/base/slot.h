@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot - the hash slot of a key in a cluster: CRC16 of the key, or of the text in its first braces if that is not
- * empty. Pure. */
+/* slot - the hash slot of a key in a cluster: CRC16 of it, or of a text in its first braces that is not empty. Pure. */
 #ifndef HL_BASE_SLOT_H
 #define HL_BASE_SLOT_H
 
@@ -9,7 +8,7 @@
 enum { HL_SLOTS = 16384, HL_SLOT_TAG = 4 };
 
 unsigned hl_slot_of(const char *key, size_t length); /* below HL_SLOTS */
-void hl_slot_tag(unsigned slot, char to[HL_SLOT_TAG + 1]); /* letters that fall into that slot, for a key that
-                                                              belongs to no name; always the same */
+/* Letters that fall into that slot, for a key that belongs to no name; always the same. */
+void hl_slot_tag(unsigned slot, char to[HL_SLOT_TAG + 1]);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status - names and sentences of the public status codes, from one list. The compiler warns of a code that is missing
- * here. */
+/* status - names and sentences of the public status codes, from one list. The compiler warns if one is missing. */
 #include <hilock/hilock.h>
 
 #define STATUSES(X)                                                                          \

@@ -38,8 +38,6 @@ unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t l
     return (unsigned)(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
-void *hl_table_allocate(const struct hl_table *table, size_t bytes) { return hl_memory_new(table->memory, bytes); }
-
 void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint64_t seed0, uint64_t seed1)
 {
     *table = (struct hl_table){NULL, memory, {seed0, seed1}};

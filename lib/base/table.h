@@ -9,7 +9,7 @@
 
 #define HASH_NONFATAL_OOM 1
 #define HASH_FUNCTION(bytes, length, hash) ((hash) = hl_table_hash(hl_table_here, (bytes), (length)))
-#define uthash_malloc(size) hl_table_allocate(hl_table_here, (size))
+#define uthash_malloc(size) hl_memory_new(hl_table_here->memory, (size))
 #define uthash_free(block, size) hl_memory_free(hl_table_here->memory, (block))
 #define uthash_nonfatal_oom(entry) ((void)(entry))
 #include <stdint.h>
@@ -32,6 +32,5 @@ void hl_table_remove(struct hl_table *table, struct hl_table_entry *entry);
 struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry);
 
 unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length);
-void *hl_table_allocate(const struct hl_table *table, size_t bytes);
 
 #endif

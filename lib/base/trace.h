@@ -21,8 +21,7 @@ enum hl_what {
     HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
     HL_HOLD_RELEASED,      /* waited_us: held for */
     HL_RELEASE_ANSWERED,   /* status, even without a callback */
-    HL_HOLD_HANDED_ON,     /* to the next handle of this client: count of its turns before, waited_us since the
-                              grant, token */
+    HL_HOLD_HANDED_ON,     /* to the client's next handle: count of turns before, waited_us since the grant, token */
     HL_HOLD_LOST,          /* reason, held for, detail */
     HL_RELEASE_SETTLED,    /* detail */
     HL_HOLD_UNDONE,        /* an unwanted grant was given back */
@@ -32,8 +31,7 @@ enum hl_what {
     HL_COMMAND_ANSWERED,   /* waited_us: since its send */
     HL_NODE_UP,
     HL_NODE_DOWN,          /* detail, retry_us; count: 1: it was up; is_news: the first failure of a row */
-    HL_ROUTE_UNSETTLED,    /* no server is known for waiting requests: detail, retry_us. Reported once until there is
-                              one */
+    HL_ROUTE_UNSETTLED,    /* no server is known for waiting requests: detail, retry_us. Once until there is one */
     HL_ROUTE_SETTLED,
     HL_NODE_RESTS,         /* its links were closed because nothing needs them; detail */
     HL_FAILOVER,           /* another server serves now, node; detail */

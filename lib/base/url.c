@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* url - see url.h. A refusal says where the url is wrong, and the rule for that place; it quotes nothing, so no
- * misplaced secret can be in it. After a refusal reading goes on, and its result is thrown away: only the first one
- * counts. */
+ * misplaced secret can be in it. After a refusal reading goes on, for nothing: only the first one counts. */
 #include "base/url.h"
 
 #include <arpa/inet.h>
@@ -39,12 +38,11 @@ static const struct form {
 struct reading {
     const char *text;
     struct hl_url *url;
+    const struct form *form; /* of its scheme */
     char *unused; /* of the block */
     struct hl_text *error;
     hilock_status status;
 };
-
-static const struct form *form_of(const struct reading *reading) { return &forms[reading->url->scheme]; }
 
 static void refuse(struct reading *reading, const char *at, const char *rule)
 {
@@ -63,6 +61,7 @@ static const char *take_scheme(struct reading *reading)
         if (!name || strncasecmp(reading->text, name, strlen(name)) != 0)
             continue;
         reading->url->scheme = (enum hl_url_scheme)(i / 2);
+        reading->form = &forms[i / 2];
         reading->url->is_tls = i % 2;
         return reading->text + strlen(name);
     }
@@ -108,17 +107,14 @@ static void take_number(struct reading *reading, const char *from, const char *t
         *ret_number = (int)number;
 }
 
-static void refuse_login(struct reading *reading, const char *at)
-{
-    refuse(reading, at, "/ ? # @ in a user name or password must be written %2F %3F %23 %40");
-}
+static const char login_rule[] = "/ ? # @ in a user name or password must be written %2F %3F %23 %40";
 
 static void take_login(struct reading *reading, const char *from, const char *to)
 {
     const char *colon = memchr(from, ':', (size_t)(to - from)), *user_end = colon ? colon : to;
     const char *sign = memchr(from, '@', (size_t)(to - from));
     if (sign)
-        refuse_login(reading, sign);
+        refuse(reading, sign, login_rule);
     if (user_end > from)
         reading->url->user = take_text(reading, from, user_end);
     if (colon && colon + 1 < to)
@@ -154,7 +150,7 @@ static void take_host(struct reading *reading, const char *from, const char *to)
     size_t length = (size_t)((close ? close : end) - name);
     int is_good;
     host->host = take_text(reading, name, name + length);
-    host->port = form_of(reading)->port;
+    host->port = reading->form->port;
     is_good = close ? is_ipv6(host->host) : strspn(name, host_letters) >= length;
     if (!length || length > HOST_MAX || !is_good || (end < to && *end != ':'))
         refuse(reading, from, "a host must be 1..253 letters, digits, '-', '.' and '_', or an IPv6 address in "
@@ -163,89 +159,69 @@ static void take_host(struct reading *reading, const char *from, const char *to)
         take_number(reading, end + 1, to, 1, 65535, "port must be 1..65535", &host->port);
 }
 
-static void take_hosts(struct reading *reading, const char *from, const char *to)
-{
-    const char *comma;
-    for (const char *at = from; at; at = comma ? comma + 1 : NULL) {
-        comma = reading->url->scheme == HL_URL_REDIS ? NULL : memchr(at, ',', (size_t)(to - at));
-        if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
-            refuse(reading, at, "at most 16 hosts");
-            break;
-        }
-        take_host(reading, at, comma ? comma : to);
-    }
-}
-
 /* user:password@host:port,host:port.. Returns where no host can go on. */
 static const char *take_places(struct reading *reading, const char *from)
 {
     const char *end = from + strcspn(from, "/?#"), *sign = memrchr(from, '@', (size_t)(end - from));
-    const char *hosts = sign ? sign + 1 : from;
+    const char *hosts = sign ? sign + 1 : from, *comma;
     int is_unix = reading->url->scheme == HL_URL_UNIX;
     if (!is_unix && strchr(end, '@'))
-        refuse_login(reading, end);
+        refuse(reading, end, login_rule);
     if (sign)
         take_login(reading, from, sign);
-    if (!is_unix)
-        take_hosts(reading, hosts, end);
-    else if (hosts < end)
-        refuse(reading, hosts, form_of(reading)->tail);
+    if (is_unix && hosts < end)
+        refuse(reading, hosts, reading->form->tail);
+    for (const char *at = is_unix ? NULL : hosts; at; at = comma ? comma + 1 : NULL) {
+        comma = reading->url->scheme == HL_URL_REDIS ? NULL : memchr(at, ',', (size_t)(end - at));
+        if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
+            refuse(reading, at, "at most 16 hosts");
+            break;
+        }
+        take_host(reading, at, comma ? comma : end);
+    }
     return end;
 }
 
 /* ---- what follows them ---- */
 
-/* Returns where it ends. */
-static const char *take_path_or_master(struct reading *reading, const char *from)
-{
-    int is_path = reading->url->scheme == HL_URL_UNIX;
-    const char *end = from + strcspn(from, form_of(reading)->text_ends);
-    char *text = take_text(reading, from, end);
-    if (!*text || (is_path && (*text != '/' || strlen(text) > PATH_MAX_BYTES)))
-        refuse(reading, from, form_of(reading)->tail);
-    if (is_path)
-        reading->url->hosts[reading->url->hosts_count++].host = text;
-    else
-        reading->url->master = text;
-    return end;
-}
-
+/* A path or a master's name, and the number of a database. */
 static void take_tail(struct reading *reading, const char *at)
 {
-    const struct form *form = form_of(reading);
-    const char *database = form->database;
-    int is_path = reading->url->scheme == HL_URL_UNIX;
+    const struct form *form = reading->form;
+    struct hl_url *url = reading->url;
+    int is_path = url->scheme == HL_URL_UNIX;
     if (strcmp(at, "/") == 0 && !is_path)
         return;
-    if (is_path || (form->text_ends && *at == '/'))
-        at = take_path_or_master(reading, is_path ? at : at + 1);
-    if (*at && strncmp(at, database, strlen(database)) != 0)
+    if (is_path || (form->text_ends && *at == '/')) {
+        const char *from = is_path ? at : at + 1;
+        char **text = is_path ? &url->hosts[url->hosts_count++].host : &url->master;
+        at = from + strcspn(from, form->text_ends);
+        *text = take_text(reading, from, at);
+        if (!**text || (is_path && (**text != '/' || strlen(*text) > PATH_MAX_BYTES)))
+            refuse(reading, from, form->tail);
+    }
+    if (*at && strncmp(at, form->database, strlen(form->database)) != 0)
         refuse(reading, at, form->tail);
     else if (*at)
-        take_number(reading, at + strlen(database), at + strlen(at), 0, form->databases_max, form->tail,
-                    &reading->url->db);
+        take_number(reading, at + strlen(form->database), at + strlen(at), 0, form->databases_max, form->tail,
+                    &url->db);
 }
 
 /* ---- the whole ---- */
-
-static void check_letters(struct reading *reading)
-{
-    for (const char *at = reading->text; *at; at++)
-        if (*at <= ' ' || *at > '~')
-            refuse(reading, at, "blanks, control characters and letters outside ASCII must be %-escaped");
-}
 
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
                            struct hl_text *ret_error)
 {
     struct hl_url url = {.db = 0};
-    struct reading reading = {text ? text : "redis://127.0.0.1:6379/0", &url, NULL, ret_error, HILOCK_OK};
+    struct reading reading = {.text = text ? text : "redis://127.0.0.1:6379/0", .url = &url, .error = ret_error};
     const char *rest;
     size_t length = strnlen(reading.text, URL_MAX + 1);
     if (length > URL_MAX)
         return hl_text_refuse(ret_error, HILOCK_INVALID, "bad url: longer than %d characters", URL_MAX);
     rest = take_scheme(&reading);
-    check_letters(&reading);
+    for (const char *at = reading.text; *at; at++)
+        if (*at <= ' ' || *at > '~')
+            refuse(&reading, at, "blanks, control characters and letters outside ASCII must be %-escaped");
     if (reading.status != HILOCK_OK)
         return reading.status;
     url.block_size = length + 1; /* decoding shortens; each piece but the last has a separator behind it */

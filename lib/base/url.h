@@ -8,8 +8,7 @@
  *   rediss, rediss+sentinel, rediss+cluster: the same over TLS
  *
  * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what is
- * expected there. It shows nothing that could be a user or a password, even one with a letter that should have been
- * escaped. */
+ * expected there. It shows nothing that could be a user or a password, even one that should have been escaped. */
 #ifndef HL_BASE_URL_H
 #define HL_BASE_URL_H
 
@@ -20,8 +19,7 @@ enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX, HL_URL_SENTINEL, HL_URL_CLUSTER 
 enum { HL_URL_HOSTS_MAX = 16 };
 
 struct hl_url_host {
-    char *host; /* a name, or an address without brackets (fe80::1%eth0 with its zone). UNIX: the path: absolute, short
-                   enough for a socket's address */
+    char *host; /* a name, or an address without brackets, with its zone. UNIX: the path: absolute, fit for a socket */
     int port;   /* 0: of a path */
 };
 

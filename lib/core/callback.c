@@ -6,22 +6,17 @@
 #include "core/lease.h"
 #include "core/lock.h"
 
-static void add_state(const struct hilock_lock *lock, struct hilock_result *result)
-{
-    const struct hl_look look = lock->ops->look(lock);
-    result->state = look.state;
-    result->remaining_ms = hl_lock_remaining_ms(lock, &look);
-    result->fencing_token = look.token;
-    result->hold_count = result->hold_count ? result->hold_count : look.count;
-}
-
 void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user)
 {
+    const struct hl_look look = lock->ops->look(lock);
     result.size = sizeof result;
     result.lock = lock;
+    result.state = look.state;
+    result.remaining_ms = hl_lock_remaining_ms(lock, &look);
+    result.fencing_token = look.token;
+    result.hold_count = result.hold_count ? result.hold_count : look.count;
     result.holder = result.holder ? result.holder : "";
     result.holder_label = hl_holder_label(result.holder);
-    add_state(lock, &result);
     lock->refs++;
     on_result(&result, user);
     hl_lock_unref(lock);
@@ -58,19 +53,17 @@ void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_
     struct hl_call *call = hl_memory_new(&core->host.memory, size);
     if (!call)
         return NULL;
-    *call =
-        (struct hl_call){.notice = {.ops = ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
-                         .user = user, .begun_us = hl_now_us(&core->host), .expire = expire};
+    *call = (struct hl_call){.notice = {.ops = ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
+                             .user = user, .begun_us = hl_now_us(&core->host), .expire = expire};
     lock->refs++;
-    if (!expire)
-        return call;
-    if (hl_alarm_begin(&core->call_alarms, &call->alarm) == 0) {
+    if (expire && hl_alarm_begin(&core->call_alarms, &call->alarm) != 0) {
+        hl_callback_free(core, call);
+        return NULL;
+    }
+    if (expire)
         hl_alarm_set(&core->call_alarms, &call->alarm,
                      call->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000);
-        return call;
-    }
-    hl_callback_free(core, call);
-    return NULL;
+    return call;
 }
 
 void hl_callback_on_alarm(struct hl_alarm *alarm)
@@ -102,7 +95,7 @@ void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hiloc
     const struct hl_call own = *call;
     hilock_result_fn *on_result = hl_callback_is_off(own.lock, &own.notice) ? NULL : own.on_result;
     result.waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - own.begun_us);
-    hl_notice_cancel(core, &call->notice);
+    hl_notice_cancel(core, &call->notice); /* forget may keep it for a request */
     own.lock->refs++;
     own.notice.ops->forget(core, &call->notice);
     if (on_result)

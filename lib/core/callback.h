@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callback - the only place that calls a lock's user. It keeps the handle until the callback returns, even if the
- * callback frees it. */
+/* callback - the only place that calls a lock's user. It keeps the handle until then, even if the callback frees it. */
 #ifndef HL_CORE_CALLBACK_H
 #define HL_CORE_CALLBACK_H
 

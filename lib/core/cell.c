@@ -7,31 +7,25 @@
 
 #include "base/plant.h"
 
-static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
-
-/* NULL: no memory, or a kernel that does not wipe (before 4.14, or not really Linux). */
-static unsigned char *page_new(void)
-{
-    unsigned char *page = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return NULL;
-    if (madvise(page, page_size(), MADV_WIPEONFORK) == 0) {
-        page[0] = 1;
-        return page;
-    }
-    munmap(page, page_size());
-    return NULL;
-}
+enum { PAGE_BYTES = 1 }; /* a mapping is of whole pages */
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory)
 {
     struct hl_cell *cell = hl_memory_new(memory, sizeof *cell);
+    unsigned char *page;
     if (!cell)
         return NULL;
     atomic_init(&cell->refs, 1);
     cell->memory = *memory;
     cell->pid = getpid();
-    cell->page = page_new();
+    page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return cell;
+    if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0) {
+        page[0] = 1;
+        cell->page = page;
+    } else
+        munmap(page, PAGE_BYTES); /* a kernel that does not wipe (before 4.14, or not really Linux) */
     return cell;
 }
 
@@ -45,7 +39,7 @@ void hl_cell_unref(struct hl_cell *cell)
     if (atomic_fetch_sub_explicit(&cell->refs, 1, memory_order_acq_rel) != 1)
         return;
     if (cell->page)
-        munmap(cell->page, page_size());
+        munmap(cell->page, PAGE_BYTES);
     hl_memory_free(&memory, cell);
 }
 

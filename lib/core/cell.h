@@ -25,8 +25,7 @@ struct hl_cell {
     pthread_t owner;
     atomic_uint_fast64_t wrong_thread;
     pid_t pid;
-    unsigned char *page; /* NULL: compare pid instead. [0] is 1 in the process that made it; written once, before it is
-                            shared */
+    unsigned char *page; /* NULL: compare pid. [0] is 1 in the process that made it; written before it is shared */
 };
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* one reference; NULL: no memory */

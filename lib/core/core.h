@@ -5,8 +5,7 @@
  *        |                           |
  *        +---- hold (what the store keeps for us) and its request to the node of its name
  *
- * Objects report to the user by notices (notice.h): no callback runs inside the user's own call. lock/machine.c makes
- * and ends it. */
+ * Objects report by notices (notice.h): no callback runs inside a user's call. Made and ended by lock/machine.c. */
 #ifndef HL_CORE_CORE_H
 #define HL_CORE_CORE_H
 
@@ -42,8 +41,7 @@ struct hl_core {
     const struct hl_request_ops *hold_requests; /* hold/asking.c */
     struct hl_queue_places places[HL_PLACES]; /* wait/grants.c: by the ids of their holds */
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
-    struct hl_terms *queue_terms;        /* of some handle whose kind has a queue, referenced: its scripts release
-                                            unknown grants. NULL: there was none */
+    struct hl_terms *queue_terms;        /* whose scripts release unknown grants, referenced. NULL: no queue was used */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */
     struct hl_recent *recent;            /* hold/recent.c; NULL: none yet */
     void *shortage_timer;                /* wait/gate.c */
@@ -51,11 +49,9 @@ struct hl_core {
     unsigned inquiries_open;             /* of them: not decided */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
-    unsigned unheld;                     /* of the holds: ended attempts that are not returned yet: they take waiters'
-                                            places */
+    unsigned unheld;                     /* of them: ended attempts, not returned yet: they take waiters' places */
     int is_closing;                      /* acquires are refused */
-    uint64_t silent_until_us;            /* a program whose release may wake no waiter of ours was seen lately
-                                            (wait/known.c) */
+    uint64_t silent_until_us;            /* wait/known.c: a program was seen whose release may wake no waiter of ours */
     int is_unheard_told;                 /* that releases' messages are refused; until one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lock - a handle: its state, its life, and the table of its calls. The user has a reference, and so has each callback
- * that is under way. Two tables exist: plain.h, a handle of one name; and group/group.h, a handle made of several plain
- * ones. */
+ * that is under way. Two tables exist: plain.h, of a handle of one name; and group/group.h, of one made of several. */
 #ifndef HL_CORE_LOCK_H
 #define HL_CORE_LOCK_H
 
@@ -67,8 +66,7 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
                            hilock_result_fn *on_result, void *user);
     uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names; NULL: it has one */
-    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees what it waits for and holds:
-                                                                         memory only, sends nothing */
+    void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees waits and holds, sends nothing */
     void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: nothing to do */
 };
 

@@ -6,18 +6,14 @@
 
 enum { KEY_MORE = 2 }; /* behind the bytes */
 
-static struct hl_name *find(const struct hl_core *core, const char *bytes, size_t length, unsigned master)
+struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master)
 {
     char key[HILOCK_NAME_MAX + KEY_MORE];
+    struct hl_name *name;
     memcpy(key, bytes, length);
     key[length] = '\0';
     key[length + 1] = (char)master;
-    return (struct hl_name *)(void *)hl_table_find(&core->names, key, length + KEY_MORE);
-}
-
-struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master)
-{
-    struct hl_name *name = find(core, bytes, length, master);
+    name = (struct hl_name *)(void *)hl_table_find(&core->names, key, length + KEY_MORE);
     if (name) {
         name->refs++;
         return name;
@@ -28,8 +24,7 @@ struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t leng
     name->refs = 1;
     name->length = length & 0x7ff;
     name->master = master & 0x1f;
-    memcpy(name->bytes, bytes, length);
-    name->bytes[length + 1] = (char)master;
+    memcpy(name->bytes, key, length + KEY_MORE);
     if (hl_table_add(&core->names, &name->entry, name->bytes, length + KEY_MORE) == 0)
         return name;
     hl_memory_free(&core->host.memory, name);

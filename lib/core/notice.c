@@ -10,25 +10,18 @@ enum { BATCH = 1000, BATCH_US = 2000 };
 
 void hl_notices_init(struct hl_notices *notices, uint64_t (*look)(struct hl_core *core))
 {
-    TAILQ_INIT(&notices->losses);
-    TAILQ_INIT(&notices->news);
+    TAILQ_INIT(&notices->lists[NOTICE_LOSSES]);
+    TAILQ_INIT(&notices->lists[NOTICE_NEWS]);
     notices->look = look;
-}
-
-static struct hl_notice_list *list_of(struct hl_core *core, enum hl_notice_place place)
-{
-    struct hl_notice_list *const lists[] = {NULL, &core->notices.losses, &core->notices.news}; /* in the order of the
-                                                                                                  enum */
-    return lists[place];
 }
 
 static void move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_place place)
 {
-    struct hl_notice_list *from = list_of(core, (enum hl_notice_place)notice->place), *to = list_of(core, place);
-    if (from)
-        TAILQ_REMOVE(from, notice, entry);
-    if (to)
-        TAILQ_INSERT_TAIL(to, notice, entry);
+    struct hl_notice_list *lists = core->notices.lists;
+    if (notice->place != NOTICE_NOWHERE)
+        TAILQ_REMOVE(&lists[notice->place], notice, entry);
+    if (place != NOTICE_NOWHERE)
+        TAILQ_INSERT_TAIL(&lists[place], notice, entry);
     notice->place = (uint8_t)place;
 }
 
@@ -65,31 +58,24 @@ void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notic
 
 /* ---- the drain ---- */
 
-/* Losses first, even those caused by a callback of this drain; of the news only those before the marker. */
-static struct hl_notice *next_notice(struct hl_core *core, int is_for_losses)
-{
-    struct hl_notice *notice = TAILQ_FIRST(&core->notices.losses);
-    if (notice || is_for_losses)
-        return notice;
-    notice = TAILQ_FIRST(&core->notices.news);
-    return notice == &core->notices.marker ? NULL : notice;
-}
-
 static uint64_t look(struct hl_core *core) { return core->notices.looked_us = core->notices.look(core); }
 
+/* Losses first, even those caused by a callback of this drain; of the news only those before the marker. */
 static void drain(struct hl_core *core, int is_for_losses)
 {
     struct hl_notices *notices = &core->notices;
+    struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
     uint64_t ends_us = look(core) + BATCH_US;
-    struct hl_notice *notice;
     if (!hl_notices_are_due(core))
         return;
     move(core, &notices->marker, NOTICE_NEWS);
-    for (int reported = 0; !core->is_gone && reported < BATCH &&
-         (notice = next_notice(core, is_for_losses)) != NULL; reported++) {
+    for (int reported = 0; !core->is_gone && reported < BATCH; reported++) {
+        struct hl_notice *notice = TAILQ_EMPTY(losses) && !is_for_losses ? TAILQ_FIRST(news) : TAILQ_FIRST(losses);
+        if (!notice || notice == &notices->marker)
+            break;
         notice->ops->report(core, notice);
         /* too slow, but expired holds are reported now: the loop may do other work before our next turn */
-        if (!core->is_gone && look(core) > ends_us && TAILQ_EMPTY(&notices->losses))
+        if (!core->is_gone && look(core) > ends_us && TAILQ_EMPTY(losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
@@ -98,8 +84,7 @@ static void drain(struct hl_core *core, int is_for_losses)
         hl_host_wake_next_turn(&core->host);
 }
 
-/* One turn of the loop may bring several of our events: after a whole batch the rest waits for the next turn, except
- * losses. */
+/* A turn of the loop may bring several events: after a whole batch the rest waits for the next, except losses. */
 void hl_notices_deliver(struct hl_core *core)
 {
     int is_next_turn = core->notices.is_behind && core->host.is_armed;
@@ -111,21 +96,17 @@ void hl_notices_deliver(struct hl_core *core)
 
 int hl_notices_are_due(const struct hl_core *core)
 {
-    return !TAILQ_EMPTY(&core->notices.news) || !TAILQ_EMPTY(&core->notices.losses);
-}
-
-static void forget_list(struct hl_core *core, struct hl_notice_list *list)
-{
-    struct hl_notice *notice;
-    while ((notice = TAILQ_FIRST(list)) != NULL) {
-        move(core, notice, NOTICE_NOWHERE);
-        if (notice != &core->notices.marker)
-            notice->ops->forget(core, notice);
-    }
+    const struct hl_notice_list *lists = core->notices.lists;
+    return !TAILQ_EMPTY(&lists[NOTICE_NEWS]) || !TAILQ_EMPTY(&lists[NOTICE_LOSSES]);
 }
 
 void hl_notices_forget(struct hl_core *core)
 {
-    forget_list(core, &core->notices.losses);
-    forget_list(core, &core->notices.news);
+    struct hl_notice *notice;
+    for (unsigned place = NOTICE_LOSSES; place <= NOTICE_NEWS; place++)
+        while ((notice = TAILQ_FIRST(&core->notices.lists[place])) != NULL) {
+            move(core, notice, NOTICE_NOWHERE);
+            if (notice != &core->notices.marker)
+                notice->ops->forget(core, notice);
+        }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notice - a report to the user, queued until control goes back to the loop.
  *
- * An object with reports embeds a notice, whose table says how to make them. Two lists, losses
- * and news, are drained at the end of every call from the loop. Invariants: losses come before anything else (R6), and
- * before each report the client looks for holds that have expired; news come in the order in which they happened; news
- * caused by a callback are reported in a later turn, except a loss, so that no callback can keep the loop from turning;
- * a turn reports at most a bounded batch.
+ * An object with reports embeds a notice, whose table says how to make them. Two lists, losses and news, are drained at
+ * the end of every call from the loop. Invariants: losses come before anything else (R6), and before each report the
+ * client looks for holds that have expired; news come in the order in which they happened; news caused by a callback
+ * are reported in a later turn, except a loss, so that no callback can keep the loop from turning; a turn reports at
+ * most a bounded batch.
  * A notice leaves its list, and its changes are made, before its callback runs: inside a callback any call on any
  * object is legal, and after it only the core is touched. */
 #ifndef HL_CORE_NOTICE_H
@@ -18,25 +18,22 @@ struct hl_core;
 struct hl_notice;
 
 struct hl_notice_ops {
-    void (*report)(struct hl_core *core, struct hl_notice *notice); /* takes a bit, calls the user; may free the
-                                                                       notice */
-    void (*forget)(struct hl_core *core, struct hl_notice *notice); /* the client is abandoned: frees it without a
-                                                                       callback */
+    void (*report)(struct hl_core *core, struct hl_notice *notice); /* takes a bit, calls the user; may free it */
+    void (*forget)(struct hl_core *core, struct hl_notice *notice); /* abandoned: frees it without a callback */
 };
 
-enum hl_notice_place { NOTICE_NOWHERE, NOTICE_LOSSES, NOTICE_NEWS };
+enum hl_notice_place { NOTICE_NOWHERE, NOTICE_LOSSES, NOTICE_NEWS, NOTICE_PLACES };
 
 struct hl_notice {
     TAILQ_ENTRY(hl_notice) entry;
     const struct hl_notice_ops *ops;
-    uint32_t epoch;         /* of the handle when the call was accepted; if the handle has another number now, no
-                               callback runs */
+    uint32_t epoch;         /* the handle's when the call was accepted; if it has another now, no callback runs */
     uint8_t place, pending; /* enum above; bits of what to report, in the order of reporting */
 };
 TAILQ_HEAD(hl_notice_list, hl_notice);
 
 struct hl_notices {
-    struct hl_notice_list losses, news;
+    struct hl_notice_list lists[NOTICE_PLACES]; /* by place */
     struct hl_notice marker;
     uint64_t (*look)(struct hl_core *core); /* before each report: finds holds that have expired. Returns the time */
     uint64_t looked_us;                 /* the time of the latest look, right before the present report */
@@ -49,12 +46,10 @@ void hl_notices_deliver(struct hl_core *core); /* core->is_gone may be true afte
 int hl_notices_are_due(const struct hl_core *core);
 void hl_notices_forget(struct hl_core *core); /* the client is abandoned */
 
-void hl_notice_post(struct hl_core *core, struct hl_notice *notice, unsigned bit); /* a second post before the report
-                                                                                      changes nothing */
+void hl_notice_post(struct hl_core *core, struct hl_notice *notice, unsigned bit); /* twice: reported once */
 void hl_notice_post_loss(struct hl_core *core, struct hl_notice *notice, unsigned bit); /* before all news */
-unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice);     /* the lowest bit; after the last one the
-                                                                                notice leaves its list */
+unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice); /* the lowest bit; the last one unlists it */
 void hl_notice_withdraw(struct hl_core *core, struct hl_notice *notice, unsigned bit); /* these bits are not reported */
-void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice);       /* nothing of it is reported */
+void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice); /* nothing of it is reported */
 
 #endif

@@ -18,8 +18,7 @@ struct hl_terms {
     uint8_t replicas;             /* that must confirm a grant */
     uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
     uint8_t is_unguarded;         /* asks a server under its restart guard, too */
-    uint8_t is_internal;          /* of handles that the library made for another handle: not counted or listed, and
-                                     reported only to that one */
+    uint8_t is_internal;          /* of handles made for another handle: not counted or listed, reported only to that */
 };
 
 static inline void hl_terms_unref(struct hl_terms *terms)
