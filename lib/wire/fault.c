@@ -30,8 +30,7 @@ static int is_denied(const struct hl_reply *error)
            contains(error, "ACL failure in script") || contains(error, "The user executing the script can't");
 }
 
-/* Refused as a whole command, or by a script's reads, which come before its writes. A script may meet a missing right
- * halfway. */
+/* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
 static int has_left_nothing(const struct hl_reply *error)
 {
     int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
@@ -43,16 +42,17 @@ struct hl_fault hl_fault_of(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING",     "MASTERDOWN", "BUSY",      "OOM",   "NOREPLICAS",
                                           "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", NULL};
+    hilock_status status = HILOCK_SERVER;
     if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") ||
         contains(error, "Script killed by user") || contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
     if (is_denied(error))
-        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, has_left_nothing(error)};
-    return (struct hl_fault){HL_FAULT_LASTING,
-                             hl_reply_has_code(error, "WRONGTYPE") ? HILOCK_WRONG_KIND : HILOCK_SERVER,
-                             has_left_nothing(error)};
+        status = HILOCK_DENIED;
+    else if (hl_reply_has_code(error, "WRONGTYPE"))
+        status = HILOCK_WRONG_KIND;
+    return (struct hl_fault){HL_FAULT_LASTING, status, has_left_nothing(error)};
 }
 
 /* ---- the right that is missing ---- */
@@ -66,21 +66,17 @@ static void add_word(struct hl_text *right, const char *word)
         *c = (char)tolower((unsigned char)*c);
 }
 
-static const char *line_of(const char *text, unsigned long number)
-{
-    while (text && --number)
-        text = (text = strchr(text, '\n')) ? text + 1 : NULL;
-    return text;
-}
-
 /* "script: <sha1>, on @user_script:<line>." */
 static void read_script(struct hl_text *right, const char *words)
 {
     static const char head[] = "script: ", place[] = "@user_script:", call[] = "call('";
     const char *sha1 = strstr(words, head), *number = strstr(words, place), *line = NULL, *end;
-    for (const struct hl_script *const *script = hl_scripts; sha1 && number && *script; script++)
+    unsigned long lines = number ? strtoul(number + sizeof place - 1, NULL, 10) : 0; /* 0: no script has that many */
+    for (const struct hl_script *const *script = hl_scripts; sha1 && *script; script++)
         if (strncmp(sha1 + sizeof head - 1, (*script)->sha1, SHA1_LENGTH) == 0)
-            line = line_of((*script)->text, strtoul(number + sizeof place - 1, NULL, 10));
+            line = (*script)->text;
+    while (line && --lines)
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
     if (!line)
         return;
     end = line + strcspn(line, "\n");

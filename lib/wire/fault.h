@@ -12,8 +12,7 @@
 
 enum hl_fault_kind {
     HL_FAULT_NOSCRIPT,  /* load it and ask again with the same id */
-    HL_FAULT_PASSING,   /* not now: read-only, loading, busy, out of memory, too few replicas, its node's restart
-                           guard: UNWRITABLE */
+    HL_FAULT_PASSING,   /* not now: read-only, loading, out of memory, too few replicas, restart guard..: UNWRITABLE */
     HL_FAULT_LASTING    /* rights, wrong type, anything else: asking again will not help */
 };
 

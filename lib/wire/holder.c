@@ -5,22 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a label. No space, because spaces separate the words of a waiter at the store, and no colon, because colons
- * separate the parts of a holder. */
+/* Of a label. Spaces separate the words of a waiter at the store, and colons the parts of a holder. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,";
 
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label)
 {
     size_t length = label ? strnlen(label, HL_LABEL_MAX) : 0;
-    char *at = to + HL_UUID_LENGTH;
-    memcpy(to, uuid, HL_UUID_LENGTH);
+    char *at = mempcpy(to, uuid, HL_UUID_LENGTH);
     *at++ = ':';
     at += hl_command_decimal(at, n);
-    if (!length)
-        return (size_t)(at - to);
-    *at++ = ':';
-    memcpy(at, label, length);
-    return (size_t)(at - to) + length;
+    if (length) {
+        *at++ = ':';
+        at = mempcpy(at, label, length);
+    }
+    return (size_t)(at - to);
 }
 
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, const char *label)

@@ -41,12 +41,6 @@ size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
     return put(to, word, "=", name, length);
 }
 
-void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length)
-{
-    char *key = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
-    hl_command_add(command, key, hl_key_write(key, word, name, length));
-}
-
 size_t hl_key_channel_write(char *to, const char *name, size_t length)
 {
     return put(to, "redisson_lock__channel", ":", name, length);
@@ -58,10 +52,4 @@ size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *
     to[used] = ':';
     memcpy(to + used + 1, heir, heir_length);
     return used + 1 + heir_length;
-}
-
-void hl_key_channel_add(struct hl_command *command, const char *name, size_t length)
-{
-    char *channel = hl_command_room(command, length + HL_KEY_PREFIX_MAX);
-    hl_command_add(command, channel, hl_key_channel_write(channel, name, length));
 }

@@ -2,27 +2,22 @@
 /* keys - the names of a lock's keys and channels, and which lock names are good.
  * All keys of a lock share one hash slot: the channel is Redisson's, "p:{N}", or "p:N" where N has a tag of its own. So
  * "a" and "{a}" share a channel, which costs a needless wake-up. A key of ours is "p:{N}" or "p=N": no two names share
- * one. Hence the rule on braces: none at all, or the first '{' opens a non-empty {...}; with "x}y" or "a{}b{c}" the
- * keys would fall into different slots. */
+ * one. Hence the rule on braces: none at all, or the first '{' opens a non-empty {...}; else the slots differ. */
 #ifndef HL_WIRE_KEYS_H
 #define HL_WIRE_KEYS_H
 
-#include "base/command.h"
+#include <stddef.h>
 
 enum { HL_KEY_PREFIX_MAX = 32, HL_HEIR_MAX = 128 };
 
 extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
 
 int hl_key_has_good_braces(const char *name, size_t length);
-int hl_key_is_reserved(const char *name, size_t length); /* begins like our keys or Redisson's: it could be another
-                                                            lock's key */
+int hl_key_is_reserved(const char *name, size_t length); /* begins like our keys or Redisson's: may be another lock's */
 /* needs length + HL_KEY_PREFIX_MAX bytes; no terminator */
 size_t hl_key_write(char *to, const char *word, const char *name, size_t length);
-/* the same, as an argument */
-void hl_key_add(struct hl_command *command, const char *word, const char *name, size_t length);
 size_t hl_key_channel_write(char *to, const char *name, size_t length); /* as hl_key_write: the channel of releases */
 /* needs HL_HEIR_MAX bytes more: the channel on which Redisson's fair lock wakes the first of its queue */
 size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length);
-void hl_key_channel_add(struct hl_command *command, const char *name, size_t length);
 
 #endif

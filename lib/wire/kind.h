@@ -33,8 +33,7 @@ struct hl_params { /* its other arguments; a kind ignores those that it does not
     const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
                               queue, and may have a name that is left to others */
     int is_try;            /* acquire: a try, which takes no place in the queue */
-    unsigned own;          /* release: the number of our own listeners on the channel. HL_OWN_ALL: it never leaves the
-                              name to others */
+    unsigned own;          /* release: our listeners on the channel. HL_OWN_ALL: it never leaves the name to others */
 };
 
 #define HL_TICKET_UNKNOWN UINT64_MAX /* it was asked for and not answered */
@@ -53,8 +52,7 @@ enum hl_find { HL_FIND_OURS, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND
 enum hl_result {
     HL_YES,   /* peek: free. acquire: ours, with `token`. renew: it was ours. release: it was, and is free now */
     HL_NO,    /* acquire, peek: `holder` has it. renew, release: the store does not know this hold */
-    HL_AGAIN, /* acquire: not free, or ours already: the second question decides. release: this form cannot: use the
-                 other */
+    HL_AGAIN, /* acquire: not free, or ours already: the second question decides. release: it needs the other form */
     HL_LATE,  /* acquire: not done: the server's clock, server_us, was past not_after */
     HL_FAULT  /* not done, as far as the store says: `fault`, `quote` */
 };
@@ -71,8 +69,7 @@ struct hl_response {
     size_t holder_length;
     uint64_t ticket;             /* acquire NO: the id stands in the queue; 0: it does not */
     uint32_t position, waiters;  /* acquire NO, peek: place in the queue, 1 is next, 0 not in it; its length */
-    int hands_over;              /* acquire NO: the holder's release grants; 0: it is published on the unlock
-                                    channel, if at all */
+    int hands_over;              /* acquire NO: its release grants; 0: is published on the unlock channel, if at all */
     const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
                                     is known; dies with the reply */
     size_t heir_length;
@@ -93,11 +90,9 @@ typedef struct hl_response hl_parse_fn(const struct hl_reply *reply, enum hl_for
 struct hl_kind {
     hilock_kind kind;
     int has_queue;          /* there is a queue at the store, in which a waiter has a place */
-    int place_each;         /* every waiting handle has a place; else a client has one for each name, and its handles
-                               wait behind that */
+    int place_each;         /* every waiting handle has a place; else a client has one for each name */
     const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
-    int hands_on;           /* acquire reserves tokens: one hold may serve several handles of a client, one after the
-                               other */
+    int hands_on;           /* acquire reserves tokens: a hold may serve handles of a client one after the other */
     hl_encode_fn *acquire, *renew, *release;
     hl_parse_fn *acquired, *renewed, *released;
     hl_encode_fn *peek;           /* an operator's request: reads the holder */

@@ -20,28 +20,28 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
     static const char *const others[] = {hl_key_queue, hl_key_token};
     hl_command_evalsha(command, script, keys);
     hl_command_add(command, target->name, target->name_length);
-    for (size_t i = 0; i + 1 < keys; i++)
-        hl_key_add(command, others[i], target->name, target->name_length);
+    for (size_t i = 0; i + 1 < keys; i++) {
+        char *key = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
+        hl_command_add(command, key, hl_key_write(key, others[i], target->name, target->name_length));
+    }
 }
 
-/* Several terms in one argument, because each argument costs the server as much as half a command: they stand in the
- * command's room from `begun` on. */
-static void end_terms(struct hl_command *command, size_t begun)
+/* Several terms go into one argument, the last: each argument costs the server as much as half a command. */
+static void begin_terms(struct hl_command *command) { hl_command_add(command, hl_command_room(command, 0), 0); }
+
+static void add_bytes(struct hl_command *command, const char *bytes, size_t length)
 {
-    hl_command_add(command, command->room + begun, command->used - begun);
+    memcpy(hl_command_room(command, length), bytes, length);
+    command->lengths[command->argc - 1] += length;
 }
 
-static void add_text(struct hl_command *command, const char *text)
-{
-    memcpy(hl_command_room(command, strlen(text)), text, strlen(text));
-}
+static void add_text(struct hl_command *command, const char *text) { add_bytes(command, text, strlen(text)); }
 
 static void add_number(struct hl_command *command, const char *before, uint64_t number)
 {
-    char *digits;
+    char digits[HL_DECIMAL_MAX];
     add_text(command, before);
-    digits = hl_command_room(command, HL_DECIMAL_MAX);
-    command->used -= HL_DECIMAL_MAX - hl_command_decimal(digits, number);
+    add_bytes(command, digits, hl_command_decimal(digits, number));
 }
 
 /* The server compares sixteen digits, which last until the year 2286. */
@@ -52,17 +52,15 @@ static void add_not_after(struct hl_command *command, uint64_t not_after_ms)
     uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
     size_t length = hl_command_decimal(digits, us);
     add_text(command, &"0000000000000000"[length]);
-    memcpy(hl_command_room(command, length), digits, length);
+    add_bytes(command, digits, length);
 }
 
-static void add_ticket(struct hl_command *command, const char *before, uint64_t ticket)
+static void add_ticket(struct hl_command *command, uint64_t ticket)
 {
-    if (ticket != HL_TICKET_UNKNOWN) {
-        add_number(command, before, ticket);
-        return;
-    }
-    add_text(command, before);
-    add_text(command, "?");
+    if (ticket == HL_TICKET_UNKNOWN)
+        add_text(command, " ?");
+    else
+        add_number(command, " ", ticket);
 }
 
 /* All of a place but its holder in front and the time behind. */
@@ -78,19 +76,17 @@ static void add_place(struct hl_command *command, const struct hl_params *params
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    size_t begun;
     begin(command, &hl_script_mutex_acquire, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
-    begun = command->used;
+    begin_terms(command);
     add_not_after(command, params->not_after_ms);
     if (!params->channel)
         add_text(command, " *");
     else if (!params->is_try) {
-        add_ticket(command, " ", params->ticket);
+        add_ticket(command, params->ticket);
         add_place(command, params);
     }
-    end_terms(command, begun);
     hl_command_add_number(command, params->token_ttl_ms * 1000 + params->reserved);
     return HL_FORM_SCRIPT;
 }
@@ -105,47 +101,36 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
     return HL_FORM_SCRIPT;
 }
 
-static const char *publish_of(const struct hl_params *params) { return params->is_sharded ? "SPUBLISH" : "PUBLISH"; }
+/* The channel of releases, and how to publish there. */
+static void add_channel(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+{
+    char *channel = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
+    hl_command_add(command, channel, hl_key_channel_write(channel, target->name, target->name_length));
+    hl_command_add_word(command, params->is_sharded ? "SPUBLISH" : "PUBLISH");
+}
 
 /* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue may be
  * on neither. The second form names one key: it frees the name, and the first waiter's heartbeat finds it free. */
-static enum hl_form release_by_one_key(struct hl_command *command, const struct hl_target *target,
-                                       const struct hl_params *params)
-{
-    begin(command, &hl_script_free, 1, target);
-    hl_holder_add(command, target->uuid, target->id, target->label);
-    hl_key_channel_add(command, target->name, target->name_length);
-    hl_command_add_word(command, publish_of(params));
-    return HL_FORM_NARROW;
-}
-
-static void add_next(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
-{
-    size_t begun = command->used;
-    char *holder = hl_command_room(command, HL_HOLDER_MAX);
-    command->used -= HL_HOLDER_MAX - hl_holder_write(holder, target->uuid, params->next_id, target->label);
-    add_place(command, params);
-    end_terms(command, begun);
-}
-
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    size_t begun;
-    if (params->is_second)
-        return release_by_one_key(command, target, params);
-    begin(command, &hl_script_mutex_release, 3, target);
+    char next[HL_HOLDER_MAX];
+    begin(command, params->is_second ? &hl_script_free : &hl_script_mutex_release, params->is_second ? 1 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
-    begun = command->used;
+    if (params->is_second) {
+        add_channel(command, target, params);
+        return HL_FORM_NARROW;
+    }
+    begin_terms(command);
     add_number(command, params->is_sharded ? "S" : "", params->own);
-    add_ticket(command, " ", params->ticket);
+    add_ticket(command, params->ticket);
     add_number(command, " ", params->token_ttl_ms);
-    if (params->next_id)
-        add_number(command, " ", params->lease_ms);
-    end_terms(command, begun);
     if (!params->next_id)
         return HL_FORM_SCRIPT;
-    add_next(command, target, params);
+    add_number(command, " ", params->lease_ms);
+    begin_terms(command);
+    add_bytes(command, next, hl_holder_write(next, target->uuid, params->next_id, target->label));
+    add_place(command, params);
     return HL_FORM_NEXT;
 }
 
@@ -162,14 +147,12 @@ void hl_queued_force(struct hl_command *command, const struct hl_target *target,
     begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
           params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
     hl_command_add(command, holder, holder_length);
-    hl_key_channel_add(command, target->name, target->name_length);
-    hl_command_add_word(command, publish_of(params));
+    add_channel(command, target, params);
 }
 
 /* ---- what is heard ---- */
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: the name has no holder, and is left to others for
- * hands_over ms. */
+/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: no holder; left to others for hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);

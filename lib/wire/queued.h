@@ -20,8 +20,7 @@ struct hl_push {
     enum { HL_PUSH_GRANT, HL_PUSH_YIELD, HL_PUSH_NONSENSE } what;
     uint64_t id;          /* of the acquisition */
     uint64_t number;      /* GRANT: of the heartbeat that it counts from */
-    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock; UINT64_MAX: it was set back
-                             between them */
+    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock; UINT64_MAX: which was set back */
     uint64_t lease_us;    /* GRANT */
     uint64_t token;       /* GRANT */
     uint64_t pause_us;    /* YIELD */
@@ -37,8 +36,7 @@ enum { HL_FAIR_CHANNEL_MAX = 64 };
 /* The channel on which a client hears of its grants, as its heartbeats name it; sharded: the channel itself begins
  * after the '!'. tag: "", or the hash tag of the lock's slot. */
 void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
-/* The second part of an answer to a release of form NEXT: about the next acquisition, as if it were an acquire's. 0: it
- * was not asked for */
+/* The second part of an answer of form NEXT: an acquire's, about the next acquisition. 0: it was not asked for */
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next);
 /* another client's holder: NONSENSE */
 struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid);

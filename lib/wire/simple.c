@@ -4,19 +4,15 @@
 
 #include "base/plant.h"
 #include "wire/holder.h"
-#include "wire/keys.h"
 #include "wire/scripts.h"
 
-static void begin_script(struct hl_command *command, const struct hl_script *script, const struct hl_target *target)
+/* script NULL: a native SET */
+static void begin(struct hl_command *command, const struct hl_script *script, const struct hl_target *target)
 {
-    hl_command_evalsha(command, script, 1);
-    hl_command_add(command, target->name, target->name_length);
-    hl_holder_add(command, target->uuid, target->id, target->label);
-}
-
-static void begin_set(struct hl_command *command, const struct hl_target *target)
-{
-    hl_command_begin(command, "SET");
+    if (script)
+        hl_command_evalsha(command, script, 1);
+    else
+        hl_command_begin(command, "SET");
     hl_command_add(command, target->name, target->name_length);
     hl_holder_add(command, target->uuid, target->id, target->label);
 }
@@ -24,10 +20,8 @@ static void begin_set(struct hl_command *command, const struct hl_target *target
 enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    if (params->is_second)
-        begin_script(command, &hl_script_simple_acquire, target);
-    else {
-        begin_set(command, target);
+    begin(command, params->is_second ? &hl_script_simple_acquire : NULL, target);
+    if (!params->is_second) {
         hl_command_add_word(command, "NX");
         hl_command_add_word(command, "PX");
     }
@@ -37,11 +31,9 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
 
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY)) {
-        begin_set(command, target);
+    begin(command, HL_PLANTED(SIMPLE_RENEWS_BLINDLY) ? NULL : &hl_script_simple_renew, target);
+    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY))
         hl_command_add_word(command, "PX");
-    } else
-        begin_script(command, &hl_script_simple_renew, target);
     hl_command_add_number(command, params->lease_ms);
     return HL_FORM_SCRIPT;
 }
@@ -54,26 +46,21 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_targe
         hl_command_begin(command, "DEL");
         hl_command_add(command, target->name, target->name_length);
     } else
-        begin_script(command, &hl_script_simple_release, target);
+        begin(command, &hl_script_simple_release, target);
     return HL_FORM_SCRIPT;
 }
 
-/* As a peek's answer, but the name is not free. */
-static struct hl_response held(const struct hl_reply *reply)
-{
-    const struct hl_response held = hl_response_peeked(reply, HL_FORM_SCRIPT);
-    return held.result == HL_NO ? held : hl_response_fault(reply);
-}
-
+/* A script that finds the name held answers as a peek does. */
 struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
 {
+    const struct hl_response held = hl_response_peeked(reply, form);
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
         return (struct hl_response){.result = HL_YES};
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_response){.result = HL_AGAIN};
     if (form == HL_FORM_SCRIPT && reply->type == HL_REPLY_INTEGER && reply->integer == 1)
         return (struct hl_response){.result = HL_YES};
-    return form == HL_FORM_SCRIPT ? held(reply) : hl_response_fault(reply);
+    return form == HL_FORM_SCRIPT && held.result == HL_NO ? held : hl_response_fault(reply);
 }
 
 struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form form)
