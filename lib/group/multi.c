@@ -10,7 +10,7 @@
  *
  * It cannot deadlock with other multis: a waiting multi holds only names before the one it waits for, and a holder that
  * waits for nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and
- * does not hand over: so a multi keeps nothing for longer than KEEP_US behind a holder that does not hand over. */
+ * does not hand over: so every KEEP_US a multi that keeps names looks who holds the one that it waits for. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "group/news.h"
@@ -120,8 +120,8 @@ static void lost(struct hl_group *group)
 /* It steps aside for longer each time, up to 64 round trips, so that programs with another order also get through. */
 static void tick(struct hl_group *group)
 {
-    const struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    int is_behind_others = group->step == GATHERING && acquire && hl_acquire_is_behind_others(acquire);
+    struct hl_acquire *acquire = group->members[group->at].lock->acquire;
+    int is_behind_others = group->step == GATHERING && acquire && hl_acquire_check_holder(acquire);
     if (is_behind_others && !HL_PLANTED(MULTI_KEEPS)) {
         hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
                       hl_last_words_of(hl_group_core(group), acquire, HILOCK_TIMED_OUT));

@@ -282,11 +282,18 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         sleep_on(acquire);
 }
 
-int hl_acquire_is_behind_others(const struct hl_acquire *acquire)
+/* A waiter in line behind another one knows what that one knows. */
+int hl_acquire_check_holder(struct hl_acquire *acquire)
 {
-    const struct hl_queue_place *place = acquire->place;
-    return acquire->state == ACQUIRE_SLEEPING && !acquire->lock->name->hold &&
-           (!place || (place->ticket && !place->hands_over));
+    const struct hl_name *name = acquire->lock->name;
+    struct hl_acquire *asker = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->gate->line) : acquire;
+    if (asker->state != ACQUIRE_SLEEPING || name->hold)
+        return 0;
+    if (!asker->place || (asker->place->ticket && !asker->place->hands_over))
+        return 1;
+    if (!HL_PLANTED(MULTI_ASKS_ONCE))
+        hl_place_wake(asker->place, 0);
+    return 0;
 }
 
 /* ---- its reports ---- */

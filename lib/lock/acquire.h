@@ -30,7 +30,8 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
                                hilock_result_fn *on_result, void *user);
 int hl_acquire_may_ask(struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is advanced again later */
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
-int hl_acquire_is_behind_others(const struct hl_acquire *acquire); /* the holder is another program, whose release does
-                                                                      not hand over */
+/* 1: the holder is another program, whose release does not hand over. 0: it was not, and is asked for again: when the
+ * holder changes, only the first in the queue gets a message */
+int hl_acquire_check_holder(struct hl_acquire *acquire);
 
 #endif

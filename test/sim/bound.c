@@ -32,7 +32,7 @@ static int is_judged(const struct sim *sim, unsigned name)
     for (unsigned i = 0; i < sim->actors_count; i++)
         if (sim_wants(&sim->actors[i], name) && is_odd(&sim->actors[i]))
             return 0;
-    return !sim->strains || sim->is_healed;
+    return !sim_java_wants(sim, &sim->names[name]) && (!sim->strains || sim->is_healed);
 }
 
 /* The present one may be it. */

@@ -404,6 +404,8 @@ void sim_check_names(struct sim *sim)
     for (unsigned i = 0; i < sim->places_count; i++)
         store_now(sim->places[i].store);
     sim_share_passed(sim);
+    for (unsigned i = 0; i < sim->actors_count; i++)
+        sim_java_passed(&sim->actors[i]);
     for (unsigned i = 0; i < sim->names_count; i++) {
         if (sim_is_unsettled(sim, &sim->names[i]))
             sim->names[i].unsettled_us = sim->world.time.now_us;

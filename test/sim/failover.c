@@ -47,6 +47,7 @@ static void on_promoted(void *arg)
         return;
     sim_trace(world, "fault: a replica takes over");
     world->sometimes[SIM_FAULT_FAILOVER]++;
+    sim_java_cut(place->sim);
     place->former = place->store;
     place->store = place->at->store = sim_server_new(place);
     sim_server_started(place); /* another run than was known: a restart guard begins */

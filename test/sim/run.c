@@ -89,6 +89,8 @@ static unsigned unserved(const struct sim *sim)
     unsigned count = 0;
     for (unsigned i = 0; i < sim->actors_count; i++)
         count += !sim->actors[i].served;
+    for (unsigned i = 0; i < sim->javas_count; i++)
+        count += !sim->javas[i].served;
     return count;
 }
 
@@ -106,6 +108,8 @@ static void demand_progress(struct sim *sim)
                                                                                                                                out */
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim->actors[i].served = 0;
+    for (unsigned i = 0; i < sim->javas_count; i++)
+        sim->javas[i].served = 0;
     while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us &&
            !sim->world.is_broken)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
@@ -114,6 +118,9 @@ static void demand_progress(struct sim *sim)
             sim_violate(&sim->world, "I6",
                         "%u handles are not served, long after the heal: %s, kind %d, of %u names", unserved(sim),
                         sim->actors[i].who, sim->actors[i].kind, sim->actors[i].names_count);
+    for (unsigned i = 0; i < sim->javas_count && !sim->world.is_broken; i++)
+        if (!sim->javas[i].served)
+            sim_violate(&sim->world, "I6", "%s, of %u names, is not served, long after the heal", sim->javas[i].holder, sim->javas[i].count);
 }
 
 static void on_closed(void *user) { ((struct sim_process *)user)->client = NULL; }
@@ -139,6 +146,7 @@ static void close_all(struct sim *sim)
 {
     uint64_t bound_us = sim->world.time.now_us + END_US + 4000u * (uint64_t)sim->lease_ms;
     sim->is_ending = 1;
+    sim_java_end(sim);
     for (unsigned i = 0; i < sim->processes_count; i++)
         if (sim->processes[i].client && !sim->processes[i].is_closing)
             (void)hilock_client_close(sim->processes[i].client, 0, on_closed, &sim->processes[i]);
@@ -173,6 +181,7 @@ void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct
     sim_sets_init(sim);
     populate(sim);
     sim_faults_start(sim);
+    sim_java_start(sim);
     while (sim->world.time.now_us < phase_us(sim) && !sim->world.is_broken)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     sim_faults_heal(sim);

@@ -54,6 +54,7 @@ void sim_server_free(struct store *store)
 void sim_server_restart(struct sim_place *place, int keeps_data)
 {
     net_reset_at(&place->sim->net, place->store, NET_ALL);
+    sim_java_cut(place->sim);
     store_restart(place->store, keeps_data);
     sim_server_started(place);
 }

@@ -61,6 +61,7 @@ enum sim_strain {
     STRAIN_MEMORY,    /* allocations fail, one of many or for a while */
     STRAIN_CALLBACKS, /* some of the user's go on for up to 1.5 leases */
     STRAIN_HOLES,     /* of a cluster: slots without a server */
+    STRAIN_JAVA,      /* programs of another library, at a single server */
     SIM_STRAINS
 };
 int sim_strain_find(const char *word, enum sim_strain *ret_strain);
@@ -78,6 +79,24 @@ void sim_strain_lingers(struct sim_process *process);  /* last in a callback of 
 
 void sim_names_choose(struct sim *sim); /* their texts */
 void sim_names_refused(struct sim_process *process, const struct hilock_lock_options *options); /* I5: bad ones are */
+
+/* ---- java.c ---- */
+
+enum { SIM_JAVAS_MAX = 3, SIM_JAVA_NAMES = 3 };
+struct sim_java {
+    struct sim *sim;
+    struct store_peer *peer; /* of the channel of names[had], while it waits; NULL: it does not */
+    char holder[16];
+    unsigned names[SIM_JAVA_NAMES], count, had, served; /* served: since the heal */
+    uint64_t until_us;       /* true time: then it gives back what it has */
+    struct world_event next;
+};
+void sim_java_start(struct sim *sim);
+void sim_java_cut(struct sim *sim); /* their server is gone, or restarts */
+void sim_java_end(struct sim *sim); /* they give back what they have, and stop */
+int sim_java_wants(const struct sim *sim, const struct sim_name *name);
+struct sim_actor;
+void sim_java_passed(struct sim_actor *actor); /* I20: now and then */
 
 /* ---- server.c ---- */
 
@@ -196,6 +215,7 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     hilock_validity *validity;             /* of the hold validity_id of the client validity_uuid; NULL: none */
     uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];
+    uint64_t behind_java_us, behind_java_id; /* true time since which it keeps this hold behind another program */
     uint64_t named_us; /* true time since which its handle has these names */
     uint64_t asked_us; /* true time of the latest acquire */
     uint64_t lacks;    /* allocations that its process had been refused by then */
@@ -307,7 +327,8 @@ struct sim {
     struct sim_process processes[SIM_PROCESSES_MAX];
     struct sim_actor actors[SIM_HANDLES_MAX];
     struct sim_name names[SIM_NAMES_MAX];
-    unsigned places_count, processes_count, actors_count, names_count;
+    struct sim_java javas[SIM_JAVAS_MAX];
+    unsigned places_count, processes_count, actors_count, names_count, javas_count;
     int has_extras; /* actors extend, enter again, keep validities */
     int has_multis; /* some want several names at once */
     int has_replicas; /* some want replicas to confirm, and replicas fall behind */

@@ -17,6 +17,8 @@
     X(BOUND_JUDGED, "looks at a wait whose length its place in the queue bounds")  \
     X(MULTI_GRANTED, "multis granted")                                            \
     X(MULTI_CONTENDED, "multis granted after an attempt in vain")                 \
+    X(JAVA_GRANTED, "locks and multilocks of another library")                   \
+    X(JAVA_KEPT_FROM, "looks at a multi that keeps names behind another library") \
     X(CONFIRMED, "grants that replicas confirmed")                                \
     X(CONFIRMED_STANDS, "looks at one of those in a place that took over and lost other things") \
     X(UNCONFIRMED, "WAITs that too few replicas answered")                        \

@@ -13,6 +13,7 @@ static const struct { const char *word; double chance; int is_fault; } strains[S
     [STRAIN_MEMORY] = {"memory", 0.15, 1},
     [STRAIN_CALLBACKS] = {"callbacks", 0.15, 1},
     [STRAIN_HOLES] = {"holes", 0.15, 1},
+    [STRAIN_JAVA] = {"java", 0.25, 0},
 };
 
 int sim_strain_find(const char *word, enum sim_strain *ret_strain)
