@@ -17,13 +17,6 @@ static void next_after(struct sim_actor *actor, uint64_t delay_us)
     world_start(time, &actor->next, time->now_us + delay_us);
 }
 
-/* An actor with several names needs a moment in which all are free. If many share few names over a slow network, all must rest longer. */
-static uint64_t spacious_us(const struct sim *sim)
-{
-    uint64_t use_us = 20000 + 8 * ((uint64_t)sim->swarm.latency_us + sim->swarm.tail_us), all_us = 4 * use_us * sim->actors_count / sim->names_count;
-    return sim->sets.count && all_us > 1000000 ? all_us : 1000000;
-}
-
 static void rest(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
@@ -37,9 +30,11 @@ static void rest(struct sim_actor *actor)
         next_after(actor, sim_between(&sim->world.workload, 0, 1000));
     else if (sim->is_duel) /* until an unneeded subscription is dropped; or so long that the other one is on its own */
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.5) ? 1300000 : 8000000));
-    else if (sim->has_multis && sim->is_healed)
-        next_after(actor, sim_between(&sim->world.workload, 0, spacious_us(sim)));
-    else
+    else if (sim->has_multis && sim->is_healed) {
+        /* An actor with several names needs a moment in which all are free. If many share few names over a slow network, all must rest longer. */
+        uint64_t use_us = 20000 + 8 * ((uint64_t)sim->swarm.latency_us + sim->swarm.tail_us), all_us = 4 * use_us * sim->actors_count / sim->names_count;
+        next_after(actor, sim_between(&sim->world.workload, 0, sim->sets.count && all_us > 1000000 ? all_us : 1000000));
+    } else
         next_after(actor, sim_between(&sim->world.workload, 0, sim_chance(&sim->world.workload, 0.1) ? 2000000 : 30000));
 }
 
@@ -202,14 +197,6 @@ static void on_released(const struct hilock_result *result, void *user)
 
 /* ---- turns ---- */
 
-/* Most alike, so that holds can be handed on; some with a lease of their own, and some that are content with little, or with much only. */
-static void choose_lease(struct sim_actor *actor, struct hl_random *random)
-{
-    uint32_t lease_ms = sim_of(actor)->lease_ms;
-    actor->lease_ms = lease_ms >= 500 && sim_chance(random, 0.15) ? lease_ms / 4 : lease_ms;
-    actor->least_ms = sim_chance(random, 0.2) ? actor->lease_ms / 8 : sim_chance(random, 0.2) ? actor->lease_ms / 10 * 8 : actor->lease_ms / 2;
-}
-
 /* Some of those of its kind, in any order; name is the first. */
 static void choose_names(struct sim_actor *actor)
 {
@@ -240,26 +227,21 @@ static hilock_status create(struct sim_actor *actor, const struct hilock_lock_op
     return hilock_multi_create(&actor->lock, actor->process->client, names, options);
 }
 
-/* All of them, or fewer; for as long as the library thinks good, or hardly at all. */
-static void choose_replicas(struct sim_actor *actor, uint32_t *ret_timeout_ms)
-{
-    struct sim *sim = sim_of(actor);
-    struct hl_random *random = &sim->world.sets;
-    actor->replicas = sim->has_replicas && sim_chance(random, 0.6) ? (unsigned)sim_between(random, 1, sim_replicas_max(sim)) : 0;
-    *ret_timeout_ms = actor->replicas && sim_chance(random, 0.5) ? (uint32_t)sim_between(random, 1, actor->lease_ms) : 0;
-}
-
 static void make_lock(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
     struct hl_random *random = &sim->world.workload;
-    struct hl_random wakes = *random; /* a copy: no seed plays anything else for it */
+    struct hl_random wakes = *random, *sets = &sim->world.sets; /* a copy: no seed plays anything else for it */
     uint32_t replica_timeout_ms;
     hilock_status status;
     uint64_t lacks = actor->process->memory.refused;
     actor->named_us = sim->world.time.now_us;
-    choose_lease(actor, &wakes);
-    choose_replicas(actor, &replica_timeout_ms);
+    /* Most alike, so that holds can be handed on; some with a lease of their own, and some that are content with little, or with much only. */
+    actor->lease_ms = sim->lease_ms >= 500 && sim_chance(&wakes, 0.15) ? sim->lease_ms / 4 : sim->lease_ms;
+    actor->least_ms = sim_chance(&wakes, 0.2) ? actor->lease_ms / 8 : sim_chance(&wakes, 0.2) ? actor->lease_ms / 10 * 8 : actor->lease_ms / 2;
+    /* All of them, or fewer; for as long as the library thinks good, or hardly at all. */
+    actor->replicas = sim->has_replicas && sim_chance(sets, 0.6) ? (unsigned)sim_between(sets, 1, sim_replicas_max(sim)) : 0;
+    replica_timeout_ms = actor->replicas && sim_chance(sets, 0.5) ? (uint32_t)sim_between(sets, 1, actor->lease_ms) : 0;
     actor->is_renewed = !sim_chance(random, 0.1);
     actor->hold_max_ms = sim_chance(random, 0.1) ? 2 * sim->lease_ms : 0;
     actor->name = (unsigned)hl_random_below(random, sim->names_count);
@@ -338,15 +320,6 @@ static uint32_t some_wait_ms(struct sim *sim)
     return (uint32_t)sim_between(random, 1, sim_chance(random, 0.5) ? 200 : 5000);
 }
 
-/* The moments that matter are between a question, its answer and the subscription: there the other one lets go. */
-static void provoke(struct sim *sim)
-{
-    struct hl_random *random = &sim->world.workload;
-    for (unsigned i = 0; i < sim->actors_count; i++)
-        if (sim->actors[i].state == ACTOR_HOLDS && sim_chance(random, 0.5))
-            next_after(&sim->actors[i], sim_between(random, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)));
-}
-
 static void acquire(struct sim_actor *actor)
 {
     struct sim *sim = sim_of(actor);
@@ -371,8 +344,10 @@ static void acquire(struct sim_actor *actor)
     actor->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : wait_ms == HILOCK_TRY ? 0 : sim_process_now_us(actor->process) + (uint64_t)wait_ms * 1000;
     sim_trace(&sim->world, "%s wants %s for %u ms", actor->who, sim->names[actor->name].text, wait_ms);
     status = hilock_acquire(actor->lock, wait_ms, on_result, actor);
-    if (sim->is_duel)
-        provoke(sim);
+    /* The moments that matter are between a question, its answer and the subscription: there the other one lets go. */
+    for (unsigned i = 0; sim->is_duel && i < sim->actors_count; i++)
+        if (sim->actors[i].state == ACTOR_HOLDS && sim_chance(&sim->world.workload, 0.5))
+            next_after(&sim->actors[i], sim_between(&sim->world.workload, 0, 4 * (uint64_t)(sim->swarm.latency_us + sim->swarm.tail_us)));
     if (status != HILOCK_OK) {
         if (status != HILOCK_CLOSED && !sim_strain_excuses(actor->process, actor->lacks, status))
             sim_violate(&sim->world, "I5", "acquire refused: %s", hilock_client_refusal(actor->process->client));

@@ -46,13 +46,6 @@ static uint64_t longest_us(const struct sim *sim, unsigned n)
     return present_us > name->tenure_us ? present_us : name->tenure_us;
 }
 
-static uint64_t bound_us(const struct sim *sim, const struct sim_actor *actor)
-{
-    const struct sim_swarm *swarm = &sim->swarm;
-    uint64_t messages_us = MESSAGES * ((uint64_t)swarm->latency_us + TAILS * (uint64_t)swarm->tail_us) + KEPT_US;
-    return actor->bound_places * (longest_us(sim, actor->name) + messages_us) + ONCE_US;
-}
-
 void sim_bound_asks(struct sim_actor *actor) { actor->bound_since_us = 0; }
 
 static int lives(const struct sim *sim, const char *holder)
@@ -76,20 +69,15 @@ static int has_dead_poller(struct sim *sim, const struct sim_name *name)
     return 0;
 }
 
-/* The store lost its data since it asked last: it finds out at its next heartbeat. */
-static int may_be_forgotten(struct sim *sim, const struct sim_actor *actor, const struct hl_queue_place *place)
-{
-    uint64_t asked_us = world_clock_when_us(&actor->process->loop.clock, place->acquire->hold->request.sent_us);
-    return sim_tainted_us(sim, &sim->names[actor->name]) >= asked_us;
-}
-
 static void begin(struct sim *sim, struct sim_actor *actor)
 {
     const struct hl_queue_place *place = sim_queue_wait(actor);
     uint64_t since_us = calm_us(sim, actor);
     if (!place || !place->ticket || !place->position || actor->bound_since_us || !since_us || sim->world.time.now_us <= since_us)
         return;
-    if (may_be_forgotten(sim, actor, place) || has_dead_poller(sim, &sim->names[actor->name]))
+    /* The store may have lost its data since it asked last: it finds out at its next heartbeat. */
+    uint64_t asked_us = world_clock_when_us(&actor->process->loop.clock, place->acquire->hold->request.sent_us);
+    if (sim_tainted_us(sim, &sim->names[actor->name]) >= asked_us || has_dead_poller(sim, &sim->names[actor->name]))
         return;
     actor->bound_since_us = sim->world.time.now_us;
     actor->bound_places = place->position;
@@ -129,7 +117,8 @@ void sim_bound_turned(struct sim_actor *actor)
         return;
     }
     sim->world.sometimes[SIM_BOUND_JUDGED]++;
-    if (sim->world.time.now_us - since_us > bound_us(sim, actor))
+    uint64_t messages_us = MESSAGES * ((uint64_t)sim->swarm.latency_us + TAILS * (uint64_t)sim->swarm.tail_us) + KEPT_US;
+    if (sim->world.time.now_us - since_us > actor->bound_places * (longest_us(sim, actor->name) + messages_us) + ONCE_US)
         sim_violate(&sim->world, "I18",
                     "%s waits for %s for %llu us since it was at place %u, and the longest tenure was %llu", actor->who,
                     name->text, (unsigned long long)(sim->world.time.now_us - since_us), actor->bound_places, (unsigned long long)longest_us(sim, actor->name));

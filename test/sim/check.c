@@ -35,36 +35,24 @@ static void check_confirmed(const struct sim_actor *actor, unsigned i, const str
                     (unsigned long long)confirmed_us, kept->place->index, (unsigned long long)kept->kept_us);
 }
 
-/* A vote of a quorum may have been handed on by another handle of the client, as old as a lease at most. */
-static uint64_t asked_since_us(const struct sim_actor *actor)
-{
-    const struct sim *sim = actor->process->sim;
-    uint64_t lease_us = sim->deployment == SIM_QUORUM ? (uint64_t)sim->lease_ms * 1000 : 0;
-    return actor->begun_us > lease_us ? actor->begun_us - lease_us : 0;
-}
-
 /* Of each part that it counts on. */
 static void check_part(struct sim_actor *actor, unsigned i)
 {
-    struct sim_world *world = &actor->process->sim->world;
+    struct sim *sim = actor->process->sim;
     struct sim_kept kept;
     if (!sim_kept(actor, i, &kept))
         return;
-    if (kept.name->tainted_us[kept.place->index] >= asked_since_us(actor)) {
+    /* A vote of a quorum may have been handed on by another handle of the client, as old as a lease at most. */
+    uint64_t lease_us = sim->deployment == SIM_QUORUM ? (uint64_t)sim->lease_ms * 1000 : 0;
+    if (kept.name->tainted_us[kept.place->index] >= (actor->begun_us > lease_us ? actor->begun_us - lease_us : 0)) {
         check_confirmed(actor, i, &kept);
         return;
     }
     if (kept.kept_us >= kept.believed_us)
         return;
-    sim_violate(world, !kept.kept_us && kept.is_known ? "I3" : "I2",
+    sim_violate(&sim->world, !kept.kept_us && kept.is_known ? "I3" : "I2",
                 "%s believes in %s for %llu us, store %u keeps it for %llu", actor->who, kept.name->text,
                 (unsigned long long)kept.believed_us, kept.place->index, (unsigned long long)kept.kept_us);
-}
-
-static void check_belief(struct sim_actor *actor)
-{
-    for (unsigned i = 0; true_left_us(actor) && i < sim_inside_count(actor); i++)
-        check_part(actor, i);
 }
 
 /* A loss is reported in the first turn after the deadline; an answer comes in the first turns after the wait's end. */
@@ -86,21 +74,16 @@ static void check_told(struct sim_actor *actor)
                     (unsigned long long)(before_us - actor->ends_us));
 }
 
-/* Answers are read before the first callback of a turn. */
-static uint64_t read_us(const struct sim_process *process)
-{
-    if (!process->lingered_us)
-        return sim_process_now_us(process);
-    return world_clock_at_us(&process->loop.clock, process->lingered_us);
-}
-
 /* R11: nothing extends what has passed. */
 static void check_revived(struct sim_actor *actor)
 {
+    const struct sim_process *process = actor->process;
     uint64_t deadline_us = actor->state == ACTOR_HOLDS ? sim_inside_deadline_us(actor) : 0;
-    int is_over = actor->deadline_us && actor->deadline_us < read_us(actor->process);
+    /* Answers are read before the first callback of a turn. */
+    uint64_t read_us = process->lingered_us ? world_clock_at_us(&process->loop.clock, process->lingered_us) : sim_process_now_us(process);
+    int is_over = actor->deadline_us && actor->deadline_us < read_us;
     if (is_over && deadline_us > actor->deadline_us && actor->believed_id == sim_inside_id(actor))
-        sim_violate(&actor->process->sim->world, "I5", "%s: a hold was revived after its deadline", actor->who);
+        sim_violate(&process->sim->world, "I5", "%s: a hold was revived after its deadline", actor->who);
     for (unsigned i = 0; deadline_us && i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
         int is_ours = part && part->kept == KEPT_OURS;
@@ -119,7 +102,8 @@ void sim_check_beliefs(struct sim_process *process)
         if (actor->process != process || !actor->lock)
             continue;
         if (actor->state == ACTOR_HOLDS)
-            check_belief(actor);
+            for (unsigned j = 0; true_left_us(actor) && j < sim_inside_count(actor); j++)
+                check_part(actor, j);
         sim_queue_turned(actor);
         sim_bound_turned(actor);
         check_told(actor);
@@ -261,22 +245,18 @@ void sim_check_released(struct sim_actor *actor)
 
 /* ---- now and then ---- */
 
-/* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */
-static int is_guarding(const struct sim_process *process, uint64_t since_us)
-{
-    uint64_t thawed_us = process->loop.lane.until_us;
-    return thawed_us && thawed_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
-}
-
 /* For this name, and of several for no other that was held meanwhile. */
 static int has_waited(const struct sim_actor *actor, unsigned name, uint64_t since_us)
 {
     const struct sim_process *process = actor->process;
+    uint64_t thawed_us = process->loop.lane.until_us;
+    /* What a master said of its uptime before the process was frozen is read behind that, and a guard counts from then. */
+    int is_guarding = thawed_us && thawed_us + 1000 * (uint64_t)process->sim->guard_ms >= since_us;
     for (unsigned i = 0; i < actor->names_count; i++)
         if (!process->sim->names[actor->names[i]].free_since_us || process->sim->names[actor->names[i]].free_since_us >= since_us)
             return 0;
     return actor->lock && sim_wants(actor, name) && actor->state == ACTOR_WAITS && actor->asked_us < since_us && process->client && !process->is_closing &&
-           process->loop.lane.until_us < since_us && !is_guarding(process, since_us);
+           thawed_us < since_us && !is_guarding;
 }
 
 /* A handle in the same process believes that it holds it; if the store lost that hold, an unrenewed one may learn of it as late as its deadline. */

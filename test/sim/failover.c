@@ -30,13 +30,6 @@ void sim_failover_end(struct sim_place *place)
 
 static void on_found_out(void *arg) { sim_failover_end(arg); }
 
-static void set_clock(struct sim_place *place, struct hl_random *random)
-{
-    int64_t by_us = (int64_t)sim_between(random, 0, CLOCKS_APART_MAX_US);
-    place->store->clock = place->former->clock;
-    world_clock_step(&place->store->clock, sim_chance(random, 0.5) ? by_us : -by_us);
-}
-
 /* A hold released since the snapshot is there again, and its client knows nothing of it: for its lease at most. */
 static void on_promoted(void *arg)
 {
@@ -51,7 +44,9 @@ static void on_promoted(void *arg)
     place->former = place->store;
     place->store = place->at->store = sim_server_new(place);
     sim_server_started(place); /* another run than was known: a restart guard begins */
-    set_clock(place, random);
+    int64_t by_us = (int64_t)sim_between(random, 0, CLOCKS_APART_MAX_US);
+    place->store->clock = place->former->clock;
+    world_clock_step(&place->store->clock, sim_chance(random, 0.5) ? by_us : -by_us);
     sim_store_load(store_now(place->store), place->replica);
     sim_store_data_free(place->replica);
     place->replica = NULL;

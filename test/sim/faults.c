@@ -296,21 +296,18 @@ void sim_faults_start(struct sim *sim)
     sim_strains_start(sim);
 }
 
-static void heal(struct sim_place *place)
-{
-    place->store->lane.until_us = 0;
-    on_back(place);
-    sim_failover_end(place);
-    sim_store_refuse(place->store->core, SIM_REFUSE_NOTHING, NULL);
-}
-
 void sim_faults_heal(struct sim *sim)
 {
     sim->is_healed = 1;
     sim->healed_us = sim->world.time.now_us;
     sim_trace(&sim->world, "healed");
-    for (unsigned i = 0; i < sim->places_count; i++)
-        heal(&sim->places[i]);
+    for (unsigned i = 0; i < sim->places_count; i++) {
+        struct sim_place *place = &sim->places[i];
+        place->store->lane.until_us = 0;
+        on_back(place);
+        sim_failover_end(place);
+        sim_store_refuse(place->store->core, SIM_REFUSE_NOTHING, NULL);
+    }
     sim_sets_heal(sim);
     sim_network_heal(sim);
 }

@@ -8,15 +8,6 @@
 
 static const struct hl_group *group_of(const struct sim_actor *actor) { return hl_group_of(actor->lock); }
 
-static const struct hilock_lock *handle_at(const struct sim_actor *actor, unsigned i)
-{
-    const struct hl_group *group = group_of(actor);
-    for (unsigned j = 0; group && j < group->count; j++)
-        if (group->members[j].index == i)
-            return group->members[j].lock;
-    return actor->lock;
-}
-
 unsigned sim_inside_count(const struct sim_actor *actor)
 {
     return group_of(actor) ? group_of(actor)->count : actor->lock->hold != NULL;
@@ -24,7 +15,14 @@ unsigned sim_inside_count(const struct sim_actor *actor)
 
 static unsigned needed(const struct sim_actor *actor) { return group_of(actor) ? group_of(actor)->needed : 1; }
 
-const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i) { return handle_at(actor, i)->hold; }
+const struct hl_hold *sim_inside_hold(const struct sim_actor *actor, unsigned i)
+{
+    const struct hl_group *group = group_of(actor);
+    for (unsigned j = 0; group && j < group->count; j++)
+        if (group->members[j].index == i)
+            return group->members[j].lock->hold;
+    return actor->lock->hold;
+}
 
 /* A member whose loss is still to be reported ended then. */
 static uint64_t end_us(const struct sim_actor *actor, unsigned i)
@@ -48,15 +46,13 @@ uint64_t sim_inside_end_us(const struct sim_actor *actor)
     return best_us;
 }
 
-static int is_held(const struct sim_actor *actor)
+uint64_t sim_inside_deadline_us(const struct sim_actor *actor)
 {
     unsigned held = 0;
     for (unsigned i = 0; i < sim_inside_count(actor); i++)
         held += sim_inside_hold(actor, i) && sim_inside_hold(actor, i)->state == HOLD_HELD;
-    return held >= needed(actor);
+    return held >= needed(actor) ? sim_inside_end_us(actor) : 0;
 }
-
-uint64_t sim_inside_deadline_us(const struct sim_actor *actor) { return is_held(actor) ? sim_inside_end_us(actor) : 0; }
 
 uint64_t sim_inside_left_us(const struct sim_actor *actor) { return hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process)); }
 

@@ -83,24 +83,17 @@ static int keeps(const struct store *store, const struct sim_actor *actor, unsig
     return is_kept_at(store, actor, sim_of(actor)->names[actor->names[i]].text, id, &token) && token == should;
 }
 
-/* reported: the token of a single hold. */
-static uint64_t token_of(const struct sim_actor *actor, unsigned i, unsigned j, uint64_t told)
-{
-    if (sim_of(actor)->deployment == SIM_QUORUM)
-        return actor->part_tokens[j];
-    return actor->names_count > 1 ? actor->part_tokens[i] : told - actor->turn;
-}
-
 int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 {
     struct sim *sim = sim_of(actor);
+    int is_quorum = sim->deployment == SIM_QUORUM;
     for (unsigned i = 0; i < actor->names_count; i++) {
         const struct sim_name *name = &sim->names[actor->names[i]];
         unsigned yes = 0;
         for (unsigned j = 0; j < sim_deciding(sim, name); j++) {
             struct sim_place *place = sim_decides(sim, name, j);
-            uint64_t should = token_of(actor, i, j, token);
-            uint64_t id = actor->part_ids[sim->deployment == SIM_QUORUM ? j : i];
+            uint64_t should = is_quorum || actor->names_count > 1 ? actor->part_tokens[is_quorum ? j : i] : token - actor->turn;
+            uint64_t id = actor->part_ids[is_quorum ? j : i];
             yes += keeps(place->store, actor, i, id, should) &&
                 (!place->former || keeps(place->former, actor, i, id, should));
         }
@@ -112,21 +105,15 @@ int sim_is_kept(const struct sim_actor *actor, uint64_t token)
 
 /* ---- of names, and of all ---- */
 
-/* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
-static int can_grant(const struct sim_place *place)
-{
-    uint64_t guard_us = 1000 * (uint64_t)place->sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
-    int is_guarded = place->sim->guard_ms && place->started_us &&
-        place->started_us + guard_us >= place->sim->world.time.now_us;
-    return !place->is_away && !is_guarded;
-}
-
 int sim_is_free(struct sim *sim, const struct sim_name *name)
 {
     unsigned free = 0;
     for (unsigned i = 0; i < sim_deciding(sim, name); i++) {
         const struct sim_place *place = sim_decides(sim, name, i);
-        free += can_grant(place) && sim_store_left_us(place->store->core, name->text, strlen(name->text)) == -2;
+        /* A server's uptime goes by its clock: a client that asks after the clock was set back waits that much longer. */
+        uint64_t guard_us = 1000 * (uint64_t)sim->guard_ms + UPTIME_UNIT_US + place->set_back_us;
+        int is_guarded = sim->guard_ms && place->started_us && place->started_us + guard_us >= sim->world.time.now_us;
+        free += !place->is_away && !is_guarded && sim_store_left_us(place->store->core, name->text, strlen(name->text)) == -2;
     }
     return free >= sim->needed;
 }

@@ -57,14 +57,6 @@ static int run_all(const struct task *task)
     return 0;
 }
 
-static int run_task(const struct task *task)
-{
-    int broken = run_all(task);
-    if (task->must_break && !broken)
-        printf("look for another seed that finds it\n");
-    return task->must_break ? !broken : broken;
-}
-
 static int read_range(const char *text, struct task *task)
 {
     char *end;
@@ -128,5 +120,8 @@ int main(int argc, char **argv)
         printf("seeds %llu..%llu\n", (unsigned long long)task.first, (unsigned long long)task.last), fflush(stdout);
     if (task.is_campaign)
         return sim_campaign(&(struct sim_range){task.first, task.last, task.is_fresh}, &task.choice, task.seconds_max);
-    return run_task(&task);
+    int broken = run_all(&task);
+    if (task.must_break && !broken)
+        printf("look for another seed that finds it\n");
+    return task.must_break ? !broken : broken;
 }

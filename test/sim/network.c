@@ -111,23 +111,6 @@ static int keeps_unknown(const struct message *request, const struct hl_reply *r
     return reply->type == HL_REPLY_STATUS || (is_kept && reply->type == HL_REPLY_INTEGER && reply->integer > 0);
 }
 
-static void count_late(struct sim *sim, const struct message *request, const struct hl_reply *reply)
-{
-    sim->world.sometimes[SIM_LATE_RUN]++;
-    if (may_haunt(request) && keeps_unknown(request, reply))
-        sim->ghost_us = sim->world.time.now_us;
-    sim->world.sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
-}
-
-static void trace_wait(const struct sim_process *process, const struct store_peer *peer, const struct hl_reply *reply)
-{
-    struct sim_world *world = &process->sim->world;
-    const struct sim_place *place = peer->store->arg;
-    world->sometimes[SIM_UNCONFIRMED] += reply->integer < (int64_t)peer->wait_for;
-    sim_trace(world, "place %u answers p%u: %d replicas have it, of %u", place->index, process->index,
-              (int)reply->integer, (unsigned)peer->wait_for);
-}
-
 static void executed(void *arg, struct hl_link *link, const struct message *request, const struct hl_reply *reply)
 {
     struct sim *sim = arg;
@@ -138,12 +121,17 @@ static void executed(void *arg, struct hl_link *link, const struct message *requ
     if (!is_late && peer->wait_for && *id_in(request))
         sim_check_waited(process, strtoull(id_in(request) + 1, NULL, 10));
     if (reply->type == HL_REPLY_INTEGER && strcmp(request->argv[0], "WAIT") == 0) {
-        trace_wait(process, peer, reply);
+        sim->world.sometimes[SIM_UNCONFIRMED] += reply->integer < (int64_t)peer->wait_for;
+        sim_trace(&sim->world, "place %u answers p%u: %d replicas have it, of %u", ((const struct sim_place *)peer->store->arg)->index,
+                  process->index, (int)reply->integer, (unsigned)peer->wait_for);
         return;
     }
-    if (is_late)
-        count_late(sim, request, reply);
-    else
+    if (is_late) {
+        sim->world.sometimes[SIM_LATE_RUN]++;
+        if (may_haunt(request) && keeps_unknown(request, reply))
+            sim->ghost_us = sim->world.time.now_us;
+        sim->world.sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
+    } else
         sim_sets_answered(process, peer, request, reply);
     trace_execution(process, is_late ? "server runs late, of a dead link of" : "server runs for", request, reply);
     count_execution(sim, request, reply);

@@ -42,13 +42,6 @@ static void on_fact(void *arg, enum hl_what what, const struct hl_fact *fact)
     hl_observe(arg, what, fact);
 }
 
-static void uuid_of(struct sim_world *world, char text[HL_UUID_LENGTH + 1])
-{
-    uint64_t high = hl_random_next(&world->workload), low = hl_random_next(&world->workload);
-    snprintf(text, HL_UUID_LENGTH + 1, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
-             (unsigned)(low >> 52), (unsigned long long)(low & 0xffffffffffffu));
-}
-
 /* One that lacks memory is opened again. */
 static void open_client(struct sim_process *process, const struct hl_doors *doors,
                         const struct hilock_client_options *options)
@@ -77,7 +70,9 @@ void sim_process_open(struct sim_process *process)
                                    .seed = hl_random_next(&sim->world.workload), .uuid = uuid};
     const struct hilock_allocator allocator = world_memory_allocator(&process->memory);
     struct hilock_client_options options = sim_deployment_options(sim);
-    uuid_of(&sim->world, uuid);
+    uint64_t high = hl_random_next(&sim->world.workload), low = hl_random_next(&sim->world.workload);
+    snprintf(uuid, sizeof uuid, "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
+             (unsigned)(low >> 52), (unsigned long long)(low & 0xffffffffffffu));
     process->is_closing = 0;
     memset(process->served, 0, sizeof process->served);
     process->answered_epoch = 0;

@@ -10,13 +10,6 @@
 enum { PROCESSES_USUAL = 6, NAMES_USUAL = 5, CROWD = 20, CROWD_NAMES = 10, HOT_NAMES = 3, HOT_EACH = 2 };
 enum { FAULT_PHASE_US = 12000000, DUEL_US = 60000000, HOT_US = 60000000, CONTESTS = 2000, LIVE_STEP_US = 100000, LIVE_LEAST_US = 9000000, END_US = 60000000 };
 
-/* Several names, and WAIT for each, must be had while more than most of a lease is left: some ask for that much. */
-static int is_too_short(const struct sim *sim, uint32_t lease_ms)
-{
-    uint64_t trip_us = sim->swarm.latency_us + sim->swarm.tail_us;
-    return sim->sets.count && (sim->has_multis || sim->has_replicas) && (uint64_t)lease_ms * 1000 < 40 * trip_us;
-}
-
 static void populate(struct sim *sim)
 {
     static const uint32_t leases_ms[] = {150, 500, 3000, 10000}, turns[] = {16, 16, 4, 2, 1};
@@ -24,7 +17,9 @@ static void populate(struct sim *sim)
     struct hl_random *random = &sim->world.workload, kinds = sim->world.workload; /* a copy: no seed plays anything else for it */
     unsigned each = (unsigned)sim_between(random, 1, SIM_ACTORS_MAX);
     sim->lease_ms = leases_ms[sim->is_crowd || sim->is_hot ? 2 + hl_random_below(random, 2) : hl_random_below(random, 4)];
-    if (is_too_short(sim, sim->lease_ms))
+    /* Several names, and WAIT for each, must be had while more than most of a lease is left: some ask for that much. */
+    uint64_t trip_us = sim->swarm.latency_us + sim->swarm.tail_us;
+    if (sim->sets.count && (sim->has_multis || sim->has_replicas) && (uint64_t)sim->lease_ms * 1000 < 40 * trip_us)
         sim->lease_ms = leases_ms[2];
     sim->command_timeout_ms = (uint32_t)sim_between(random, 200, 1000);
     sim->processes_count = (unsigned)sim_between(random, 1, PROCESSES_USUAL);
@@ -133,15 +128,6 @@ static unsigned clients(const struct sim *sim)
     return count;
 }
 
-/* A process that is killed, or closes while the store is away, leaves its hold until its lease ends (an extend may have doubled it) and its
- * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once. */
-static void outlast_leases(struct sim *sim)
-{
-    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_FAIR_QUEUE_MS;
-    uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
-    run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
-}
-
 static void close_all(struct sim *sim)
 {
     uint64_t bound_us = sim->world.time.now_us + END_US + 4000u * (uint64_t)sim->lease_ms;
@@ -156,7 +142,11 @@ static void close_all(struct sim *sim)
         sim_violate(&sim->world, "I9", "%u clients do not close", clients(sim));
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim_actor_die(&sim->actors[i]);
-    outlast_leases(sim);
+    /* A process that is killed, or closes while the store is away, leaves its hold until its lease ends (an extend may have doubled it) and its
+     * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once. */
+    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_FAIR_QUEUE_MS;
+    uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
+    run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
 }
 
 static uint64_t phase_us(const struct sim *sim)

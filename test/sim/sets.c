@@ -125,14 +125,6 @@ void sim_sets_hear(struct sim *sim, struct hl_random *random, unsigned first, ui
         sim->sets.list[i].known_us = sim->world.time.now_us + longest_us;
 }
 
-static void tell_all(struct sim *sim)
-{
-    if (sim->deployment == SIM_CLUSTER)
-        sim_cluster_hear(sim, &sim->world.deployments);
-    else
-        sim_sentinels_hear(sim, &sim->world.deployments);
-}
-
 static struct sim_replica *replica_of(struct sim_set *set, const struct sim_place *place)
 {
     unsigned i = 0;
@@ -174,14 +166,9 @@ static void promote(struct sim_set *set)
     if (sim->deployment == SIM_CLUSTER) {
         sim_cluster_date(set);
         sim_cluster_learn(set->master);
-    }
-    tell_all(sim);
-}
-
-static void kill_master(struct sim_set *set)
-{
-    sim_server_restart(set->master, 1);
-    set->master->is_away = 1;
+        sim_cluster_hear(sim, &sim->world.deployments);
+    } else
+        sim_sentinels_hear(sim, &sim->world.deployments);
 }
 
 static void strike(struct sim_set *set)
@@ -189,9 +176,10 @@ static void strike(struct sim_set *set)
     struct hl_random *random = &set->sim->world.deployments;
     uint64_t unnoticed_us = set->kind == FAILOVER_FORCED ? 0 : sim_between(random, 200000, 2000000);
     sim_trace(&set->sim->world, "fault: master %u, failover of kind %d", set->master->index, (int)set->kind);
-    if (set->kind == FAILOVER_KILLED)
-        kill_master(set);
-    else if (set->kind == FAILOVER_STOPPED)
+    if (set->kind == FAILOVER_KILLED) {
+        sim_server_restart(set->master, 1);
+        set->master->is_away = 1;
+    } else if (set->kind == FAILOVER_STOPPED)
         set->master->store->lane.until_us = set->sim->world.time.now_us + unnoticed_us + sim_between(random, 0,
                                                                                                      2000000);
     go_on_after(set, SET_IS_STRUCK, unnoticed_us);
@@ -412,19 +400,16 @@ void sim_sets_start(struct sim *sim)
     sim_replicas_start(sim);
 }
 
-static void heal_set(struct sim_set *set)
-{
-    for (unsigned i = 0; i < set->count; i++)
-        sim_replica_catch_up(&set->replicas[i]);
-    if (set->former)
-        find_out(set);
-    set->step = SET_IS_QUIET;
-}
-
 void sim_sets_heal(struct sim *sim)
 {
-    for (unsigned i = 0; i < sim->sets.count; i++)
-        heal_set(&sim->sets.list[i]);
+    for (unsigned i = 0; i < sim->sets.count; i++) {
+        struct sim_set *set = &sim->sets.list[i];
+        for (unsigned j = 0; j < set->count; j++)
+            sim_replica_catch_up(&set->replicas[j]);
+        if (set->former)
+            find_out(set);
+        set->step = SET_IS_QUIET;
+    }
     if (sim->deployment == SIM_CLUSTER)
         sim_cluster_heal(sim);
     else if (sim->deployment == SIM_SENTINEL)

@@ -83,15 +83,6 @@ static void begin_server(struct clocked *clocked, const char *shim)
 
 /* ---- what is compared ---- */
 
-static void show_command(const struct hl_command *command)
-{
-    static struct answer text;
-    answer_start(&text);
-    for (int i = 0; i < command->argc; i++)
-        answer_add_bytes(&text, command->argv[i], command->lengths[i]);
-    printf("  command  %s\n", text.text);
-}
-
 static void compare(struct run *run, const struct hl_command *command, const struct answer *real, const struct answer *sim)
 {
     if (run->is_different || answer_is(real, sim))
@@ -100,8 +91,13 @@ static void compare(struct run *run, const struct hl_command *command, const str
     if (run->is_quiet)
         return;
     printf("MISMATCH: seed %" PRIu64 ", command %" PRIu64 ", server's clock %" PRIu64 " us\n", run->seed, run->done, run->trial.now_us);
-    if (command)
-        show_command(command);
+    if (command) {
+        static struct answer text;
+        answer_start(&text);
+        for (int i = 0; i < command->argc; i++)
+            answer_add_bytes(&text, command->argv[i], command->lengths[i]);
+        printf("  command  %s\n", text.text);
+    }
     printf("  server  %s\n  store   %s\n", real->text, sim->text);
     printf("  to repeat: --seed %" PRIu64 " --commands %" PRIu64 "\n", run->seed, run->done + BATCH_MAX);
 }
@@ -137,13 +133,6 @@ static void on_message(void *arg, unsigned connection, const struct sim_reply *p
 
 /* ---- who listens: replies and messages are one stream, which a PING with a text of its own cuts off ---- */
 
-static int is_echo(const redisReply *reply, const char *text)
-{
-    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2)
-        reply = reply->element[1];
-    return reply->type == REDIS_REPLY_STRING && strcmp(reply->str, text) == 0;
-}
-
 static void catch_up(struct run *run, unsigned speaker)
 {
     static struct answer real;
@@ -159,7 +148,8 @@ static void catch_up(struct run *run, unsigned speaker)
     do {
         reply = receive(run, speaker);
         answer_add_real(&real, reply);
-        is_last = is_echo(reply, text);
+        const redisReply *echo = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? reply->element[1] : reply;
+        is_last = echo->type == REDIS_REPLY_STRING && strcmp(echo->str, text) == 0;
         freeReplyObject(reply);
     } while (!is_last);
     answer_add_sim(&run->heard[speaker], execute(run, speaker, &ping));
@@ -301,21 +291,17 @@ static int compare_all(struct clocked *server, uint64_t seed, uint64_t commands)
     return run.is_different;
 }
 
-static int tell_lie(struct clocked *server, enum sim_store_lie lie, uint64_t seed, uint64_t commands)
-{
-    static struct run run;
-    begin(&run, server, seed, lie);
-    go(&run, commands);
-    end(&run);
-    printf("%-20s %s after %" PRIu64 " commands\n", sim_store_lie_name(lie), run.is_different ? "noticed" : "NOT NOTICED", run.done);
-    return !run.is_different;
-}
-
 static int tell_lies(struct clocked *server, uint64_t seed, uint64_t commands)
 {
+    static struct run run;
     int failed = 0;
-    for (enum sim_store_lie lie = 0; lie < SIM_LIE_NONE; lie++)
-        failed += tell_lie(server, lie, seed, commands);
+    for (enum sim_store_lie lie = 0; lie < SIM_LIE_NONE; lie++) {
+        begin(&run, server, seed, lie);
+        go(&run, commands);
+        end(&run);
+        printf("%-20s %s after %" PRIu64 " commands\n", sim_store_lie_name(lie), run.is_different ? "noticed" : "NOT NOTICED", run.done);
+        failed += !run.is_different;
+    }
     return failed;
 }
 

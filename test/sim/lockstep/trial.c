@@ -153,15 +153,6 @@ static struct hl_target words_of_held(struct trial *trial, struct line *line)
     return target_of(line);
 }
 
-/* None, one that does not exist, or the latest one that was given. */
-static uint64_t ticket_of(struct trial *trial, const struct line *line)
-{
-    uint64_t kind = trial_below(trial, 8);
-    if (kind == 0)
-        return trial->now_us - trial_below(trial, 3000);
-    return kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
-}
-
 /* Of a MUTEX, or of a FAIR lock: then a channel of some name stands for a client's. Where somebody listens, a waiter
  * is ready. */
 static struct hl_params params_for(struct trial *trial, const struct line *line)
@@ -177,7 +168,9 @@ static struct hl_params params_for(struct trial *trial, const struct line *line)
         return params;
     params.number = trial_below(trial, 9);
     params.is_try = trial_below(trial, 8) == 0;
-    params.ticket = ticket_of(trial, line);
+    uint64_t kind = trial_below(trial, 8); /* a ticket that does not exist, none, or the latest one that was given */
+    params.ticket = kind == 0 ? trial->now_us - trial_below(trial, 3000)
+                  : kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
     params.channel = trial_below(trial, 4) ? channel->at : "";
     params.own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL;
     return params;
@@ -283,14 +276,6 @@ static void say_probe(struct trial *trial, struct line *line)
     add_text(line, "%lld", (long long)some_ms(trial));
     add_member(trial, line);
     add_channel(trial, line);
-}
-
-static void say_load(struct trial *trial, struct line *line)
-{
-    struct hl_script script;
-    char digits[41];
-    script_of(--trial->to_load, &script, digits);
-    hl_command_load(&line->command, &script);
 }
 
 /* ---- plain commands ---- */
@@ -449,9 +434,12 @@ void trial_line(struct trial *trial, struct line *line)
         kind -= kinds[i].weight;
     line->speaker = 0;
     line->name = line->holder = -1;
-    if (trial->to_load && trial_below(trial, 3))
-        say_load(trial, line);
-    else if (kinds[i].say)
+    if (trial->to_load && trial_below(trial, 3)) {
+        struct hl_script script;
+        char digits[41];
+        script_of(--trial->to_load, &script, digits);
+        hl_command_load(&line->command, &script);
+    } else if (kinds[i].say)
         kinds[i].say(trial, line);
     else
         say_form(trial, line, kinds[i].form);
