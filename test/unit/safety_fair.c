@@ -312,8 +312,7 @@ SAFETY(FAIR_NO_YIELD, a_queue_that_is_never_empty_lets_other_kinds_in, "another"
 SAFETY(PLACE_OF_HOLD_LEFT, bytes_of_an_old_link_make_no_second_place, "waiters_of(o) == 0")
 {
     struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
-    struct handle *o = handle_new(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
-    acquire(o, HILOCK_FOREVER);
+    struct handle *o = asking(q, "o", "stock", FAIR(.lease_ms = 30000)), *a = handle_new(p, "a", "stock", FAIR(.lease_ms = 30000));
     run_ms(s, 10);
     PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 300000);
     acquire(a, HILOCK_FOREVER);

@@ -30,24 +30,16 @@ SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
     SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "b"));
 }
 
-/* It has "a", and waits for "b" behind a client of ours. */
-static struct handle *keeping(struct fixture *s, struct client *p)
-{
-    struct handle *m = multi_new(p, "m", abc, NULL);
-    store_grant(&s->store, "b", "another", 600000);
-    acquire(m, HILOCK_FOREVER);
-    run_ms(s, 50);
-    HOLDS(s, is_ours(s, "a"));
-    return m;
-}
-
 /* The store loses its data, and "a" goes to somebody else; with so many holds it is asked for a moment after the link is back, and in that moment
  * the rest is got. */
 SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
-    struct handle *m = keeping(s, p);
+    store_grant(&s->store, "b", "another", 600000); /* a client of ours hands over: "a" is kept while it waits */
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 50);
+    HOLDS(s, is_ours(s, "a"));
     s->is_untold = s->is_tampered = 1;
     for (int i = 0; i < 100; i++) {
         held(p, "o", formatted("other%d", i), NULL);
@@ -66,18 +58,16 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
 
 SAFETY_GIVEN(QUORUM_OF_HALF, half_of_the_votes_are_too_few, OVERBELIEF, quorum(s, 4))
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     take_at(s, 0, 2, "another");
-    acquire(a, HILOCK_TRY);
+    acquiring(handle_new(p, "a", "stock", NULL), HILOCK_TRY);
     TELLS_IN(s, 5, "a:TIMED_OUT");
 }
 
 SAFETY(QUORUM_KEEPS, too_few_votes_are_given_back, "!strstr(store_holder(store_at(s, 2), 'stock'), p->uuid)")
 {
     struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     take_at(s, 0, 2, "another");
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 1);
     s->is_tampered = 1;
     TELLS_IN(s, 500, "a:WAITING");

@@ -21,9 +21,7 @@ SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 100
     s->is_untold = 1;
     for (int i = 0; i < 2500; i++) {
         const char *name = formatted("n%d", i);
-        struct handle *handle = handle_new(the_client(s), name, name, NULL);
-        acquire(handle, HILOCK_FOREVER);
-        cancel(handle);
+        cancel(asking(the_client(s), name, name, NULL));
     }
     acquire(last, HILOCK_FOREVER);
     the_client(s)->loop.late_us = 1000; /* but not the wake that has been asked for */
@@ -40,12 +38,10 @@ SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes
        "c:CLOSED b:CLOSED a:CLOSED d:release UNKNOWN closed")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);
     struct handle *d = held(p, "d", "other", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
-    acquire(c, HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
+    struct handle *b = asking(p, "b", "stock", NULL), *c = asking(p, "c", "stock", NULL);
     unheard_ms(s, 10);
     s->place->mood = NET_IS_SILENT;
     net_reset(&s->net, NULL, NET_ALL);

@@ -7,9 +7,9 @@
 ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
 SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
 {
-    struct handle *a = handle_new(shop(s), "a", "stock", &confirmed);
+    struct client *p = shop(s);
     s->store.replicas_away = 1;
-    acquire(a, HILOCK_TRY);
+    acquiring(handle_new(p, "a", "stock", &confirmed), HILOCK_TRY);
     TELLS_IN(s, 1100, "a:NOT_REPLICATED");
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
@@ -25,9 +25,9 @@ SAFETY(REPLICAS_OLD_LINK, what_an_old_link_wrote_is_written_again, "a:NOT_REPLIC
 
 SAFETY_GIVEN(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK", shop(s))
 {
-    struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(p, "b", "other", NULL);
+    struct handle *b = handle_new(p, "b", "other", NULL);
     s->store.replicas_away = 1;
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
     acquire(b, HILOCK_TRY);
     TELLS_IN(s, 1, "b:OK");
@@ -37,10 +37,10 @@ SAFETY_GIVEN(REPLICAS_LINK_FOR_ALL, a_blocked_WAIT_delays_no_other_lock, "b:OK",
 SAFETY(REPLICAS_STAYS_SHUT, nobody_stands_behind_a_WAIT_that_is_not_asked_for, "a:CANCELLED c:WAITING c:OK")
 {
     struct client *p = shop(s);
-    struct handle *a = handle_new(p, "a", "one", &confirmed), *c = handle_new(p, "c", "two", &confirmed), *b = held(fixture_connect(s, NULL), "b", "two", NULL);
+    struct handle *b = held(fixture_connect(s, NULL), "b", "two", NULL);
     PLAN(s, .on = "mutex_acquire", .fate.back_us = 50000, .after = 1);
-    acquire(a, HILOCK_FOREVER);
-    acquire(c, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "one", &confirmed);
+    asking(p, "c", "two", &confirmed);
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 0);
     cancel(a);
@@ -56,8 +56,7 @@ SAFETY(REPLICAS_UNASKED_FORGOTTEN, what_was_granted_before_the_link_was_lost_is_
     acquire(a, 500);
     run_ms(s, 10);
     SAME(s, asked(s, "WAIT"), 1);
-    s->place->mood = NET_REFUSES;
-    net_reset_at(&s->net, s->place->store, NET_ALL);
+    cut_off(s);
     run_ms(s, 600);
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 3000, "a:UNREACHABLE");
@@ -69,16 +68,13 @@ SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day, 
 {
     const struct hilock_lock_options simple = {.size = sizeof simple, .kind = HILOCK_SIMPLE};
     struct client *p = shop(s), *other = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100)),
-                *b = handle_new(p, "b", "stock", &simple), *c = handle_new(p, "c", "stock", &simple), *d = handle_new(other, "d", "stock", &simple);
     s->store.replicas_away = 1;
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .replicas = 1, .replica_timeout_ms = 100));
     run_ms(s, 10);
-    acquire(b, HILOCK_FOREVER);
-    acquire(c, HILOCK_FOREVER);
+    struct handle *b = asking(p, "b", "stock", &simple), *c = asking(p, "c", "stock", &simple);
     run_ms(s, 200);
     s->store.replicas_away = 0;
-    acquire(d, HILOCK_FOREVER);
+    struct handle *d = asking(other, "d", "stock", &simple);
     run_ms(s, 10);
     PLAN(s, .on = "SET", .fate.there_us = 150000);
     release_quietly(b);
@@ -92,11 +88,10 @@ SAFETY(REPLICAS_STEPS_BACK_ASLEEP, who_stepped_back_is_the_first_again_one_day, 
 SAFETY(REPLICAS_KEPT, what_was_not_confirmed_is_left_to_others, "b:WAITING b:OK a:WAITING")
 {
     struct client *p = shop(s), *other = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "stock", &confirmed), *b = handle_new(other, "b", "stock", NULL);
     s->store.replicas_away = 1;
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", &confirmed);
     run_ms(s, 10);
-    acquire(b, HILOCK_FOREVER);
+    asking(other, "b", "stock", NULL);
     TELLS_IN(s, 1100, "b:WAITING b:OK a:WAITING");
 }
 

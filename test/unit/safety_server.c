@@ -43,10 +43,9 @@ static int child_is_refused(struct fixture *s, struct client *p, struct handle *
 
 static void a_child_is_refused(struct fixture *s, int is_freed_first)
 {
-    struct handle *a = held(the_client(s), "a", "one", NULL), *w = handle_new(the_client(s), "w", "two", NULL);
     int status = 1;
     store_take(&s->store, "two", "another", 60000);
-    acquire(w, HILOCK_FOREVER);
+    struct handle *a = held(the_client(s), "a", "one", NULL), *w = asking(the_client(s), "w", "two", NULL);
     run_ms(s, 5);
     pid_t child = fork();
     if (child == 0)

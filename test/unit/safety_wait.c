@@ -38,10 +38,9 @@ SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_s
 /* The message is heard, the answer that is older than it comes after. */
 SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 {
-    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
+    asking(the_client(s), "a", "stock", NULL);
     TELLS_IN(s, 4, "a:WAITING");
     PLAN(s, .on = "mutex_acquire", .fate.back_us = 5000);
     store_publish(&s->store, "redisson_lock__channel:{stock}", "0"); /* for nothing: asks again, and gets "held" in 5 ms */
@@ -53,10 +52,9 @@ SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 /* Deaf (it may not subscribe), it learns of the reconnect alone that things may have changed. */
 SAFETY_WITH_CLIENT(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a:OK")
 {
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
     s->is_tampered = 1;
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
     TELLS_IN(s, 10, "a:WAITING");
     net_reset(&s->net, NULL, NET_ALL);
     store_delete(&s->store, "stock");
@@ -66,10 +64,9 @@ SAFETY_WITH_CLIENT(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link
 /* Its turn comes when there is no memory, and nothing that is heard later would make it ask. */
 SAFETY_WITH_CLIENT(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, "a:CANCELLED b:OK")
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)); /* not made alike */
     store_take(&s->store, "stock", "another", 2000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)); /* not made alike */
     unheard_ms(s, 10);
     s->memory.is_out = s->memory.spares_links = 1;
     cancel(a);
@@ -81,9 +78,8 @@ SAFETY_WITH_CLIENT(SHORTAGE_FOREVER, who_had_no_memory_asks_when_there_is_some, 
 /* The place of its client in the queue at the store is before that of another one. */
 SAFETY_WITH_CLIENT(PLACE_LOST_BY_CANCEL, who_gives_up_leaves_its_place_to_who_stands_behind_it, "a:CANCELLED b:OK")
 {
-    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
     run_ms(s, 10);
     asking(fixture_connect(s, NULL), "c", "stock", NULL);
     unheard_ms(s, 10);

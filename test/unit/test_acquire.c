@@ -129,10 +129,9 @@ A_PLAY(errors_that_last_end_the_wait_at_once)
     };
     struct client *p = fixture_connect(s, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct handle *a = handle_new(p, "a", "stock", NULL);
         struct plan *refused = PLAN(s, .on = "mutex_acquire", .error = cases[i].error, .times = PLAN_ALWAYS);
         store_forget(&s->store);
-        acquire(a, HILOCK_FOREVER);
+        struct handle *a = asking(p, "a", "stock", NULL);
         run_ms(s, 5);
         plan_end(refused);
         TELLS(s, cases[i].told);
@@ -158,9 +157,8 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
 
 A_PLAY(errors_that_pass_are_sat_out_or_UNWRITABLE_at_the_end_of_the_wait)
 {
-    struct handle *a = handle_new(the_client(s), "a", "one", NULL), *b = handle_new(the_client(s), "b", "two", NULL);
     struct plan *passing = PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading", .times = 5);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(the_client(s), "a", "one", NULL), *b = handle_new(the_client(s), "b", "two", NULL);
     TELLS_IN(s, 5000, "a:OK");
     SAME(s, passing->met, 5);
     SAME(s, a->result.attempts, 6);

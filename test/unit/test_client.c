@@ -25,12 +25,11 @@ A_PLAY(closing_with_nothing_is_over_on_the_next_turn_connected_or_not)
 
 WITH_CLIENT(who_waits_is_CLOSED)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "other", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, 500);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    acquiring(handle_new(p, "b", "stock", NULL), 500);
     run_ms(s, 10);
-    acquire(c, HILOCK_TRY);
+    acquiring(handle_new(p, "c", "other", NULL), HILOCK_TRY);
     fixture_hush(s);
     client_close(p, 1000);
     SAME(s, acquire(handle_new(p, "d", "more", NULL), HILOCK_TRY), HILOCK_INVALID); /* it could not be made */
@@ -79,11 +78,8 @@ A_PLAY(abandon_gives_all_back_in_any_state)
 {
     for (uint64_t after_us = 0; after_us < 1500; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
-        struct handle *a = handle_new(p, "a", "one", NULL), *b = handle_new(p, "b", "one", NULL), *c = handle_new(p, "c", "two", NULL);
+        struct handle *a = asking(p, "a", "one", NULL), *b = asking(p, "b", "one", NULL), *c = asking(p, "c", "two", NULL);
         s->is_tampered = 1;
-        acquire(a, HILOCK_FOREVER);
-        acquire(b, HILOCK_FOREVER);
-        acquire(c, HILOCK_FOREVER);
         run_us(s, after_us);
         if (hilock_lock_state(c->lock) == HILOCK_STATE_HELD)
             release(c);

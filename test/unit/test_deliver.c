@@ -167,9 +167,7 @@ A_PLAY(a_freed_or_dropped_handle_is_silent_in_every_state)
 {
     for (uint64_t after_us = 0; after_us < 2000; after_us += 50) {
         struct client *p = fixture_open(s, NULL);
-        struct handle *a = handle_new(p, "a", "stock", &short_lease), *b = handle_new(p, "b", "stock", &short_lease);
-        acquire(a, HILOCK_FOREVER);
-        acquire(b, HILOCK_FOREVER);
+        struct handle *a = asking(p, "a", "stock", &short_lease), *b = asking(p, "b", "stock", &short_lease);
         run_us(s, after_us);
         fixture_hush(s);
         handle_free(a);

@@ -119,11 +119,10 @@ HAVING(asked_again_with_the_same_id_a_grant_is_adopted, asking(the_client(s), "a
 GIVEN(a_copy_of_what_was_LATE_before_is_released_when_it_can_run_no_more,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000)))
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     world_clock_step(&s->store.clock, 5000000);
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 900000);
     PLAN(s, .on = "mutex_acquire", .fate.is_stray = 1, .fate.there_us = 1800000);
-    acquire(a, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", NULL);
     run_ms(s, 910);
     cancel(a);
     net_reset(&s->net, NULL, NET_COMMANDS);
@@ -162,22 +161,16 @@ A_PLAY(what_is_given_up_while_the_server_hangs_is_bounded)
 
 static const hilock_kind all_kinds[] = {HILOCK_MUTEX, HILOCK_FAIR, HILOCK_SIMPLE};
 
-/* Another program's key has taken the place of ours, one of another type. */
-static void overwrite(struct fixture *s, hilock_kind kind)
-{
-    s->is_tampered = 1;
-    store_delete(&s->store, "stock");
-    if (kind == HILOCK_SIMPLE)
-        store_take(&s->store, "stock", "another", 600000);
-    else
-        store_set_string(&s->store, "stock", "text");
-}
-
 WITH_CLIENT(a_release_that_finds_another_type_is_LOST_at_once)
 {
     for (size_t i = 0; i < sizeof all_kinds / sizeof *all_kinds; i++) {
         struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = all_kinds[i]));
-        overwrite(s, all_kinds[i]);
+        s->is_tampered = 1;
+        store_delete(&s->store, "stock");
+        if (all_kinds[i] == HILOCK_SIMPLE)
+            store_take(&s->store, "stock", "another", 600000);
+        else
+            store_set_string(&s->store, "stock", "text");
         release(a);
         run_ms(s, all_kinds[i] == HILOCK_FAIR ? 60000 : 2); /* were it said again at once, it would never end */
         TELLS(s, "a:release LOST");

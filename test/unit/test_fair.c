@@ -46,9 +46,7 @@ WITH_CLIENT(a_push_finds_its_own_waiter)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
-    struct handle *c = handle_new(q, "c", "other", FAIR(.lease_ms = 30000));
-    struct handle *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
-    acquire(c, HILOCK_FOREVER);
+    struct handle *c = asking(q, "c", "other", FAIR(.lease_ms = 30000)), *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
     waits(p, "b");
     for (int i = 1; i < HL_PLACES; i++) {
         acquire(t, HILOCK_TRY);
@@ -205,8 +203,8 @@ A_PLAY(a_forced_release_that_may_not_span_keys_names_one)
 {
     static const char *const told[] = {"a:OK o:force OK a:release LOST", "a:OK o:force OK a:release LOST", "a:OK o:force UNWRITABLE a:released"};
     for (int i = 0; i < 3; i++) {
-        struct handle *a = fair(fixture_connect(s, NULL), "a"), *o = handle_new(fixture_connect(s, NULL), "o", "stock", HILOCK_LOCK_OPTIONS(.kind = i ? HILOCK_MUTEX : HILOCK_FAIR));
-        acquire(a, HILOCK_FOREVER);
+        struct handle *o = handle_new(fixture_connect(s, NULL), "o", "stock", HILOCK_LOCK_OPTIONS(.kind = i ? HILOCK_MUTEX : HILOCK_FAIR)),
+                      *a = acquiring(fair(fixture_connect(s, NULL), "a"), HILOCK_FOREVER);
         run_ms(s, 2);
         s->is_tampered = 1;
         PLAN(s, .on = "mutex_force", .error = "TRYAGAIN Multiple keys request during rehashing of slot");

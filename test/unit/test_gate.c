@@ -8,26 +8,14 @@
 /* Without hand-off: each release is one at the store. */
 static const struct hilock_client_options alone = {.size = sizeof alone, .turns_max = 1};
 
-static struct handle *waiting(struct client *p, const char *tag, uint32_t wait_ms)
-{
-    struct handle *handle = acquiring(handle_new(p, tag, "stock", NULL), wait_ms);
-    return handle;
-}
-
-/* For its grants it listens from here on. */
-static void listens(struct client *p)
-{
-    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
-    run_ms(p->fixture, 5);
-}
-
 /* Its release hands over: there is nothing to listen to but grants, and nothing to ask twice for. */
 WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
 {
-    listens(p);
+    handle_new(p, "x", "other", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)); /* for its grants it listens from here on */
+    run_ms(s, 5);
     held(fixture_connect(s, NULL), "h", "stock", NULL);
     store_forget(&s->store);
-    waiting(p, "a", HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     TELLS_IN(s, 2900, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
@@ -36,7 +24,7 @@ WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
 WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
 {
     store_take(&s->store, "stock", "another", 0);
-    waiting(p, "a", HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 20010);
     SAME(s, asked(s, "mutex_acquire"), 2 + 6);
 }
@@ -45,7 +33,7 @@ WITH_CLIENT(who_may_not_subscribe_polls)
 {
     struct plan *denied = PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM No permissions to access a channel", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 12000);
     HOLDS(s, asked(s, "mutex_acquire") >= 120 && asked(s, "mutex_acquire") <= 240);
     SAME(s, denied->met, 2); /* of its grants, and of releases by others */
@@ -56,7 +44,7 @@ WITH_CLIENT(who_may_not_subscribe_polls)
 
 GIVEN(the_line_is_first_come_first_served, fixture_connect(s, &alone))
 {
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL), *c = asking(p, "c", "stock", NULL);
     TELLS_IN(s, 10, "b:WAITING c:WAITING");
     when(b, "OK", release_quietly);
     when(c, "OK", release_quietly);
@@ -68,10 +56,9 @@ GIVEN(the_line_is_first_come_first_served, fixture_connect(s, &alone))
 
 A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
 {
-    struct handle *b = handle_new(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
     store_take(&s->store, "stock", "another", 60000);
-    waiting(the_client(s), "a", HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    asking(the_client(s), "a", "stock", NULL);
+    struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
     TELLS_IN(s, 1000, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
     SAME(s, b->event.waited_ms, 900);
     TEXT(s, b->holder, "another");
@@ -90,8 +77,8 @@ A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 {
     struct client *p = quorum_with(s, 3, alone), *q = quorum(s, 3);
     struct handle *a = held(p, "a", "stock", NULL);
-    beside = waiting(p, "b", HILOCK_FOREVER);
-    waiting(q, "c", HILOCK_FOREVER);
+    beside = asking(p, "b", "stock", NULL);
+    asking(q, "c", "stock", NULL);
     unheard_ms(s, 10);
     when(a, "released", drop_beside_and_acquire_it);
     release(a);
@@ -103,7 +90,7 @@ A_PLAY(others_get_their_turn_though_nobody_of_us_waited_for_a_moment)
 WITH_CLIENT(who_waits_no_more_is_no_listener_any_more)
 {
     store_take(&s->store, "stock", "another", 60000);
-    waiting(p, "a", 100);
+    acquiring(handle_new(p, "a", "stock", NULL), 100);
     TELLS_IN(s, 1000, "a:WAITING a:TIMED_OUT");
     run_ms(s, 250);
     SAME(s, store_listeners(&s->store, CHANNEL), 0);

@@ -58,9 +58,7 @@ static void block_for_long(struct handle *handle) { world_jump_us(&handle->fixtu
 static void grants_behind_a_long_callback(struct fixture *s, void (*step)(struct handle *handle))
 {
     struct client *p = fixture_connect(s, NULL);
-    struct handle *a = handle_new(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = handle_new(p, "b", "two", &picky);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 60000)), *b = asking(p, "b", "two", &picky);
     when(a, "OK", step);
     run_ms(s, 1);
     TELLS_IN(s, 5, "a:OK b:OK");

@@ -184,19 +184,12 @@ static struct hl_reply *push(struct hostile *h)
     return say_bytes(text, below(h, 4) ? (size_t)length : (size_t)below(h, (uint64_t)length));
 }
 
-static struct hl_reply *grant_channel(struct hostile *h)
-{
-    char text[64];
-    snprintf(text, sizeof text, "hilock:grant:%s", h->client->uuid);
-    return say_string(text);
-}
-
 static void say_unasked(struct hostile *h)
 {
     struct hl_reply *reply;
     h->is_of_locks = 1;
     if (below(h, 2))
-        reply = say_array(3, say_string("message"), grant_channel(h), push(h));
+        reply = say_array(3, say_string("message"), say_string(formatted("hilock:grant:%s", h->client->uuid)), push(h));
     else if (below(h, 2)) {
         reply = say_array(1, say_string(below(h, 2) ? "message" : "smessage"));
         for (int i = 0; i < 2; i++)
@@ -223,13 +216,6 @@ static void on_answer(const struct hilock_result *result, void *user)
     call->is_over = 1;
     if (!h->is_healed && below(h, 3) == 0)
         act(actor);
-}
-
-static void silence(struct actor *actor)
-{
-    struct hostile *h = actor->hostile;
-    for (unsigned i = 0; i < h->calls_count; i++)
-        h->calls[i].is_over |= h->calls[i].actor == actor;
 }
 
 static void make(struct actor *actor)
@@ -276,7 +262,8 @@ static void act(struct actor *actor)
     else if (what == 13)
         (void)hilock_cancel(actor->handle->lock);
     else {
-        silence(actor);
+        for (unsigned i = 0; i < h->calls_count; i++)
+            h->calls[i].is_over |= h->calls[i].actor == actor;
         if (what == 14)
             handle_drop(actor->handle);
         else {
@@ -317,16 +304,6 @@ static void set(struct hostile *h, enum deployment deployment)
     }
 }
 
-static void play(struct hostile *h)
-{
-    for (unsigned step = 0; step < STEPS; step++) {
-        act(&h->actors[below(h, HANDLES)]);
-        if (below(h, 10) == 0)
-            say_unasked(h);
-        run_us(&h->s, below(h, 8) ? below(h, 3000) : below(h, 400000));
-    }
-}
-
 /* What waits is cancelled, what is asked has its time. Then a new handle is served at once. */
 static void end(struct hostile *h)
 {
@@ -356,7 +333,12 @@ static void run(enum deployment deployment, uint64_t seed, const char *name)
     h->evil = (unsigned)(5 + 40 * below(h, 2));
     set(h, deployment);
     h->s.is_untold = h->s.is_tampered = 1;
-    play(h);
+    for (unsigned step = 0; step < STEPS; step++) {
+        act(&h->actors[below(h, HANDLES)]);
+        if (below(h, 10) == 0)
+            say_unasked(h);
+        run_us(&h->s, below(h, 8) ? below(h, 3000) : below(h, 400000));
+    }
     end(h);
     if (!fixture_end(&h->s))
         fail_msg("%s: HOSTILE_SEED=%llu", name, (unsigned long long)seed);

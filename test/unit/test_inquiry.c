@@ -24,10 +24,10 @@ HAVING(a_free_name_has_no_holder_and_a_lease_may_have_no_end, lone(s))
 WITH_CLIENT(exactly_the_named_holder_is_released)
 {
     struct client *q = fixture_connect(s, NULL);
-    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL), *w = handle_new(q, "w", "stock", NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)), *b = handle_new(q, "b", "stock", NULL);
+    asking(q, "w", "stock", NULL);
     s->is_tampered = 1;
     const char *holder = formatted("%s:1", p->uuid);
-    acquire(w, HILOCK_FOREVER);
     TELLS_IN(s, 5, "w:WAITING");
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
     force(b, "x");

@@ -75,8 +75,7 @@ A_PLAY(with_and_without_one_they_hand_over)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = till)), *q = fixture_connect(s, NULL);
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
-    struct handle *a = held(p, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", fair), *b = asking(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
     run_ms(s, 5);
     acquire(c, HILOCK_FOREVER);
     unheard_ms(s, 5);

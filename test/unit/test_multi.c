@@ -81,9 +81,8 @@ WITH_CLIENT(it_is_renewed_by_one_watchdog_and_extended_as_one)
 
 WITH_CLIENT(who_has_which_name_is_told_at_the_end)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_TRY);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_TRY);
     TELLS_IN(s, 5, "m:TIMED_OUT");
     TEXT(s, m->holder, "another");
     HOLDS(s, strstr(m->detail, "\"b\" is held by") && has_none(s, abc));
@@ -104,9 +103,9 @@ WITH_CLIENT(a_key_of_another_kind_ends_the_wait)
 
 WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
 {
-    struct handle *one = held(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL), *t = multi_new(p, "t", cba, NULL);
+    struct handle *one = held(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
     acquire(m, HILOCK_FOREVER);
-    acquire(t, HILOCK_TRY);
+    acquiring(multi_new(p, "t", cba, NULL), HILOCK_TRY);
     TELLS_IN(s, 20, "t:TIMED_OUT m:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1 + 1); /* for "a" */
     release(one);
@@ -115,9 +114,8 @@ WITH_CLIENT(a_name_that_a_sibling_holds_is_not_asked_for)
 
 WITH_CLIENT(it_does_not_overtake_siblings_that_wait)
 {
-    struct handle *one = handle_new(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(one, HILOCK_FOREVER);
+    struct handle *one = asking(p, "one", "b", NULL), *m = multi_new(p, "m", abc, NULL);
     run_ms(s, 5);
     acquire(m, HILOCK_FOREVER);
     run_ms(s, 5);
@@ -211,9 +209,8 @@ WITH_CLIENT(without_memory_it_returns_what_it_got_all_the_same)
 /* Its answer has its memory; its members' requests have none. */
 WITH_CLIENT(without_memory_for_its_members_it_asks_when_there_is_some)
 {
-    struct handle *m = multi_new(p, "m", abc, NULL);
     store_take(&s->store, "b", "another", 60000);
-    acquire(m, HILOCK_TRY);
+    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_TRY);
     TELLS_IN(s, 5, "m:TIMED_OUT");
     store_delete(&s->store, "b");
     s->memory.is_out = s->memory.spares_links = 1;

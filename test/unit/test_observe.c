@@ -38,8 +38,7 @@ static const char *counted(const struct client *p)
 
 WITH_CLIENT(every_outcome_of_an_acquire_is_counted_once)
 {
-    struct handle *a = held(p, "a", "one", NULL), *b = handle_new(p, "b", "two", NULL), *c = handle_new(p, "c", "one", NULL);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "one", NULL), *b = asking(p, "b", "two", NULL), *c = handle_new(p, "c", "one", NULL);
     cancel(b);
     acquire(c, HILOCK_TRY);
     run_ms(s, 10);
@@ -82,14 +81,13 @@ WITH_CLIENT(every_end_of_a_hold_is_counted_once)
 
 WITH_CLIENT(commands_wakeups_undos_and_connections_are_counted)
 {
-    struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "other", NULL);
     store_take(&s->store, "stock", "another", 60000);
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", NULL);
     run_ms(s, 5);
     store_free_name(&s->store, "stock");
     run_ms(s, 5);
     PLAN(s, .on = "mutex_acquire", .fate.back_us = 10000);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *b = asking(p, "b", "other", NULL);
     run_ms(s, 5);
     handle_drop(b);
     run_ms(s, 20);
@@ -143,11 +141,9 @@ WITH_CLIENT(the_oldest_hold_and_wait_are_told)
     struct handle *a = held(p, "a", "one", NULL);
     run_ms(s, 3000);
     held(p, "b", "two", NULL);
-    struct handle *b = handle_new(p, "c", "one", NULL);
-    struct handle *c = handle_new(p, "d", "two", NULL);
-    acquire(b, HILOCK_FOREVER);
+    asking(p, "c", "one", NULL);
     run_ms(s, 2000);
-    acquire(c, HILOCK_FOREVER);
+    asking(p, "d", "two", NULL);
     run_ms(s, 500);
     stats = counts_of(p);
     HOLDS(s, stats.oldest_hold_ms >= 5500 && stats.oldest_hold_ms < 5600);

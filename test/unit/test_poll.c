@@ -83,10 +83,9 @@ WITH_CLIENT(a_MUTEX_that_polls_needs_no_subscription)
 
 WITH_CLIENT(where_a_subscription_is_refused_its_waiter_polls)
 {
-    struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
     PLAN(s, .on = "SUBSCRIBE", .error = "NOPERM this user has no permissions to access one of the channels", .times = PLAN_ALWAYS);
     store_take(&s->store, "stock", "another", 600000);
-    acquire(a, HILOCK_FOREVER);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.poll_min_ms = 200, .poll_jitter_ms = 1));
     run_ms(s, 12000);
     store_delete(&s->store, "stock");
     TELLS_IN(s, 250, "a:WAITING a:OK");
@@ -123,11 +122,10 @@ WITH_CLIENT(siblings_of_two_kinds_stand_in_one_line)
 
 WITH_CLIENT(the_wrong_kind_for_one_is_not_told_another)
 {
-    struct handle *a = simple(p, "a"), *b = handle_new(p, "b", "stock", NULL);
     store_take(&s->store, "stock", "another", 60000);
     PLAN(s, .on = "mutex_acquire", .holds = 1);
-    acquire(a, HILOCK_FOREVER);
-    acquire(b, 100);
+    waits(p, "a");
+    acquiring(handle_new(p, "b", "stock", NULL), 100);
     TELLS_IN(s, 90, "a:WRONG_KIND");
     TELLS_IN(s, 20, "b:UNREACHABLE");
 }

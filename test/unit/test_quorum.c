@@ -143,9 +143,8 @@ HAVING(redis_plus_plus_leaks_the_key_of_an_unanswered_vote_and_we_do_not, handle
 GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
 {
     for (unsigned at_us = 0; at_us < 1500; at_us += 50) {
-        struct handle *a = handle_new(p, "a", "stock", NULL);
         take_at(s, 0, 2, "another");
-        acquire(a, HILOCK_FOREVER);
+        struct handle *a = asking(p, "a", "stock", NULL);
         run_us(s, at_us);
         fixture_hush(s);
         SAME(s, cancel(a), HILOCK_OK);
@@ -158,9 +157,9 @@ GIVEN(cancelled_at_any_moment_it_leaves_nothing, quorum(s, 3))
 
 GIVEN(siblings_stand_in_line, quorum(s, 3))
 {
-    struct handle *a = held(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
-    acquire(b, HILOCK_FOREVER);
-    acquire(t, HILOCK_TRY);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    acquiring(handle_new(p, "t", "stock", NULL), HILOCK_TRY);
     TELLS_IN(s, 5, "b:WAITING t:TIMED_OUT");
     SAME(s, asked_all(s, "mutex_acquire"), 3);
     release(a);
@@ -174,12 +173,10 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
 {
     static const char *const names[] = {"a", "b", NULL};
     struct client *p = quorum(s, 3);
-    struct handle *a = handle_new(p, "a", "stock", NULL);
     HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
     TEXT(s, hilock_client_refusal(p->client), "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
     HOLDS(s, !handle_new(p, "r", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1))->lock);
     TEXT(s, hilock_client_refusal(p->client), "replicas on a quorum: its masters vote instead of replicas; leave it 0");
-    (void)a;
 }
 
 HAVING(peek_tells_whom_most_masters_name, handle_new(quorum(s, 5), "a", "stock", NULL))
@@ -291,8 +288,7 @@ HAVING(an_extend_counts_only_masters_that_still_have_it,
     TELLS_IN(s, 1, "a:OK");
     extend(a, 30000);
     run_ms(s, 500);
-    store_restart(store_at(s, 0), 0);
-    net_reset_at(&s->net, s->net.places[0].store, NET_ALL);
+    restart_empty(s, 0);
     run_ms(s, 800);
     TELLS_IN(s, 1000, "a:extend UNKNOWN");
     HOLDS(s, is_held(a));
@@ -317,8 +313,7 @@ GIVEN(a_master_that_refuses_to_be_healed_is_released_too, quorum(s, 3))
     run_ms(s, 1);
     struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
     struct plan *stray = PLAN(s, .on = "mutex_acquire", .at = store_at(s, 2), .fate.is_stray = 1, .fate.there_us = 500000);
-    store_restart(store_at(s, 2), 0);
-    net_reset_at(&s->net, s->net.places[2].store, NET_ALL);
+    restart_empty(s, 2);
     for (int i = 0; i < 4000 && !stray->met; i++)
         run_ms(s, 1);
     store_take(store_at(s, 2), "stock", "another", 60000);
@@ -375,17 +370,6 @@ A_PLAY(without_the_guard_two_hold_at_a_time)
     TELLS(s, "b:OK");
 }
 
-/* Holds for a millisecond whenever it can. */
-static unsigned take_turn(struct handle *handle)
-{
-    unsigned had_it = (unsigned)is_held(handle);
-    if (had_it)
-        release_quietly(handle);
-    if (hilock_lock_state(handle->lock) == HILOCK_STATE_IDLE)
-        acquire(handle, HILOCK_FOREVER);
-    return had_it;
-}
-
 /* It asks again when it polls. */
 A_PLAY(a_poller_gives_back_at_once_the_votes_that_are_too_few)
 {
@@ -418,8 +402,12 @@ A_PLAY(many_share_a_queue_when_all_masters_must_agree)
     }
     s->net.there_us = s->net.back_us = 10000;
     for (unsigned ms = 0; ms < 5000; ms++) {
-        for (unsigned i = 0; i < CLIENTS * EACH; i++) {
-            unsigned had_it = take_turn(handles[i]);
+        for (unsigned i = 0; i < CLIENTS * EACH; i++) { /* each holds for a millisecond whenever it can */
+            unsigned had_it = (unsigned)is_held(handles[i]);
+            if (had_it)
+                release_quietly(handles[i]);
+            if (hilock_lock_state(handles[i]->lock) == HILOCK_STATE_IDLE)
+                acquire(handles[i], HILOCK_FOREVER);
             grants += had_it;
             served += had_it && !is_served[i];
             is_served[i] |= had_it;

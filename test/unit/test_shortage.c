@@ -4,21 +4,13 @@
 
 #include "play.h"
 
-static struct handle *waiting(struct client *p, const char *tag, uint32_t ms) { return acquiring(handle_new(p, tag, "stock", NULL), ms); }
-
-/* Another lease than the others': who is before it cannot leave it the place in the queue. */
-static struct handle *waiting_otherwise(struct client *p, const char *tag, uint32_t wait_ms)
-{
-    return acquiring(handle_new(p, tag, "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)), wait_ms);
-}
-
 static void run_out(struct fixture *s) { s->memory.is_out = s->memory.spares_links = 1; }
 
 WITH_CLIENT(who_waits_behind_another_costs_one_block)
 {
     struct handle *c = handle_new(p, "c", "stock", NULL), *d = handle_new(p, "d", "stock", NULL);
     held(p, "a", "stock", NULL);
-    waiting(p, "b", HILOCK_FOREVER);
+    asking(p, "b", "stock", NULL);
     run_ms(s, 1);
     size_t blocks = s->memory.blocks;
     size_t bytes = s->memory.bytes;
@@ -37,10 +29,11 @@ WITH_CLIENT(who_waits_behind_another_costs_one_block)
 WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
 {
     store_take(&s->store, "stock", "another", 60000);
-    struct handle *a = waiting(p, "a", HILOCK_FOREVER);
+    struct handle *a = asking(p, "a", "stock", NULL);
     run_ms(s, 10);
-    struct handle *b = waiting_otherwise(p, "b", 100);
-    waiting(p, "c", HILOCK_FOREVER);
+    /* Another lease than the others': who is before it cannot leave it the place in the queue. */
+    struct handle *b = acquiring(handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)), 100);
+    asking(p, "c", "stock", NULL);
     unheard_ms(s, 10);
     run_out(s);
     cancel(a);
@@ -54,7 +47,7 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
 
 WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
 {
-    struct handle *a = held(p, "a", "stock", NULL), *b = waiting(p, "b", HILOCK_FOREVER), *c = waiting(p, "c", HILOCK_FOREVER);
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL), *c = asking(p, "c", "stock", NULL);
     unheard_ms(s, 1);
     run_out(s);
     release_quietly(a);
@@ -69,7 +62,7 @@ WITH_CLIENT(a_release_that_nobody_is_told_of_is_handed_on_without_memory)
 
 HOLDING(without_memory_for_its_answer_a_release_goes_to_the_store, NULL)
 {
-    waiting(p, "b", HILOCK_FOREVER);
+    asking(p, "b", "stock", NULL);
     unheard_ms(s, 1);
     run_out(s);
     release(a);

@@ -277,7 +277,6 @@ static const struct day plain = {plain_set, "redis://:" FIXTURE_SECRET "@localho
 static uint64_t play_day(const struct day *day, uint64_t fail_at, uint64_t fails)
 {
     struct fixture s;
-    struct handle *last, *tail;
     fixture_begin(&s);
     s.is_untold = 1;
     s.memory.fail_at = fail_at;
@@ -294,11 +293,8 @@ static uint64_t play_day(const struct day *day, uint64_t fail_at, uint64_t fails
     s.memory.fail_at = 0;
     HOLDS(&s, p->status == HILOCK_OK || (p->status == HILOCK_NO_MEMORY && s.memory.refused));
     if (p->status == HILOCK_OK) {
-        last = handle_new(p, "last", "last", NULL);
-        acquire(last, HILOCK_FOREVER);
-        tail = handle_new(p, "tail", "tail",
-                          HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
-        acquire(tail, HILOCK_FOREVER);
+        struct handle *last = asking(p, "last", "last", NULL);
+        struct handle *tail = asking(p, "tail", "tail", HILOCK_LOCK_OPTIONS(.kind = s.masters_count > 1 ? HILOCK_MUTEX : HILOCK_FAIR));
         run_ms(&s, 10000);
         HOLDS(&s, is_held(last) && is_held(tail));
         struct hilock_stats stats = counts_of(p);

@@ -70,8 +70,7 @@ A_PLAY(a_wait_is_told_with_its_places)
 {
     const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
     struct client *p = traced(s), *q = fixture_connect(s, NULL);
-    struct handle *a = held(q, "a", "stock", fair), *b = handle_new(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
-    acquire(b, HILOCK_FOREVER);
+    struct handle *a = held(q, "a", "stock", fair), *b = asking(q, "b", "stock", fair), *c = handle_new(p, "c", "stock", fair);
     run_ms(s, 5);
     forget(c);
     acquire(c, HILOCK_FOREVER);
