@@ -6,19 +6,14 @@
 
 union head { size_t bytes; max_align_t align; };
 
-static int is_refused(const struct world_memory *memory)
-{
-    if (memory->is_out || (memory->refuses && memory->refuses(memory->arg)))
-        return 1;
-    return memory->fail_at && memory->asked >= memory->fail_at && memory->asked < memory->fail_at + memory->fails;
-}
-
 int world_memory_takes(struct world_memory *memory)
 {
     if (!memory)
         return 1;
     memory->asked++;
-    if (!is_refused(memory))
+    int is_refused = memory->is_out || (memory->refuses && memory->refuses(memory->arg));
+    int fails = memory->fail_at && memory->asked >= memory->fail_at && memory->asked < memory->fail_at + memory->fails;
+    if (!is_refused && !fails)
         return 1;
     memory->refused++;
     return 0;
@@ -31,22 +26,18 @@ int world_memory_sends(struct world_memory *memory)
     return (memory && memory->spares_links) || world_memory_takes(memory);
 }
 
-static void count(struct world_memory *memory, size_t bytes)
-{
-    memory->blocks++;
-    memory->bytes += bytes;
-    if (memory->bytes > memory->bytes_most)
-        memory->bytes_most = memory->bytes;
-}
-
 static void *allocate(size_t bytes, void *ctx)
 {
-    union head *head = world_memory_takes(ctx) ? malloc(sizeof *head + bytes) : NULL;
+    struct world_memory *memory = ctx;
+    union head *head = world_memory_takes(memory) ? malloc(sizeof *head + bytes) : NULL;
     if (!head)
         return NULL;
     head->bytes = bytes;
     memset(head + 1, 0xa5, bytes); /* what the heap gives back may have been the world's own, with a secret in it */
-    count(ctx, bytes);
+    memory->blocks++;
+    memory->bytes += bytes;
+    if (memory->bytes > memory->bytes_most)
+        memory->bytes_most = memory->bytes;
     return head + 1;
 }
 

@@ -191,15 +191,6 @@ static void give(struct hl_link *link, const struct message *message)
         link->events->on_up(link->arg);
 }
 
-static struct message *take_arrived(struct hl_link *link)
-{
-    struct message *first = TAILQ_FIRST(&link->back);
-    if (!first || first->at_us > link->net->world->now_us || first->fate.held_by)
-        return NULL;
-    TAILQ_REMOVE(&link->back, first, entry);
-    return first;
-}
-
 /* All that has arrived is read in one go, as by a read of a socket. The host's leave may end the client, and with it
  * the link: only what was taken from it before is touched after. */
 static void on_return(void *arg)
@@ -210,7 +201,8 @@ static void on_return(void *arg)
     struct message *message;
     hl_host_enter(host);
     link->is_busy = 1;
-    while ((message = take_arrived(link)) != NULL) {
+    while ((message = TAILQ_FIRST(&link->back)) != NULL && message->at_us <= link->net->world->now_us && !message->fate.held_by) {
+        TAILQ_REMOVE(&link->back, message, entry);
         give(link, message);
         message_free(message);
     }

@@ -12,17 +12,10 @@ static int matches(const struct plan *plan, const struct hl_link *link, const ch
     return plan->on_stream == 0 || (plan->on_stream > 0) == link->is_stream;
 }
 
-static void meet(const struct plan *plan, struct net_fate *fate)
-{
-    *fate = plan->fate;
-    fate->answer = fate->answer ? say_again(fate->answer) : NULL;
-    fate->refusal = plan->error ? say_error("%s", plan->error) : fate->refusal ? say_again(fate->refusal) : NULL;
-    fate->held_by = plan->holds ? plan : NULL;
-}
-
 static void decide(void *arg, const struct hl_link *link, struct message *request)
 {
     const char *word = store_word(request->argc, request->argv, request->lengths);
+    struct net_fate *fate = &request->fate;
     struct plans *plans = arg;
     struct plan *plan;
     TAILQ_FOREACH(plan, &plans->list, entry)
@@ -31,7 +24,10 @@ static void decide(void *arg, const struct hl_link *link, struct message *reques
             (plan->times != PLAN_ALWAYS && plan->met >= plan->times))
             continue;
         plan->met++;
-        meet(plan, &request->fate);
+        *fate = plan->fate;
+        fate->answer = fate->answer ? say_again(fate->answer) : NULL;
+        fate->refusal = plan->error ? say_error("%s", plan->error) : fate->refusal ? say_again(fate->refusal) : NULL;
+        fate->held_by = plan->holds ? plan : NULL;
         return;
     }
 }

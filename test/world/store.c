@@ -16,18 +16,12 @@ static int is_word(const char *const *argv, const size_t *lengths, int i, const 
     return lengths[i] == strlen(text) && memcmp(argv[i], text, lengths[i]) == 0;
 }
 
-static struct store_peer *peer_of(struct store *store, unsigned number)
-{
-    struct store_peer *peer = TAILQ_FIRST(&store->peers);
-    while (peer && peer->number != number)
-        peer = TAILQ_NEXT(peer, entry);
-    return peer;
-}
-
 static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
     struct store *store = arg;
-    struct store_peer *peer = peer_of(store, connection);
+    struct store_peer *peer = TAILQ_FIRST(&store->peers);
+    while (peer->number != connection)
+        peer = TAILQ_NEXT(peer, entry);
     if (store->said)
         store->said(store->arg, push);
     peer->push(peer->arg, say_stored(push));
@@ -193,15 +187,6 @@ static struct hl_reply *begin_wait(struct store_peer *peer, const char *const *a
     return store_look(peer);
 }
 
-/* What the connection is, after a command that was not refused. */
-static void note(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths)
-{
-    if (is_word(argv, lengths, 0, "AUTH"))
-        peer->is_named_user = argc == 3 && !is_word(argv, lengths, 1, "default");
-    if (is_word(argv, lengths, 0, "SELECT"))
-        peer->db = atoi(argv[1]);
-}
-
 struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *const *argv, const size_t *lengths)
 {
     struct sim_store *core = store_now(peer->store);
@@ -215,6 +200,10 @@ struct hl_reply *store_execute(struct store_peer *peer, int argc, const char *co
         peer->wrote = sim_store_writes(core);
     if (reply->type == SIM_REPLY_ERROR)
         return say_stored(reply);
-    note(peer, argc, argv, lengths);
+    /* What the connection is, after a command that was not refused. */
+    if (is_word(argv, lengths, 0, "AUTH"))
+        peer->is_named_user = argc == 3 && !is_word(argv, lengths, 1, "default");
+    if (is_word(argv, lengths, 0, "SELECT"))
+        peer->db = atoi(argv[1]);
     return is_word(argv, lengths, 0, "WAIT") ? begin_wait(peer, argv) : say_stored(reply);
 }
