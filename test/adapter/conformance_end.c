@@ -60,23 +60,6 @@ static void finale_begin(struct finale *finale)
     }
 }
 
-static void finale_end(struct finale *finale)
-{
-    while (finale->ends == 0)
-        loop_under_test.turn(finale->native);
-    assert_true(loop_under_test.is_empty(finale->native));
-    assert_int_equal(finale->calls_after, 0);
-    loop_under_test.end(finale->native);
-    threads_join();
-}
-
-static void *query_made(struct finale *finale, const char *name)
-{
-    void *query = finale->loop.resolve(finale->loop.ctx, name, on_resolved_end, finale);
-    assert_non_null(query);
-    return query;
-}
-
 /* In whichever comes first, if several may. */
 TEST(all_ends_inside_a_callback)
 {
@@ -86,11 +69,17 @@ TEST(all_ends_inside_a_callback)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct finale finale;
         finale_begin(&finale);
-        finale.query = cases[i].name ? query_made(&finale, cases[i].name) : NULL;
+        finale.query = cases[i].name ? finale.loop.resolve(finale.loop.ctx, cases[i].name, on_resolved_end, &finale) : NULL;
+        assert_int_equal(finale.query != NULL, cases[i].name != NULL);
         for (int j = 0; j < cases[i].watches; j++)
             assert_int_equal(finale.loop.watch_set(finale.watches[j], cases[i].interest), 0);
         for (int j = 0; j < cases[i].timers; j++)
             finale.loop.timer_start(finale.timers[j], 0);
-        finale_end(&finale);
+        while (finale.ends == 0)
+            loop_under_test.turn(finale.native);
+        assert_true(loop_under_test.is_empty(finale.native));
+        assert_int_equal(finale.calls_after, 0);
+        loop_under_test.end(finale.native);
+        threads_join();
     }
 }

@@ -37,17 +37,11 @@ static int is_label(const unsigned char *packet, const char *label)
     return packet[HEADER] == strlen(label) && strncasecmp((const char *)packet + HEADER + 1, label, strlen(label)) == 0;
 }
 
-static size_t records_of(const unsigned char *packet, int type)
-{
-    if (is_label(packet, "many"))
-        return type == TYPE_A ? 25 : 0;
-    return is_label(packet, "both") || is_label(packet, type == TYPE_A ? "v4" : "v6");
-}
-
 static void answer(struct nameserver *nameserver, unsigned char *packet, size_t length, const struct sockaddr_in *to)
 {
     const int type = packet[length - 3];
-    const size_t records = records_of(packet, type);
+    const int is_known = is_label(packet, "both") || is_label(packet, type == TYPE_A ? "v4" : "v6");
+    const size_t records = is_label(packet, "many") ? (type == TYPE_A ? 25 : 0) : (size_t)is_known;
     if (is_label(packet, "silent") || (is_label(packet, "v4") && type == TYPE_AAAA))
         return;
     put_16(packet + 2, 0x8180u | (is_label(packet, "none") ? NO_SUCH_NAME : is_label(packet, "refuse") ? REFUSED : NO_ERROR));

@@ -167,13 +167,6 @@ static int let_in_too_early(struct masters *three, struct client *a, struct clie
     return is_overlap;
 }
 
-/* All have been up for long enough that they may grant. */
-static void await_guards(struct client *client, uint32_t guard_ms)
-{
-    if (guard_ms != HILOCK_GUARD_OFF)
-        client_for_ms(client, guard_ms + 1100);
-}
-
 static unsigned overlaps(uint32_t guard_ms, unsigned least_restarts, unsigned most_restarts, unsigned *restarts)
 {
     struct masters three;
@@ -190,7 +183,8 @@ static unsigned overlaps(uint32_t guard_ms, unsigned least_restarts, unsigned mo
     masters_await(&a, 3);
     masters_await(&b, 3);
     while (*restarts < least_restarts || (found == 0 && *restarts < most_restarts)) {
-        await_guards(&a, guard_ms);
+        if (guard_ms != HILOCK_GUARD_OFF) /* all are to be up for long enough that they may grant */
+            client_for_ms(&a, guard_ms + 1100);
         found += let_in_too_early(&three, &a, &b, restarts) != 0;
     }
     client_close(&a);

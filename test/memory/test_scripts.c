@@ -15,10 +15,14 @@ static const struct sim_reply *a_cancel(struct trial *trial) { return release(tr
 static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
 static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
 
-static const struct sim_reply *a_force(struct trial *trial)
+static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
-    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", "a:1", C, "PUBLISH");
+    if (has_queue)
+        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, C, "PUBLISH");
+    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, C, "PUBLISH");
 }
+
+static const struct sim_reply *a_force(struct trial *trial) { return force(trial, 1, "a:1"); }
 
 static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
                                                                      of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
@@ -32,16 +36,6 @@ static void free_and_awaited(struct trial *trial)
 
 static void (*const states[])(struct trial *trial) = {free_name, held, held_and_awaited, free_and_awaited};
 
-/* A token is a string. */
-static void take_key(struct trial *trial, unsigned i)
-{
-    (void)RUN(trial, "DEL", keys[i]);
-    if (i == KEYS - 1)
-        (void)RUN(trial, "HSET", keys[i], "theirs", "1");
-    else
-        (void)RUN(trial, "SET", keys[i], "theirs");
-}
-
 /* 1: it was an error. */
 static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned key)
 {
@@ -49,7 +43,11 @@ static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned 
     uint64_t before;
     begin(trial);
     states[state](trial);
-    take_key(trial, key);
+    (void)RUN(trial, "DEL", keys[key]);
+    if (key == KEYS - 1) /* a token is a string */
+        (void)RUN(trial, "HSET", keys[key], "theirs", "1");
+    else
+        (void)RUN(trial, "SET", keys[key], "theirs");
     before = sim_store_digest(trial->store);
     reply = asks[ask](trial);
     if (reply->type != SIM_REPLY_ERROR)
@@ -70,13 +68,6 @@ TRIAL(an_error_leaves_all_as_it_was)
 }
 
 /* ---- what the scripts make of what they find ---- */
-
-static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
-{
-    if (has_queue)
-        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, C, "PUBLISH");
-    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, C, "PUBLISH");
-}
 
 /* Neither its value nor its expiry: it may be another program's. */
 TRIAL(a_token_key_without_a_decimal_number_stays_as_it_is)
@@ -247,7 +238,7 @@ TRIAL(what_is_no_lock_is_not_ended_by_force)
         before = sim_store_digest(trial->store);
         reply = force(trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
         assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
-        reply = i & 1 ? RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0") : RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
+        reply = RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
         assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
         assert_true(sim_store_digest(trial->store) == before);
     }

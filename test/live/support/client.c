@@ -105,14 +105,6 @@ void client_open_in(struct client *client, const struct loop_runner *loop, const
     must_open(client, options);
 }
 
-static void wait_for_more(struct client *client)
-{
-    if (client->loop)
-        client->loop->turn(client->native);
-    else
-        CHECK(event_base_loop(client->base, EVLOOP_ONCE) >= 0);
-}
-
 void client_open(struct client *client, const char *url) { client_open_with(client, HILOCK_CLIENT_OPTIONS(.url = url)); }
 
 void client_turn(struct client *client) { CHECK(event_base_loop(client->base, EVLOOP_NONBLOCK) >= 0); }
@@ -121,7 +113,10 @@ void client_until(struct client *client, int (*is_so)(void *arg), void *arg, con
 {
     uint64_t begun_us = check_now_us();
     while (!is_so(arg)) {
-        wait_for_more(client);
+        if (client->loop)
+            client->loop->turn(client->native);
+        else
+            CHECK(event_base_loop(client->base, EVLOOP_ONCE) >= 0);
         if (check_now_us() - begun_us > (uint64_t)CHECK_PATIENCE_MS * 1000 && !is_so(arg))
             check_fail("waited %d s in vain for %s; last warning: %s", CHECK_PATIENCE_MS / 1000, what, client->log);
     }
@@ -148,20 +143,14 @@ struct hilock_stats client_stats(const struct client *client)
     return stats;
 }
 
-static void hear_statistics(struct client *client)
+/* Every acquire has one outcome or still waits, every grant one end or is still held. Nothing tells the password. */
+static void check_balance(struct client *client)
 {
     struct hilock_stats stats = client_stats(client);
     char page[32768];
     CHECK(hilock_stats_prometheus(&stats, "live", page, sizeof page) < sizeof page);
     client_hears(client, page);
     client_hears(client, hilock_client_refusal(client->hilock));
-}
-
-/* Every acquire has one outcome or still waits, every grant one end or is still held. Nothing tells the password. */
-static void check_balance(struct client *client)
-{
-    struct hilock_stats stats = client_stats(client);
-    hear_statistics(client);
     uint64_t ended = stats.released + stats.lost_taken + stats.lost_expired + stats.lost_suspended + stats.lost_hold_max + stats.lost_closing;
     CHECK(stats.acquires == stats.granted + stats.reentered + stats.timed_out + stats.cancelled + stats.failed + stats.waiting);
     CHECK(stats.granted == ended + stats.held);

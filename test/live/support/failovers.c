@@ -31,24 +31,6 @@ static void play_one(const struct failovers_of *of, struct failover *failover, u
     check_pause_ms(of->rest_ms);
 }
 
-/* Afterwards, for it may take longer than the pauses. */
-static void measure_one(const struct failovers_of *of, const struct load *load, uint64_t at_us, unsigned i, struct load_spans spans[LOAD_KINDS])
-{
-    uint64_t struck = of->is_spread ? LEDGER_ONE(i % LOAD_NAMES) : UINT64_MAX;
-    for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
-        if (load_locks(kind) & struck)
-            load_add_span(&spans[kind], load, load_locks(kind) & struck, at_us);
-}
-
-static void judge_overlaps(const struct load *load, const struct by_fault *by, unsigned count)
-{
-    size_t kills = (count + SERVER_FAULTS - 1) / SERVER_FAULTS;
-    size_t allowed = load->replicas ? 0 : (count - kills) * LOAD_NAMES / LOAD_KINDS;
-    assert_int_equal(by[SERVER_KILL].overlaps + by[SERVER_KILL].backward, 0);
-    assert_in_range(by[SERVER_STOP].overlaps + by[SERVER_FORCED].overlaps, 0, allowed);
-    assert_in_range(by[SERVER_STOP].backward + by[SERVER_FORCED].backward, 0, allowed);
-}
-
 /* What overlapped between one failover and the next. */
 static void tell_overlaps(struct load *load, enum load_kind kind, const struct failover *failovers, unsigned count)
 {
@@ -66,7 +48,11 @@ static void tell_overlaps(struct load *load, enum load_kind kind, const struct f
         print_message("overlaps of %s: after kills %zu, after stops %zu, after forced failovers %zu (the longest %.1f, %.1f and %.1f ms)\n",
                       load_kind_name(kind), by[0].overlaps, by[1].overlaps, by[2].overlaps, (double)by[0].overlap_us / 1000,
                       (double)by[1].overlap_us / 1000, (double)by[2].overlap_us / 1000);
-    judge_overlaps(load, by, count);
+    size_t kills = (count + SERVER_FAULTS - 1) / SERVER_FAULTS;
+    size_t allowed = load->replicas ? 0 : (count - kills) * LOAD_NAMES / LOAD_KINDS;
+    assert_int_equal(by[SERVER_KILL].overlaps + by[SERVER_KILL].backward, 0);
+    assert_in_range(by[SERVER_STOP].overlaps + by[SERVER_FORCED].overlaps, 0, allowed);
+    assert_in_range(by[SERVER_STOP].backward + by[SERVER_FORCED].backward, 0, allowed);
 }
 
 static void report(const struct failovers_of *of, struct load *load, const struct failover *failovers, unsigned count)
@@ -74,8 +60,12 @@ static void report(const struct failovers_of *of, struct load *load, const struc
     struct load_spans spans[LOAD_KINDS] = {{.count = 0}};
     char what[32];
     snprintf(what, sizeof what, "%u failovers", count);
-    for (unsigned i = 0; i < count; i++)
-        measure_one(of, load, failovers[i].at_us, i, spans);
+    for (unsigned i = 0; i < count; i++) { /* afterwards, for it may take longer than the pauses */
+        uint64_t struck = of->is_spread ? LEDGER_ONE(i % LOAD_NAMES) : UINT64_MAX;
+        for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++)
+            if (load_locks(kind) & struck)
+                load_add_span(&spans[kind], load, load_locks(kind) & struck, failovers[i].at_us);
+    }
     for (enum load_kind kind = 0; kind < LOAD_KINDS; kind++) {
         load_tell(load, kind, what, of->since, &spans[kind]);
         tell_overlaps(load, kind, failovers, count);

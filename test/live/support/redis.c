@@ -48,20 +48,14 @@ struct redis *redis_at(const struct server *server)
     return looks[i].redis;
 }
 
-static redisReply *ask(struct redis *redis, const char *format, va_list list)
-{
-    redisReply *reply = redisvCommand(redis->context, format, list);
-    if (!reply)
-        check_fail("no answer to \"%s\": %s", format, redis->context->errstr);
-    return reply;
-}
-
-#define ASK(reply)                             \
-    do {                                       \
-        va_list list;                          \
-        va_start(list, format);                \
-        (reply) = ask(redis, format, list);    \
-        va_end(list);                          \
+#define ASK(reply)                                                                              \
+    do {                                                                                        \
+        va_list list;                                                                           \
+        va_start(list, format);                                                                 \
+        (reply) = redisvCommand(redis->context, format, list);                                  \
+        va_end(list);                                                                           \
+        if (!(reply))                                                                           \
+            check_fail("no answer to \"%s\": %s", format, redis->context->errstr);              \
     } while (0)
 
 static redisReply *expect(redisReply *reply, int type, const char *format)
@@ -117,20 +111,15 @@ size_t redis_count(struct redis *redis, const char *format, ...)
 }
 
 /* The number behind `label` on the line that begins with `key`; 0 without such a line. */
-static long long find_number(const char *text, const char *key, const char *label)
-{
-    char start[96];
-    snprintf(start, sizeof start, "\n%s:", key);
-    const char *line = strstr(text, start);
-    const char *number = line ? strstr(line, label) : NULL;
-    return number ? strtoll(number + strlen(label), NULL, 10) : 0;
-}
-
 static long long info(struct redis *redis, const char *section, const char *key, const char *label)
 {
+    char start[96];
     redisReply *reply = redis_reply(redis, "INFO %s", section);
     CHECK(reply->str != NULL);
-    long long number = find_number(reply->str, key, label);
+    snprintf(start, sizeof start, "\n%s:", key);
+    const char *line = strstr(reply->str, start);
+    const char *at = line ? strstr(line, label) : NULL;
+    long long number = at ? strtoll(at + strlen(label), NULL, 10) : 0;
     freeReplyObject(reply);
     return number;
 }

@@ -36,12 +36,6 @@ int rights_has(const struct rights *rights, const char *word)
     return 0;
 }
 
-static void add_words(struct rights *rights, char *line)
-{
-    for (char *rest = NULL, *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
-        rights_add(rights, word);
-}
-
 void rights_read(struct rights *rights, const char *heading, const char *user)
 {
     char line[1024], start[64];
@@ -54,7 +48,8 @@ void rights_read(struct rights *rights, const char *heading, const char *user)
             is_in = strncmp(line + 2, heading, length) == 0 && (line[2 + length] == ';' || line[2 + length] == '\n');
         is_in = is_in && *line != '`';
         if (is_in && strncmp(line, start, strlen(start)) == 0) {
-            add_words(rights, line + strlen(start));
+            for (char *rest = NULL, *word = strtok_r(line + strlen(start), " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+                rights_add(rights, word);
             is_found = 1;
         }
     }
@@ -147,32 +142,19 @@ static int is_command(const struct line *line, const char *wanted)
     return strcasecmp(name, wanted) == 0;
 }
 
-static int is_about_channels(const struct line *line)
-{
-    return strcasestr(line->words[0], "publish") || strcasestr(line->words[0], "subscribe");
-}
-
 /* A right to a command is used by that command, one to keys or channels by one that names such a key or channel. A
  * script's text names none. */
 static int uses(const struct line *line, const char *right)
 {
     if (*right == '+')
         return is_command(line, right + 1);
-    if (strcasecmp(line->words[0], "script") == 0 || (*right == '&') != is_about_channels(line))
+    int is_about_channels = strcasestr(line->words[0], "publish") || strcasestr(line->words[0], "subscribe");
+    if (strcasecmp(line->words[0], "script") == 0 || (*right == '&') != is_about_channels)
         return 0;
     for (unsigned i = 1; i < line->count; i++)
         if (fnmatch(right + 1, line->words[i], 0) == 0)
             return 1;
     return 0;
-}
-
-/* What comes by the unix socket is the test's own; what a script runs comes from "lua". */
-static char *said_by_clients(redisReply *reply)
-{
-    char *first = reply->type == REDIS_REPLY_STATUS ? strstr(reply->str, "] \"") : NULL;
-    CHECK(first != NULL);
-    *first = '\0';
-    return strstr(reply->str, " unix:") ? NULL : first + 2;
 }
 
 static int is_used[RIGHTS_MAX];
@@ -184,9 +166,11 @@ static void read_on(struct redis *monitor, const struct rights *rights)
         if (redisGetReply(monitor->context, (void **)&reply) != REDIS_OK)
             check_fail("MONITOR: %s", monitor->context->errstr);
         is_over = strcasestr(reply->str, "\"ECHO\" \"over\"") != NULL;
-        char *said = said_by_clients(reply);
-        if (said) {
-            struct line line = line_of(said);
+        char *first = reply->type == REDIS_REPLY_STATUS ? strstr(reply->str, "] \"") : NULL;
+        CHECK(first != NULL);
+        *first = '\0';
+        if (!strstr(reply->str, " unix:")) { /* that is the test's own; what a script runs comes from "lua" */
+            struct line line = line_of(first + 2);
             for (unsigned i = 0; i < rights->count; i++)
                 is_used[i] |= uses(&line, rights->words[i]);
         }

@@ -93,20 +93,16 @@ struct server *sentinels_master(struct sentinels *set)
     check_fail("the sentinels name a master at port %d, which is none of ours", port);
 }
 
-static int knows_all(const struct sentinels *set, const struct server *sentinel)
-{
-    struct redis *redis = redis_at(sentinel);
-    return number_of(redis, "num-slaves") == SENTINEL_SERVERS - 1 &&
-           number_of(redis, "num-other-sentinels") == SENTINELS - 1 && port_at(sentinel) == port_at(set->sentinels[0]);
-}
-
 static int is_settled(void *arg)
 {
     struct sentinels *set = arg;
     char line[32];
     int is_so = 1;
-    for (int i = 0; i < SENTINELS; i++)
-        is_so = is_so && knows_all(set, set->sentinels[i]);
+    for (int i = 0; is_so && i < SENTINELS; i++) {
+        struct redis *sentinel = redis_at(set->sentinels[i]);
+        is_so = number_of(sentinel, "num-slaves") == SENTINEL_SERVERS - 1 && number_of(sentinel, "num-other-sentinels") == SENTINELS - 1 &&
+                port_at(set->sentinels[i]) == port_at(set->sentinels[0]);
+    }
     if (!is_so)
         return 0;
     struct redis *redis = redis_open(sentinels_master(set));
@@ -138,19 +134,14 @@ struct strike {
 
 /* A sentinel that is slow gives up what it was asked for: it is asked again, unless that is under way or done. The
  * epoch is looked at last: what ends between the two questions has a new one. */
-static void ask_for_failover(const struct strike *strike)
-{
-    char flags[FIELD_MAX];
-    field_of(strike->forced, "flags", flags);
-    if (!strstr(flags, "failover_in_progress") && number_of(strike->forced, "config-epoch") == strike->epoch)
-        freeReplyObject(redis_reply(strike->forced, "SENTINEL FAILOVER mymaster"));
-}
-
 static int is_switched(void *arg)
 {
     struct strike *strike = arg;
+    char flags[FIELD_MAX] = "";
     if (strike->forced)
-        ask_for_failover(strike);
+        field_of(strike->forced, "flags", flags);
+    if (strike->forced && !strstr(flags, "failover_in_progress") && number_of(strike->forced, "config-epoch") == strike->epoch)
+        freeReplyObject(redis_reply(strike->forced, "SENTINEL FAILOVER mymaster"));
     return poll(strike->fds, SENTINELS, LOOK_MS) > 0;
 }
 

@@ -78,16 +78,6 @@ static void become(const struct server *server, const char *const *argv, pid_t p
     _exit(127);
 }
 
-static void write_config(const struct server *server)
-{
-    char path[sizeof server->directory + 16];
-    FILE *file;
-    snprintf(path, sizeof path, "%s/conf", server->directory);
-    file = access(path, F_OK) == 0 ? NULL : fopen(path, "we"); /* one that is there has been rewritten by the server: it stays */
-    if (file && (fputs(server->config, file) < 0 || fclose(file) != 0))
-        check_fail("cannot write %s", path);
-}
-
 /* HILOCK_TEST_SERVER, for another one than the build found: a Valkey, a newer Redis. Else that of HILOCK_REDIS_SERVER. */
 static const char *server_program(void)
 {
@@ -123,7 +113,7 @@ int server_is_secured(const struct server *server)
 static void launch(struct server *server)
 {
     const char *program = server_program();
-    char port[8];
+    char port[8], path[sizeof server->directory + 16];
     const char *configured[ARGUMENTS_MAX] = {program, "conf"};
     const char *argv[ARGUMENTS_MAX] = {configured[0], "--port", server_is_secured(server) ? "0" : port,
                                        "--bind", "127.0.0.1", "--unixsocket", server->socket,
@@ -143,7 +133,10 @@ static void launch(struct server *server)
     if (server->config) {
         CHECK(count < ARGUMENTS_MAX - 2);
         memcpy(configured + 2, argv + 1, count * sizeof *argv);
-        write_config(server);
+        snprintf(path, sizeof path, "%s/conf", server->directory);
+        FILE *file = access(path, F_OK) == 0 ? NULL : fopen(path, "we"); /* one that is there has been rewritten by the server: it stays */
+        if (file && (fputs(server->config, file) < 0 || fclose(file) != 0))
+            check_fail("cannot write %s", path);
     }
     unlink(server->socket);
     server->pid = fork();
