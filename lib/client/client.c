@@ -9,7 +9,6 @@
 #include "client/deployment.h"
 #include "client/options.h"
 #include "group/group.h"
-#include "group/news.h"
 #include "hold/belief.h"
 #include "hold/ending.h"
 #include "hold/hold.h"
@@ -137,7 +136,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_hold_each_held(&client->core, verify, node);
     hl_channels_retry_at(&client->core, node);
     hl_recent_repeat(&client->core);
-    hl_news_node(&client->core, 1);
+    hl_groups_node(&client->core, 1);
 }
 
 /* A hold that was last confirmed by another node than its present one is verified there. */
@@ -155,7 +154,7 @@ static void on_moved(void *arg, int is_failover)
 static void on_node_down(void *client, struct hl_node *node)
 {
     (void)node;
-    hl_news_node(&((struct hilock_client *)client)->core, 0);
+    hl_groups_node(&((struct hilock_client *)client)->core, 0);
 }
 
 static void lose(struct hl_hold *hold, void *core)
@@ -226,7 +225,7 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_urls 
     }
     if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
-        hl_alarms_init(&core->group_alarms, &core->host, hl_news_alarm) != 0 ||
+        hl_alarms_init(&core->group_alarms, &core->host, hl_group_alarm) != 0 ||
         (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
         return HILOCK_NO_MEMORY;
     return HILOCK_OK;

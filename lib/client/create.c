@@ -6,7 +6,6 @@
 #include "client/options.h"
 #include "core/name.h"
 #include "group/group.h"
-#include "group/news.h"
 #include "lock/plain.h"
 #include "wait/grants.h"
 
@@ -92,8 +91,8 @@ static int make_group(struct hilock_client *client, struct hilock_lock *lock, st
     const struct hl_route *route = client->core.route;
     struct hl_terms *terms, like = *lock->terms;
     like.is_internal = 1;
-    like.on_lost = hl_news_lost;
-    like.on_event = hl_news_event;
+    like.on_lost = hl_group_lost;
+    like.on_event = hl_group_event;
     terms = terms_new(client, &like);
     if (!terms)
         return -1;

@@ -32,7 +32,7 @@ struct hl_core {
     uint64_t id_last;                    /* acquisition ids used or reserved */
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold/asking.c; lock/acquire.c */
-    struct hl_alarms group_alarms, call_alarms; /* group/news.c; callback.c */
+    struct hl_alarms group_alarms, call_alarms; /* group/group.c; callback.c */
     TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
     TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
     struct hl_notices notices;

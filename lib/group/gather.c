@@ -78,36 +78,30 @@ static int may_have_happened(const struct hl_gather *gather)
     return gather->operation == HILOCK_OP_RELEASE || was_ended || count(gather, HILOCK_UNKNOWN);
 }
 
-/* A member that has said yes to an extend may have been lost since, and one that came since was not asked. */
-static int is_reached(const struct hl_gather *gather)
-{
-    unsigned reached = 0;
-    for (unsigned i = 0; i < gather->group->count; i++) {
-        const struct hl_hold *hold = gather->group->members[i].lock->hold;
-        reached += hold && hl_hold_deadline_us(hold) >= gather->until_us;
-    }
-    return gather->operation != HILOCK_OP_EXTEND || reached >= gather->group->needed;
-}
-
-/* Members of a quorum that lost it while it was extended are not its loss, which is reported by itself: others may
- * have come since. What is known to be left counts. Nothing is left once the hold has ended. */
+/* A member that has said yes to an extend may have been lost since, and one that came since was not asked. Members of a
+ * quorum that lost it while it was extended are not its loss, which is reported by itself. What is known to be left
+ * counts. Nothing is left once the hold has ended. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
+    int is_extend = gather->operation == HILOCK_OP_EXTEND;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
     int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
-    int is_vote = gather->operation == HILOCK_OP_EXTEND && group->ways->is_voted && !has_ended;
-    if (is_enough && is_reached(gather))
+    int is_vote = is_extend && group->ways->is_voted && !has_ended;
+    unsigned reached = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_hold *hold = group->members[i].lock->hold;
+        reached += hold && hl_hold_deadline_us(hold) >= gather->until_us;
+    }
+    if (is_enough && (!is_extend || reached >= group->needed))
         return HILOCK_OK;
     if (count(gather, HILOCK_LOST) > group->count - group->needed && !is_vote)
         return HILOCK_LOST;
     if (may_have_happened(gather))
         return HILOCK_UNKNOWN;
-    if (gather->operation != HILOCK_OP_EXTEND)
-        return HILOCK_UNREACHABLE;
-    if (is_enough || count(gather, HILOCK_LOST))
+    if (is_extend && (is_enough || count(gather, HILOCK_LOST)))
         return HILOCK_UNKNOWN;
-    for (unsigned i = 0; i < gather->voted; i++)
+    for (unsigned i = 0; is_extend && i < gather->voted; i++)
         if (gather->votes[i].status != HILOCK_OK)
             return gather->votes[i].status;
     return HILOCK_UNREACHABLE;
@@ -174,38 +168,31 @@ static void answer_call(struct hl_gather *gather, hilock_status status, const st
     answer(gather, result);
 }
 
-/* ---- a member's answer ---- */
-
-static void keep(struct hl_gather *gather, const struct hilock_result *result, hilock_status status)
-{
-    struct hl_vote *vote = &gather->votes[gather->voted++];
-    vote->status = status;
-    if (is_question(gather))
-        vote->words = hl_last_words_copy(hl_group_memory(gather->group), result);
-    if (gather->operation == HILOCK_OP_RELEASE) {
-        gather->attempts = gather->attempts || result->attempts;
-        gather->unsettled += status == HILOCK_UNKNOWN;
-    } else
-        gather->attempts += result->attempts;
-}
+/* ---- the members' answers ---- */
 
 static void on_answered(const struct hilock_result *result, void *user)
 {
     struct hl_gather *gather = user;
     struct hilock_lock *lock = gather->group->lock;
+    struct hl_core *core = hl_group_core(gather->group);
+    struct hl_vote *vote = &gather->votes[gather->voted];
+    hilock_status status = result->status;
+    int is_release = gather->operation == HILOCK_OP_RELEASE, is_decided;
+    gather->attempts = is_release ? gather->attempts || result->attempts : gather->attempts + result->attempts;
     /* a question whose hold must end peeks first: the named holder may have another id at each master */
-    int was_peeked = gather->named && result->operation == HILOCK_OP_PEEK && result->status == HILOCK_OK;
-    hilock_status status;
-    int is_decided;
-    if (was_peeked && hl_verdict_is_one(gather->named, result->holder)) {
-        gather->attempts += result->attempts;
-        if (hl_inquiry_force(hl_group_core(gather->group), result->lock, result->holder, on_answered, gather) ==
-            HILOCK_OK)
+    if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
+        status = HILOCK_LOST; /* it is not there */
+        if (hl_verdict_is_one(gather->named, result->holder) &&
+            hl_inquiry_force(core, result->lock, result->holder, on_answered, gather) == HILOCK_OK)
             return;
     }
-    lock->refs++;
+    if (is_question(gather))
+        vote->words = hl_last_words_copy(&core->host.memory, result);
+    vote->status = status;
+    gather->voted++;
     gather->open--;
-    keep(gather, result, was_peeked ? HILOCK_LOST : result->status); /* the named one is not there */
+    gather->unsettled += is_release && status == HILOCK_UNKNOWN;
+    lock->refs++;
     status = verdict(gather);
     is_decided = !gather->open || (!is_question(gather) && (status == HILOCK_OK || status == HILOCK_LOST));
     if (gather->is_answered || !is_decided)
@@ -216,8 +203,6 @@ static void on_answered(const struct hilock_result *result, void *user)
         answer_call(gather, status, result);
     hl_lock_unref(lock);
 }
-
-/* ---- the calls ---- */
 
 void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void *user)
 {
@@ -242,13 +227,14 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
 void hl_gather_settled(struct hl_group *group)
 {
     struct hilock_lock *lock = group->lock;
-    struct hilock_event event =
-        {.kind = HILOCK_EVENT_RELEASE_SETTLED,
-         .detail = "every release of this handle is confirmed, or its lease has run out"};
-    struct hl_gather *gather = TAILQ_FIRST(&group->gathers);
+    const char *detail = "every release of this handle is confirmed, or its lease has run out";
+    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .detail = detail};
+    struct hl_fact fact = {.name = lock->name->bytes, .detail = detail};
+    struct hl_gather *gather;
     int is_news;
-    while (gather && !gather->unsettled)
-        gather = TAILQ_NEXT(gather, entry);
+    TAILQ_FOREACH(gather, &group->gathers, entry)
+        if (gather->unsettled)
+            break;
     if (!gather || --gather->unsettled)
         return;
     is_news = gather->was_unknown && gather->epoch == lock->epoch;
@@ -256,8 +242,7 @@ void hl_gather_settled(struct hl_group *group)
     lock->refs++;
     end(gather);
     if (is_news) {
-        hl_terms_trace(lock->terms, HL_RELEASE_SETTLED,
-                       &(struct hl_fact){.name = lock->name->bytes, .detail = event.detail});
+        hl_terms_trace(lock->terms, HL_RELEASE_SETTLED, &fact);
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &event);
     }
     hl_lock_unref(lock);
@@ -294,22 +279,23 @@ int hl_gather_lost(struct hl_group *group, const char *detail)
     return 0;
 }
 
+static int is_up(const struct hl_member *member) { return hl_member_node(member)->is_up; }
+
 /* An operator's question. Without memory a master is not asked, and counts as silent. */
 static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_operation operation, const char *holder,
                          hilock_result_fn *on_result, void *user)
 {
     int is_any = operation == HILOCK_OP_FORCE_RELEASE && !holder;
     struct hl_gather *gather = group->ways->is_voted ? hl_gather_new(group) : NULL;
-    unsigned up = 0;
+    int is_each; /* also those that are away */
     if (!gather)
         return group->ways->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
     begin(gather, group, operation, on_result, user);
     gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
-    for (unsigned i = 0; i < group->count; i++)
-        up += hl_member_node(&group->members[i])->is_up != 0;
+    is_each = hl_members_count(group, is_up) < group->needed;
     for (unsigned i = 0; i < group->count && (!holder || gather->named); i++) {
         struct hilock_lock *member = group->members[i].lock;
-        if (up < group->needed || hl_member_node(&group->members[i])->is_up)
+        if (is_each || is_up(&group->members[i]))
             gather->open += (is_any ? hl_inquiry_force(core, member, NULL, on_answered, gather)
                                     : hl_inquiry_peek(core, member, on_answered, gather)) == HILOCK_OK;
     }

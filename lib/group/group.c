@@ -1,46 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group - see group.h. */
+/* group - see group.h.
+ *
+ * A loss is reported once: to on_lost, or, if an extend is pending, by its answer. Members are released before the
+ * user's callback runs, but the requests leave with the next flush, after the callback: so the user learns of the loss
+ * before the store grants the names to others. */
 #include "group/group.h"
 
+#include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
-#include "core/name.h"
 #include "core/notice.h"
 #include "group/gather.h"
 #include "group/member.h"
-#include "group/news.h"
 #include "group/verdict.h"
 #include "hold/validity.h"
 #include "lock/machine.h"
 #include "lock/plain.h"
 #include "lock/reentry.h"
+#include "wait/known.h"
+
+/* ---- the alarm ---- */
+
+/* The members' waits end with the group's; requests of the way itself may last longer. */
+void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us)
+{
+    struct hl_core *core = hl_group_core(group);
+    uint64_t at_us = hl_group_now_us(group) + least_us;
+    if (random_us)
+        at_us += hl_random_below(&core->host.random, random_us) + 1;
+    hl_alarm_set(&core->group_alarms, &group->alarm, at_us < group->ends_us ? at_us : group->ends_us);
+}
+
+void hl_group_rest(struct hl_group *group) { hl_alarm_stop(&hl_group_core(group)->group_alarms, &group->alarm); }
 
 void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
     group->step = HL_GROUP_PAUSED;
     hl_members_return(group, NULL);
-    hl_news_wake_in(group, least_us, random_us);
+    hl_group_wake_in(group, least_us, random_us);
 }
 
-/* Its wait is over, or was not begun. */
-static void give_up(struct hl_group *group, enum hl_group_state state)
+/* As shares of the lease; other masters' answers to renewals of the same time come before SOON. */
+enum { HEAL_LATER = 3, HEAL_SOON = 12 };
+
+/* Healing: a member that is not held is asked for again, while enough are. */
+static void heal_within(struct hl_group *group, unsigned share)
 {
-    hl_members_return(group, NULL);
-    hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
-    group->state = (uint8_t)state;
+    int is_missing = hl_members_count(group, hl_member_has) < group->count && group->lock->terms->is_renewed;
+    if (is_missing && !HL_PLANTED(QUORUM_UNHEALED))
+        hl_group_wake_in(group, hl_terms_lease_us(group->terms) / share, 0);
+    else
+        hl_group_rest(group);
 }
 
-static void forget_refusal(struct hl_group *group) { hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL); }
+void hl_group_alarm(struct hl_alarm *alarm)
+{
+    struct hl_group *group = (struct hl_group *)(void *)((char *)alarm - offsetof(struct hl_group, alarm));
+    if (group->state != GROUP_HELD) {
+        group->ways->tick(group);
+        return;
+    }
+    if (hl_members_end_us(group) > hl_group_now_us(group))
+        hl_members_ask(group, hl_member_is_able, 1);
+    heal_within(group, HEAL_LATER);
+}
+
+void hl_groups_node(struct hl_core *core, int is_up)
+{
+    struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry) {
+        struct hl_group *group = hl_group_of(lock);
+        if (group && group->state == GROUP_HELD && is_up)
+            heal_within(group, HEAL_SOON);
+        else if (group && group->state == GROUP_WAITING && group->ways->node)
+            group->ways->node(group, is_up);
+    }
+}
+
+/* ---- the end of the wait ---- */
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
-    give_up(group, GROUP_DECIDED);
+    hl_members_return(group, NULL);
+    hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
+    group->state = GROUP_DECIDED;
     if (status != group->refusal.status)
         hl_group_keep(group, &group->refusal, status, NULL);
     hl_notice_post(hl_group_core(group), &group->notice, REPORT_RESULT);
 }
 
-/* Its acquire is over. */
 static struct hilock_result finish(struct hl_group *group, struct hilock_result result)
 {
     const struct hilock_lock *lock = group->lock;
@@ -66,11 +114,12 @@ static void set_terms(const struct hl_group *group, int is_held)
     group->terms->is_unguarded = is_held != 0;
 }
 
+/* Members that are asked for and not refused yet may join; a place in a queue is left. */
 void hl_group_grant(struct hl_group *group)
 {
     struct hl_text votes;
     struct hilock_result result = {.status = HILOCK_OK, .detail = votes.bytes};
-    forget_refusal(group);
+    hl_verdict_forget(group);
     group->state = GROUP_HELD;
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
@@ -78,10 +127,14 @@ void hl_group_grant(struct hl_group *group)
     group->is_failing = 0;
     hl_group_core(group)->held++;
     set_terms(group, 1);
-    for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock->hold)
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hilock_lock *lock = group->members[i].lock;
+        if (lock->hold)
             hl_member_join(&group->members[i]);
-    hl_news_granted(group);
+        else if (lock->acquire && !lock->acquire->is_try && hl_known_is_held(lock->name))
+            hl_member_return(&group->members[i]);
+    }
+    heal_within(group, HEAL_LATER);
     if (group->ways->is_voted)
         hl_verdict_of_votes(group, &votes);
     else
@@ -89,8 +142,100 @@ void hl_group_grant(struct hl_group *group)
     hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
 }
 
-/* ---- its notice: an acquire without a grant, or a lost member ---- */
+/* ---- what members report ---- */
 
+/* No longer held; the caller gives its members back. */
+static void end(struct hl_group *group)
+{
+    struct hl_core *core = hl_group_core(group);
+    group->state = GROUP_IDLE;
+    core->held--;
+    hl_notice_cancel(core, &group->notice);
+    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_reentry_end(core, group->lock);
+    hl_validity_end(group->lock);
+}
+
+void hl_group_lost(const struct hilock_event *lost, void *user)
+{
+    struct hl_group *group = ((struct hl_member *)user)->group;
+    struct hilock_lock *lock = group->lock;
+    struct hl_text detail;
+    struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = lost->reason, .detail = detail.bytes};
+    int is_held = group->state == GROUP_HELD;
+    if (!is_held || hl_members_count(group, hl_member_has) >= group->needed) {
+        if (is_held && lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
+            heal_within(group, HEAL_SOON);
+        /* what the way does in a wait may be a report, but losses are reported first (R6) */
+        hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
+        return;
+    }
+    hl_text_set(&detail, "%s", lost->detail);
+    if (!group->ways->is_voted)
+        hl_text_add(&detail, "; all %u names of this multi are released", group->count);
+    hl_terms_trace(lock->terms, HL_HOLD_LOST,
+                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
+                                     .detail = detail.bytes, .waited_us = hl_group_now_us(group) - group->since_us});
+    end(group);
+    hl_members_return(group, NULL);
+    if (!hl_gather_lost(group, detail.bytes))
+        hl_callback_event(hl_group_core(group), lock, lock->terms->on_lost, &event);
+}
+
+static int is_well(const struct hl_member *member) { return hl_member_has(member) && !member->is_failing; }
+
+/* HELD: after a member's renewal, or the loss of a vote. It fails while the renewals of too many members fail in a row;
+ * fewer failures are not reported. */
+static void report_failing(struct hl_group *group, const char *detail)
+{
+    uint64_t left_us = hl_left_us(hl_members_end_us(group), hl_group_now_us(group));
+    struct hilock_event event = {.detail = detail, .remaining_ms = hl_lease_span_ms(left_us)};
+    int is_failing = hl_members_count(group, is_well) < group->needed;
+    if (is_failing == group->is_failing)
+        return;
+    group->is_failing = (uint8_t)is_failing;
+    event.kind = is_failing ? HILOCK_EVENT_RENEWAL_FAILED : HILOCK_EVENT_RENEWED;
+    hl_callback_event(hl_group_core(group), group->lock, group->lock->terms->on_event, &event);
+}
+
+/* Reported once in the whole wait, then as often as the user wants. */
+static void report_waiting(struct hl_group *group, const struct hilock_event *event)
+{
+    struct hilock_lock *lock = group->lock;
+    uint64_t now_us = hl_group_now_us(group), every_us = (uint64_t)lock->terms->wait_report_ms * 1000;
+    struct hilock_event own =
+        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->begun_us),
+         .holder = event->holder, .detail = event->detail};
+    group->has_waited = 1;
+    lock->refs++;
+    if (!group->report_us)
+        hl_terms_trace(lock->terms, HL_ACQUIRE_WAITS, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
+    if (group->report_us <= now_us) {
+        group->report_us = every_us ? now_us + every_us : UINT64_MAX;
+        hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
+    }
+    if (lock->terms->cell->core && group->state == GROUP_WAITING)
+        group->ways->check(group);
+    hl_lock_unref(lock);
+}
+
+void hl_group_event(const struct hilock_event *event, void *user)
+{
+    struct hl_member *member = user;
+    struct hl_group *group = member->group;
+    if (event->kind == HILOCK_EVENT_RELEASE_SETTLED)
+        hl_gather_settled(group);
+    else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_WAITING)
+        report_waiting(group, event);
+    else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_HELD)
+        hl_member_return(member); /* its vote is no longer needed: it leaves the place */
+    else if (group->state == GROUP_HELD) { /* RENEWAL_FAILED, or RENEWED */
+        member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
+        report_failing(group, event->detail);
+    }
+}
+
+/* Its notice: an acquire without a grant, or a lost member. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = (struct hl_group *)(void *)notice;
@@ -101,7 +246,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         if (group->state == GROUP_WAITING)
             group->ways->lost(group);
         else if (group->state == GROUP_HELD)
-            hl_news_failing(group, "a vote was lost, and renewals of others fail");
+            report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
     hl_last_words_say(words, &result);
@@ -137,7 +282,6 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     group->failing = 0;
     group->had_waited = group->has_waited;
     group->has_waited = 0;
-    forget_refusal(group);
     hl_verdict_forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
@@ -163,7 +307,7 @@ static void release(struct hl_core *core, struct hilock_lock *lock, hilock_resul
     hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes,
                                      .waited_us = hl_now_us(&core->host) - group->since_us});
-    hl_members_over(group);
+    end(group);
     hl_gather_release(group, on_result, user);
 }
 
@@ -174,10 +318,21 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
     if (group->state == GROUP_WAITING || group->state == GROUP_DECIDED) {
         (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
         hl_notice_cancel(core, &group->notice);
-        give_up(group, GROUP_IDLE);
-        forget_refusal(group);
+        hl_members_return(group, NULL);
+        hl_alarm_end(&core->group_alarms, &group->alarm);
+        group->state = GROUP_IDLE;
     } else if (group->state == GROUP_HELD)
         release(core, lock, NULL, NULL);
+}
+
+static struct hl_look look(const struct hilock_lock *lock)
+{
+    const struct hl_group *group = hl_group_of(lock);
+    if (group->state == GROUP_HELD)
+        return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
+                                .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
+    return (struct hl_look){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
+                            .since_us = group->begun_us};
 }
 
 static uint64_t token(const struct hilock_lock *lock, size_t index)
@@ -198,13 +353,10 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
         lock->refs -= group->members[i].is_extending; /* ours, from above */
         group->members[i].is_extending = 0;
     }
+    hl_machine_forget_lock(core, lock); /* its validity and re-entries */
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
-    hl_validity_end(lock);
     hl_gather_forget(group);
-    hl_reentry_forget(core, lock);
-    hl_verdict_forget(group);
-    forget_refusal(group);
     group->state = GROUP_IDLE;
     hl_lock_unref(lock);
 }
@@ -223,46 +375,18 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .look = hl_members_look, .peek = hl_gather_peek, .force = hl_gather_force,
+     .look = look, .peek = hl_gather_peek, .force = hl_gather_force,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
-
-static int is_before(const struct hl_name *a, const struct hl_name *b)
-{
-    int differs = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
-    return differs ? differs < 0 : a->length < b->length;
-}
-
-static struct hilock_lock *handle_of(struct hl_core *core, struct hl_member *member, struct hl_name *name,
-                                     struct hl_terms *terms)
-{
-    struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
-    if (!lock)
-        return NULL;
-    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = name, .user = member,
-                                  .attempt = &member->group->attempt};
-    terms->refs++;
-    name->refs++;
-    return lock;
-}
-
-static void sort(struct hl_member *members, struct hl_name *const *names, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        unsigned at = i;
-        for (; at > 0 && is_before(names[i], names[members[at - 1].index]); at--)
-            members[at].index = members[at - 1].index;
-        members[at].index = (uint8_t)i;
-    }
-}
 
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
                  struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
-    struct hl_group *group = hl_memory_new(
-        &core->host.memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
+    const struct hl_memory *memory = &core->host.memory;
+    struct hl_group *group =
+        hl_memory_new(memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
     int is_whole = 1;
     if (!group) {
         hl_terms_unref(terms);
@@ -274,11 +398,22 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
                                .needed = needed, .votes = (struct hl_vote *)(void *)(group->members + count),
                                .attempt = {.lock = lock}};
     TAILQ_INIT(&group->gathers);
-    sort(group->members, names, count);
     for (unsigned i = 0; i < count; i++) {
-        group->members[i].group = group;
-        group->members[i].lock = handle_of(core, &group->members[i], names[group->members[i].index], terms);
-        is_whole = is_whole && group->members[i].lock;
+        struct hilock_lock *own = hl_memory_new(memory, sizeof *own);
+        unsigned before = 0; /* names that come before it: several have no zero byte, and those of a quorum are one */
+        if (!own) {
+            is_whole = 0;
+            continue;
+        }
+        for (unsigned j = 0; j < count; j++) {
+            int order = strcmp(names[j]->bytes, names[i]->bytes);
+            before += order < 0 || (order == 0 && j < i);
+        }
+        *own = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = names[i],
+                                    .user = &group->members[before], .attempt = &group->attempt};
+        group->members[before] = (struct hl_member){.group = group, .lock = own, .index = (uint8_t)i};
+        terms->refs++;
+        names[i]->refs++;
     }
     return is_whole ? 0 : -1;
 }

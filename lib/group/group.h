@@ -5,10 +5,11 @@
  *   IDLE -> WAITING -> HELD -> IDLE
  *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
  *
- * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike (news.c): the deadline is
- * the needed-th longest of the members', the group is lost when too few members are left, and all members are extended
- * and released. A group uses its members through the calls and callbacks that every handle has, so nothing below this
- * folder knows of groups. Members are internal: the log, the statistics and the lists of handles show the group alone.
+ * The way (hl_group_ways) decides how a group is acquired. Once held, all groups are alike: the deadline is the
+ * needed-th longest of the members', the group is lost when too few members are left, members that it lacks are asked
+ * for again, and all members are extended and released. A group uses its members through the calls and callbacks that
+ * every handle has, so nothing below this folder knows of groups. Members are internal: the log, the statistics and the
+ * lists of handles show the group alone.
  *
  * Invariants: a held member belongs to a group that waits or is held; the end of the wait or of the hold gives all
  * members back; a function here calls the user last, because the callback may free the group. Releasing needs no
@@ -91,6 +92,9 @@ static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* th
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
                  struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
 
+hilock_event_fn hl_group_lost, hl_group_event; /* of the terms of members */
+void hl_group_alarm(struct hl_alarm *alarm); /* of core->group_alarms */
+void hl_groups_node(struct hl_core *core, int is_up); /* to all groups: a server is back, or away */
 void hl_groups_close(struct hl_core *core); /* every wait ends CLOSED */
 
 /* ---- for a way ---- */
@@ -105,7 +109,10 @@ static inline uint64_t hl_group_command_us(const struct hl_group *group)
 {
     return (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
 }
-/* gives all back; its tick comes after least_us and a random part of random_us */
+void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us); /* its tick: after least_us and
+                                                                                         a random part of random_us */
+void hl_group_rest(struct hl_group *group); /* no tick */
+/* the same as to wake, but gives all back first */
 void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us);
 /* in place of what it was; takes over their memory */
 static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,

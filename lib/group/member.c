@@ -10,12 +10,9 @@
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/plain.h"
-#include "lock/reentry.h"
 #include "lock/turn.h"
 
 enum { IDS = 1 << HL_GROUP_ID_BITS, TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
-
-/* ---- asked for, and given back ---- */
 
 void hl_member_take_ids(struct hl_group *group)
 {
@@ -38,8 +35,8 @@ static void on_acquired(const struct hilock_result *result, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     group->attempts += result->attempts;
-    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD); /* the end of a wait withdraws its members'
-                                                                                requests */
+    /* the end of a wait withdraws its members' requests */
+    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD);
     if (group->state == GROUP_WAITING) {
         group->ways->answered(member, result);
         return;
@@ -47,11 +44,16 @@ static void on_acquired(const struct hilock_result *result, void *user)
     if (result->status != HILOCK_OK)
         return;
     hl_member_join(member);
-    /* from here on all are renewed at the same time again: else the validity would depend on which master forgets
-     * next */
+    /* all are renewed at the same time again: else the validity would depend on which master forgets next */
     for (unsigned i = 0; group->lock->terms->is_renewed && i < group->count; i++)
         if (hl_member_has(&group->members[i]))
             hl_watchdog_verify(group->members[i].lock->hold, 1);
+}
+
+int hl_member_is_able(const struct hl_member *member)
+{
+    const struct hl_group *group = member->group;
+    return hl_node_is_able(hl_member_node(member), hl_group_now_us(group), hl_members_patience_us(group));
 }
 
 hilock_status hl_member_ask(struct hl_member *member, int is_try)
@@ -59,11 +61,24 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
     struct hl_group *group = member->group;
     struct hl_core *core = hl_group_core(group);
     uint64_t limit_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_now_us(&core->host));
+    hilock_status status;
     if (is_try && limit_us > hl_group_command_us(group))
         limit_us = hl_group_command_us(group);
     if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_member_take_ids(group);
-    return hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
+    status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
+    if (status != HILOCK_OK)
+        hl_member_vote(member)->status = status;
+    return status;
+}
+
+void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *member), int is_try)
+{
+    for (unsigned i = 0; i < group->count; i++) {
+        struct hl_member *member = &group->members[i];
+        if (!hl_member_has(member) && !member->lock->acquire && may(member))
+            (void)hl_member_ask(member, is_try);
+    }
 }
 
 static void on_extended(const struct hilock_result *result, void *user)
@@ -108,8 +123,6 @@ void hl_members_return(struct hl_group *group, const struct hl_member *but)
         if (&group->members[i] != but)
             hl_member_return(&group->members[i]);
 }
-
-/* ---- what all of them have ---- */
 
 unsigned hl_members_attempts(const struct hl_group *group)
 {
@@ -185,25 +198,4 @@ uint64_t hl_members_end_us(const struct hl_group *group)
             best_us = ends_us;
     }
     return best_us;
-}
-
-struct hl_look hl_members_look(const struct hilock_lock *lock)
-{
-    const struct hl_group *group = hl_group_of(lock);
-    if (group->state == GROUP_HELD)
-        return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
-                                .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
-    return (struct hl_look){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
-                            .since_us = group->begun_us};
-}
-
-void hl_members_over(struct hl_group *group)
-{
-    struct hl_core *core = hl_group_core(group);
-    group->state = GROUP_IDLE;
-    core->held--;
-    hl_notice_cancel(core, &group->notice);
-    hl_alarm_end(&core->group_alarms, &group->alarm);
-    hl_reentry_end(core, group->lock);
-    hl_validity_end(group->lock);
 }

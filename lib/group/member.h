@@ -12,12 +12,17 @@ static inline int hl_member_has(const struct hl_member *member) /* it is held, a
 {
     return member->lock->hold && member->lock->hold->state == HOLD_HELD;
 }
+static inline struct hl_vote *hl_member_vote(const struct hl_member *member)
+{
+    return &member->group->votes[member - member->group->members];
+}
 static inline struct hl_node *hl_member_node(const struct hl_member *member)
 {
     return hl_name_node(hl_group_core(member->group), member->lock->name);
 }
 void hl_member_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
-hilock_status hl_member_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY */
+int hl_member_is_able(const struct hl_member *member); /* its server may answer soon */
+hilock_status hl_member_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY: its vote is that */
 void hl_member_extend(struct hl_member *member); /* WAITING: for the whole lease, unless that is under way */
 void hl_member_join(struct hl_member *member);   /* HELD: this member is held, too */
 void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
@@ -25,6 +30,8 @@ void hl_member_return(struct hl_member *member); /* after it, the member has no 
 /* ---- all of them ---- */
 
 void hl_members_return(struct hl_group *group, const struct hl_member *but); /* NULL: every one */
+/* those that may be asked, and neither are held nor ask already */
+void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *member), int is_try);
 uint64_t hl_members_trip_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
 uint64_t hl_members_patience_us(const struct hl_group *group); /* one that owes an answer for longer is silent */
 /* WAITING: how many are good for a grant. One with too little left is extended, and so is one whose server may have
@@ -34,7 +41,5 @@ unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct h
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
 unsigned hl_members_attempts(const struct hl_group *group); /* all that the group's acquire has made */
-void hl_members_over(struct hl_group *group); /* no longer held; the caller gives its members back */
-struct hl_look hl_members_look(const struct hilock_lock *lock); /* of the group's handle */
 
 #endif

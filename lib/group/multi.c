@@ -13,7 +13,6 @@
  * does not hand over: so every KEEP_US a multi that keeps names looks who holds the one that it waits for. */
 #include "base/plant.h"
 #include "group/member.h"
-#include "group/news.h"
 #include "group/verdict.h"
 #include "hold/hold.h"
 #include "lock/acquire.h"
@@ -33,9 +32,9 @@ static void fail(struct hl_group *group, hilock_status status)
 static void look_again(struct hl_group *group)
 {
     if (group->at > 0)
-        hl_news_wake_in(group, group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
+        hl_group_wake_in(group, group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
     else
-        hl_news_rest(group);
+        hl_group_rest(group);
 }
 
 /* At the first one it begins again, so all go back. */
@@ -69,7 +68,7 @@ static void check(struct hl_group *group)
     if (held == group->count && (group->step == TRYING || group->step == GATHERING)) {
         int is_even = are_even(group);
         group->step = COMPLETING;
-        hl_news_wake_in(group, hl_group_command_us(group), 0);
+        hl_group_wake_in(group, hl_group_command_us(group), 0);
         for (unsigned i = 0; !is_even && i < group->count; i++)
             hl_member_extend(&group->members[i]);
     } else if (group->step == GATHERING && held == group->at + 1)

@@ -17,7 +17,6 @@
  * the others stand, never after the end, and not if the lock is not renewed: the vote would stay for a whole lease. */
 #include "base/plant.h"
 #include "group/member.h"
-#include "group/news.h"
 #include "group/verdict.h"
 #include "wait/gate.h"
 #include "wait/known.h"
@@ -25,14 +24,7 @@
 enum { DOUBLINGS_MAX = 5, RACE_TRIPS = 4, LOOK_US = 200000, LOOKS = 25 };
 enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
 
-/* ---- masters ---- */
-
 static struct hl_member *arbiter(struct hl_group *group) { return &group->members[group->at]; }
-
-static struct hl_vote *vote_of(const struct hl_member *member)
-{
-    return &member->group->votes[member - member->group->members];
-}
 
 static uint64_t limit_us(const struct hl_group *group)
 {
@@ -44,8 +36,8 @@ static uint64_t limit_us(const struct hl_group *group)
 static int is_able(const struct hl_member *member)
 {
     const struct hl_node *node = hl_member_node(member);
-    return hl_node_is_able(node, hl_group_now_us(member->group), hl_members_patience_us(member->group)) &&
-           !hl_node_is_guarded(node) && !hl_verdict_is_lasting(vote_of(member)->status);
+    return hl_member_is_able(member) && !hl_node_is_guarded(node) &&
+           !hl_verdict_is_lasting(hl_member_vote(member)->status);
 }
 
 /* The first master that can be asked, beginning at `from`, then at the first. */
@@ -57,8 +49,6 @@ static unsigned next_able(const struct hl_group *group, unsigned from)
     return group->count;
 }
 
-/* ---- votes that it has and may get ---- */
-
 /* It has it, or asked for it and knows of no refusal. */
 static int may_have(const struct hl_member *member)
 {
@@ -66,26 +56,6 @@ static int may_have(const struct hl_member *member)
     return hl_member_has(member) || (acquire && (acquire->is_try || member->group->step == ASKING ||
                                                  !hl_known_is_held(acquire->lock->name)));
 }
-
-static int can_win(const struct hl_group *group) { return hl_members_count(group, may_have) >= group->needed; }
-
-static void ask(struct hl_member *member, int is_try)
-{
-    if (hl_member_ask(member, is_try) != HILOCK_OK)
-        vote_of(member)->status = HILOCK_NO_MEMORY;
-}
-
-static void ask_others(struct hl_group *group, int is_try)
-{
-    for (unsigned i = 0; i < group->count; i++) {
-        struct hl_member *member = &group->members[i];
-        int is_idle = !hl_member_has(member) && !member->lock->acquire;
-        if (member != arbiter(group) && is_idle && is_able(member))
-            ask(member, is_try);
-    }
-}
-
-/* ---- steps ---- */
 
 static void check(struct hl_group *group);
 
@@ -111,17 +81,17 @@ static void stand(struct hl_group *group)
     group->step = STANDING;
     group->looks = 0;
     if (HL_PLANTED(BALLOT_ALL_AT_ONCE))
-        ask_others(group, 0);
+        hl_members_ask(group, is_able, 0);
     else if (!HL_PLANTED(QUORUM_KEEPS))
         hl_members_return(group, arbiter(group));
-    hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
+    hl_group_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
 static void begin_round(struct hl_group *group)
 {
     group->step = ROUND;
-    ask_others(group, 1);
-    hl_news_wake_in(group, limit_us(group), 0);
+    hl_members_ask(group, is_able, 1);
+    hl_group_wake_in(group, limit_us(group), 0);
     check(group);
 }
 
@@ -130,27 +100,23 @@ static void begin_round(struct hl_group *group)
 static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
-    hl_news_wake_in(group, limit_us(group) / 2, limit_us(group) / 2);
-    ask_others(group, !group->terms->kind->has_queue);
+    hl_group_wake_in(group, limit_us(group) / 2, limit_us(group) / 2);
+    hl_members_ask(group, is_able, !group->terms->kind->has_queue);
     check(group);
 }
 
-/* If another client holds enough of the other masters, wait at one of these: the arbiter was away when that client
- * began, or forgot it. A client with fewer votes is in the same race, and all racers meet at the first master again. */
-static unsigned held_elsewhere(const struct hl_group *group)
-{
-    unsigned agreed;
-    const struct hl_vote *vote = hl_verdict_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
-    return agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
-}
-
-/* A kind that polls comes back at its next poll: another may have the missing votes for long. */
+/* If another client holds enough of the other masters, it waits at one of these: the arbiter was away when that client
+ * began, or forgot it. A client with fewer votes is in the same race, and all racers meet at the first master again. A
+ * kind that polls comes back at its next poll: another may have the missing votes for long. */
 static void lose_race(struct hl_group *group)
 {
     const struct hl_terms *terms = group->terms;
+    const struct hl_vote *vote;
+    unsigned agreed;
     hl_verdict_learn(group, 1);
     group->has_waited = 1;
-    group->at = held_elsewhere(group);
+    vote = hl_verdict_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
+    group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
     if (terms->kind->has_queue)
         hl_group_pause(group, 0, RACE_TRIPS * hl_members_trip_us(group));
     else
@@ -174,9 +140,10 @@ static void end_round(struct hl_group *group, int is_over)
 
 static void go_on(struct hl_group *group)
 {
+    int can_win = hl_members_count(group, may_have) >= group->needed;
     switch ((enum step)group->step) {
     case ROUND:
-        if (!can_win(group))
+        if (!can_win)
             end_round(group, 0);
         break;
     case STANDING:
@@ -186,7 +153,7 @@ static void go_on(struct hl_group *group)
             change(group);
         break;
     case ASKING:
-        if (!hl_member_has(arbiter(group)) || !can_win(group))
+        if (!hl_member_has(arbiter(group)) || !can_win)
             lose_race(group);
         break;
     case PAUSED: break;
@@ -213,13 +180,14 @@ static int is_contended(struct hl_group *group)
 
 static void start(struct hl_group *group, unsigned from)
 {
-    int are_enough = hl_members_count(group, is_able) >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed);
-    if (are_enough) {
+    unsigned able = hl_members_count(group, is_able);
+    int is_asked = 0;
+    if (able >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed)) {
         group->at = next_able(group, from);
         hl_member_take_ids(group);
-        ask(arbiter(group), group->is_try);
+        is_asked = hl_member_ask(arbiter(group), group->is_try) == HILOCK_OK;
     }
-    if (!are_enough || !arbiter(group)->lock->acquire)
+    if (!is_asked)
         hl_group_pause(group, HL_GROUP_FEW_US / 2, HL_GROUP_FEW_US / 2);
     else if (is_contended(group))
         stand(group);
@@ -233,7 +201,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
 {
     struct hl_last_words *words =
         result->status == HILOCK_OK ? NULL : hl_last_words_copy(hl_group_memory(member->group), result);
-    hl_group_keep(member->group, vote_of(member), result->status, words);
+    hl_group_keep(member->group, hl_member_vote(member), result->status, words);
     check(member->group);
 }
 
@@ -250,7 +218,7 @@ static void look(struct hl_group *group)
     if (++group->looks % LOOKS == 0)
         begin_round(group);
     else
-        hl_news_wake_in(group, LOOK_US / 2, LOOK_US);
+        hl_group_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
 static int is_silent(const struct hl_member *member)
@@ -285,7 +253,7 @@ static void node(struct hl_group *group, int is_up)
     if (is_up && group->step == PAUSED)
         start(group, 0);
     else if (!is_up && (group->step == ROUND || group->step == STANDING) && !hl_member_node(arbiter(group))->is_up)
-        hl_news_wake_in(group, 0, 0);
+        hl_group_wake_in(group, 0, 0);
 }
 
 const struct hl_group_ways hl_quorum_ways =

@@ -33,11 +33,10 @@ void hl_verdict_learn(struct hl_group *group, int is_over)
 
 void hl_verdict_forget(struct hl_group *group)
 {
+    hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL);
     for (unsigned i = 0; i < group->count; i++)
         hl_group_keep(group, &group->votes[i], HILOCK_OK, NULL);
 }
-
-/* ---- the status ---- */
 
 /* A master that did not refuse may be away or under its restart guard. */
 static hilock_status status_of(const struct hl_group *group, unsigned i)
@@ -75,8 +74,6 @@ static hilock_status verdict(const struct hl_group *group)
     }
     return !is_final && yes + held >= group->needed && (held || group->has_waited) ? HILOCK_TIMED_OUT : fault;
 }
-
-/* ---- words ---- */
 
 /* Our holds of one attempt have ids of one block. */
 int hl_verdict_is_one(const char *holder, const char *other)
@@ -134,8 +131,7 @@ void hl_verdict_reach(struct hl_group *group, int is_over)
             hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
     result.status = verdict(group);
     vote = hl_verdict_speaker(group->votes, group->count, result.status, &agreed);
-    if (vote)
-        hl_last_words_say(vote->words, &result);
+    hl_last_words_say(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
         hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
                     hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
@@ -144,7 +140,7 @@ void hl_verdict_reach(struct hl_group *group, int is_over)
         hl_message_of_refusal(hl_group_core(group), group->members[vote - group->votes].lock->name,
                               group->lock->terms->kind, result.status, "", &text);
     else
-        hl_text_set(&text, "%s", vote ? result.detail : hilock_status_text(result.status));
+        hl_text_set(&text, "%s", result.detail);
     add_missing(group, 0, &text);
     result.detail = text.bytes;
     hl_group_keep(group, &group->refusal, result.status, hl_last_words_copy(hl_group_memory(group), &result));
