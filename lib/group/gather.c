@@ -182,8 +182,9 @@ static void on_answered(const struct hilock_result *result, void *user)
     /* a question whose hold must end peeks first: the named holder may have another id at each master */
     if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
         status = HILOCK_LOST; /* it is not there */
-        if (hl_verdict_is_one(gather->named, result->holder) &&
-            hl_inquiry_force(core, result->lock, result->holder, on_answered, gather) == HILOCK_OK)
+        if (hl_verdict_is_one(gather->named, result->holder))
+            status = hl_inquiry_force(core, result->lock, result->holder, on_answered, gather);
+        if (status == HILOCK_OK)
             return;
     }
     if (is_question(gather))

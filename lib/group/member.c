@@ -68,7 +68,7 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
         hl_member_take_ids(group);
     status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
     if (status != HILOCK_OK)
-        hl_member_vote(member)->status = status;
+        hl_group_keep(group, hl_member_vote(member), status, NULL);
     return status;
 }
 
