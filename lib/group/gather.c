@@ -214,14 +214,12 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
         struct hilock_lock *member = group->members[i].lock;
         if (member->acquire)
             hl_member_return(&group->members[i]);
-        if (member->hold)
+        if (member->hold) {
             gather->open++;
-        else
+            hl_turn_release(hl_group_core(group), member, on_answered, gather);
+        } else
             gather->votes[gather->voted++].status = HILOCK_LOST;
     }
-    for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock->hold)
-            hl_turn_release(hl_group_core(group), group->members[i].lock, on_answered, gather);
 }
 
 /* The oldest with an unsettled member: a member's releases are settled roughly in the order they began. */

@@ -285,10 +285,12 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     hl_verdict_forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
+    group->step = HL_GROUP_PAUSED;
+    group->at = 0;
     set_terms(group, 0);
     core->waiting++;
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    group->ways->begin(group);
+    group->ways->tick(group);
     return HILOCK_OK;
 }
 
@@ -387,7 +389,6 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
     const struct hl_memory *memory = &core->host.memory;
     struct hl_group *group =
         hl_memory_new(memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
-    int is_whole = 1;
     if (!group) {
         hl_terms_unref(terms);
         return -1;
@@ -401,10 +402,8 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
     for (unsigned i = 0; i < count; i++) {
         struct hilock_lock *own = hl_memory_new(memory, sizeof *own);
         unsigned before = 0; /* names that come before it: several have no zero byte, and those of a quorum are one */
-        if (!own) {
-            is_whole = 0;
-            continue;
-        }
+        if (!own)
+            return -1;
         for (unsigned j = 0; j < count; j++) {
             int order = strcmp(names[j]->bytes, names[i]->bytes);
             before += order < 0 || (order == 0 && j < i);
@@ -415,7 +414,7 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
         terms->refs++;
         names[i]->refs++;
     }
-    return is_whole ? 0 : -1;
+    return 0;
 }
 
 void hl_groups_close(struct hl_core *core)

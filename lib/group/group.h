@@ -39,11 +39,10 @@ struct hl_member {
 };
 
 struct hl_group_ways { /* how it is acquired: called only while it is WAITING */
-    void (*begin)(struct hl_group *group);
     void (*answered)(struct hl_member *member, const struct hilock_result *result); /* its acquire */
     void (*check)(struct hl_group *group); /* a member was extended, or found held by others, and waits in line */
     void (*lost)(struct hl_group *group);  /* a member that was held is lost, or cannot be extended */
-    void (*tick)(struct hl_group *group);  /* the alarm */
+    void (*tick)(struct hl_group *group);  /* the alarm; first of all the begin: PAUSED, at the first member */
     void (*node)(struct hl_group *group, int is_up); /* a server is back, or away; NULL: that changes nothing */
     int is_voted;                          /* members are votes for one name */
 };

@@ -137,4 +137,4 @@ static void tick(struct hl_group *group)
 }
 
 const struct hl_group_ways hl_multi_ways =
-    {.begin = begin, .answered = answered, .check = check, .lost = lost, .tick = tick};
+    {.answered = answered, .check = check, .lost = lost, .tick = tick};

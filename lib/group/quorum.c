@@ -40,15 +40,6 @@ static int is_able(const struct hl_member *member)
            !hl_verdict_is_lasting(hl_member_vote(member)->status);
 }
 
-/* The first master that can be asked, beginning at `from`, then at the first. */
-static unsigned next_able(const struct hl_group *group, unsigned from)
-{
-    for (unsigned i = 0; i < group->count; i++)
-        if (is_able(&group->members[(from + i) % group->count]))
-            return (from + i) % group->count;
-    return group->count;
-}
-
 /* It has it, or asked for it and knows of no refusal. */
 static int may_have(const struct hl_member *member)
 {
@@ -72,7 +63,7 @@ static void change(struct hl_group *group)
 {
     hl_verdict_learn(group, 1);
     doubt(group);
-    group->at = next_able(group, group->at + 1);
+    group->at = (group->at + 1) % group->count;
     hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
 }
 
@@ -178,12 +169,14 @@ static int is_contended(struct hl_group *group)
     return !group->is_try && (has_waited || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
 }
 
-static void start(struct hl_group *group, unsigned from)
+/* At the first master that can be asked, from the present one on. */
+static void start(struct hl_group *group)
 {
     unsigned able = hl_members_count(group, is_able);
     int is_asked = 0;
     if (able >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed)) {
-        group->at = next_able(group, from);
+        for (unsigned i = 0; i < group->count && !is_able(arbiter(group)); i++)
+            group->at = (group->at + 1) % group->count;
         hl_member_take_ids(group);
         is_asked = hl_member_ask(arbiter(group), group->is_try) == HILOCK_OK;
     }
@@ -194,8 +187,6 @@ static void start(struct hl_group *group, unsigned from)
     else
         begin_round(group);
 }
-
-static void begin(struct hl_group *group) { start(group, 0); }
 
 static void answered(struct hl_member *member, const struct hilock_result *result)
 {
@@ -243,18 +234,19 @@ static void tick(struct hl_group *group)
             doubt(group);
         lose_race(group);
         break;
-    case PAUSED: start(group, group->at); break;
+    case PAUSED: start(group); break;
     }
 }
 
 /* If the arbiter is away, another master decides; the pending request to it is answered first. */
 static void node(struct hl_group *group, int is_up)
 {
-    if (is_up && group->step == PAUSED)
-        start(group, 0);
-    else if (!is_up && (group->step == ROUND || group->step == STANDING) && !hl_member_node(arbiter(group))->is_up)
+    if (is_up && group->step == PAUSED) {
+        group->at = 0;
+        start(group);
+    } else if (!is_up && (group->step == ROUND || group->step == STANDING) && !hl_member_node(arbiter(group))->is_up)
         hl_group_wake_in(group, 0, 0);
 }
 
 const struct hl_group_ways hl_quorum_ways =
-    {.begin = begin, .answered = answered, .check = check, .lost = go_on, .tick = tick, .node = node, .is_voted = 1};
+    {.answered = answered, .check = check, .lost = go_on, .tick = tick, .node = node, .is_voted = 1};
