@@ -79,9 +79,8 @@ static hilock_status verdict(const struct hl_group *group)
 int hl_verdict_is_one(const char *holder, const char *other)
 {
     uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
-    if (strcmp(holder, other) == 0)
-        return 1;
-    return block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block && memcmp(holder, other, HL_UUID_LENGTH) == 0;
+    int is_block = block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block;
+    return strcmp(holder, other) == 0 || (is_block && memcmp(holder, other, HL_UUID_LENGTH) == 0);
 }
 
 static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
