@@ -39,6 +39,7 @@ enum hl_what {
     HL_NODE_FAULT,         /* the link goes on: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
     HL_EVICTION_RISK,      /* detail */
+    HL_REFUSED,            /* a call of the user; detail */
     HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */
 };
 

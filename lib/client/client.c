@@ -28,7 +28,7 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
     va_start(list, format);
     hl_text_set_list(&client->refusal, format, list);
     va_end(list);
-    hl_observe_refusal(client);
+    hl_trace(&client->core.host, HL_REFUSED, &(struct hl_fact){.detail = client->refusal.bytes});
     return status;
 }
 
@@ -39,8 +39,6 @@ hilock_status hl_client_admit_new(struct hilock_client *client, const char *what
     return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new %s; open another client for them",
                             what);
 }
-
-/* ---- the end ---- */
 
 /* Frees what was made, as an open may fail halfway; but not the client's own memory and its host, which a callback on
  * the stack may still read. */
@@ -72,8 +70,6 @@ static void destroy(struct hilock_client *client)
     hl_memory_free(&memory, client);
 }
 
-/* ---- the host's and the nodes' events ---- */
-
 static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
 
 static void leave_soon(struct hilock_client *client)
@@ -103,8 +99,6 @@ static int may_go(struct hilock_client *client)
 static void on_leave(void *arg)
 {
     struct hilock_client *client = arg;
-    hilock_closed_fn *on_closed;
-    void *user;
     hl_notices_deliver(&client->core);
     if (client->core.is_gone) {
         destroy(client);
@@ -116,8 +110,8 @@ static void on_leave(void *arg)
         hl_host_settle(&client->core.host);
         return;
     }
-    on_closed = client->on_closed;
-    user = client->closed_user;
+    hilock_closed_fn *on_closed = client->on_closed;
+    void *user = client->closed_user;
     destroy(client);
     if (on_closed)
         on_closed(user);
@@ -180,15 +174,22 @@ static void on_close_timer(void *arg)
     hl_host_leave(host);
 }
 
-/* ---- open ---- */
-
-static void init_core(struct hilock_client *client, const struct hl_doors *doors,
-                      const struct hilock_client_options *options)
+/* Of a client that has its host, its options, and zeroes. */
+static hilock_status furnish(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
+                             struct hl_text *why)
 {
+    static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
+    struct hilock_client_options *options = &client->options;
+    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file,
+                                       options->tls_key_file};
+    const char *label = options->label ? options->label : doors->label;
     struct hl_core *core = &client->core;
+    if (options->restart_guard_ms == HILOCK_GUARD_OFF)
+        options->restart_guard_ms = 0;
+    else if (!options->restart_guard_ms && options->quorum_urls)
+        options->restart_guard_ms = options->lease_ms;
     core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max,
                                       options->token_ttl_ms, options->turns_max};
-    const char *label = options->label ? options->label : doors->label;
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     if (label)
         memcpy(core->label, label, strlen(label)); /* checked */
@@ -197,26 +198,7 @@ static void init_core(struct hilock_client *client, const struct hl_doors *doors
     core->host.on_leave = on_leave;
     core->host.on_trace = hl_observe;
     core->host.stall_us = (uint64_t)options->stall_report_ms * 1000;
-    client->on_log = options->on_log;
-    client->on_event = options->on_event;
-    client->on_trace = options->on_trace;
-    client->user = options->user;
-    client->log_level = options->log_level;
-    client->lease_ms = options->lease_ms;
-    client->restart_guard_ms = options->restart_guard_ms;
-    if (options->restart_guard_ms == HILOCK_GUARD_OFF)
-        client->restart_guard_ms = 0;
-    else if (!options->restart_guard_ms && options->quorum_urls)
-        client->restart_guard_ms = options->lease_ms;
-}
-
-static hilock_status furnish(struct hilock_client *client, const struct hl_urls *urls,
-                             const struct hilock_client_options *options, struct hl_text *why)
-{
-    static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
-    const struct hl_tls_options tls = {options->tls_ca_file, options->tls_ca_dir, options->tls_cert_file,
-                                       options->tls_key_file};
-    struct hl_core *core = &client->core;
+    client->links = doors->links;
     if (urls->are_tls) {
         hilock_status status = client->links.secure(&client->links, &core->host.memory, &tls, why);
         if (status != HILOCK_OK)
@@ -226,7 +208,7 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_urls 
     if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
         hl_alarms_init(&core->group_alarms, &core->host, hl_group_alarm) != 0 ||
-        (core->route = hl_deployment_new(client, urls, options, &events)) == NULL)
+        (core->route = hl_deployment_new(client, urls, &events)) == NULL)
         return HILOCK_NO_MEMORY;
     return HILOCK_OK;
 }
@@ -241,11 +223,9 @@ static hilock_status client_new(struct hilock_client **ret_client, const struct 
     hl_text_set(why, "out of memory");
     if (!client)
         return status;
-    client->links = doors->links;
-    if (hl_host_init(&client->core.host, loop, memory, doors->seed) == 0) {
-        init_core(client, doors, options);
-        status = furnish(client, urls, options, why);
-    }
+    client->options = *options;
+    if (hl_host_init(&client->core.host, loop, memory, doors->seed) == 0)
+        status = furnish(client, doors, urls, why);
     if (status == HILOCK_OK) {
         *ret_client = client;
         client->core.route->ops->start(client->core.route);
@@ -290,8 +270,6 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     return status;
 }
 
-/* ---- close, abandon ---- */
-
 void hilock_client_abandon(hilock_client *client)
 {
     if (!client || hl_cell_admit(client->core.cell) == HILOCK_WRONG_THREAD || client->core.is_gone)
@@ -306,13 +284,12 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
 {
     hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
     struct hl_text why;
-    uint64_t ends_us, now_us;
     if (status != HILOCK_OK)
         return status;
     if (drain_ms != HILOCK_FOREVER && hl_options_check_span(drain_ms, "drain_ms", &why) != HILOCK_OK)
         return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
-    now_us = hl_now_us(&client->core.host);
-    ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
+    uint64_t now_us = hl_now_us(&client->core.host);
+    uint64_t ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
     if (client->phase == CLIENT_OPEN) {
         client->phase = CLIENT_DRAINING;
         client->on_closed = on_closed;
@@ -329,8 +306,6 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
     hl_host_wake(&client->core.host);
     return HILOCK_OK;
 }
-
-/* ---- getters ---- */
 
 const char *hilock_client_refusal(const hilock_client *client)
 {

@@ -15,26 +15,21 @@ enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 
 struct hilock_client {
     struct hl_core core; /* first: an event's client is found from it */
+    struct hilock_client_options options; /* with every default; guard 0: off. Of its texts only name_prefix and
+                                             tls_server_name are kept; the others are the user's, and may be gone */
     enum hl_client_phase phase;
     void *close_timer;
     uint64_t phase_ends_us; /* DRAINING, LEAVING */
     hilock_closed_fn *on_closed;
     void *closed_user;
-    hilock_log_fn *on_log;
-    hilock_event_fn *on_event;
-    hilock_trace_fn *on_trace;
-    void *user; /* of all three */
-    hilock_log_level log_level;
     struct hl_text refusal;
+    char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16]; /* of its connections */
     struct hl_link_factory links;
     int is_secured; /* gives it back */
     struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
     const char *secrets[2 * (HL_MASTERS_MAX + 1) + 1]; /* users and passwords of the logins, ended by NULL */
-    char *strings; /* user, password, prefix, name of the connection: one block, wiped */
+    char *strings; /* these, the prefix and tls_server_name of the options: one block, wiped */
     size_t strings_size;
-    const char *prefix, *tls_server_name; /* the latter NULL: each server's own */
-    size_t prefix_length;
-    uint32_t lease_ms, restart_guard_ms; /* guard 0: off */
     struct hl_terms *terms; /* of the handle made last, referenced: the next one probably has the same */
     struct hilock_stats stats;
 };
@@ -58,9 +53,6 @@ __attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilo
 /* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
 
-/* ---- observe.c ---- */
-
-void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace */
-void hl_observe_refusal(const struct hilock_client *client); /* its log line */
+void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace; observe.c */
 
 #endif

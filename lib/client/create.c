@@ -11,31 +11,6 @@
 
 enum { MULTI_MAX = 64 };
 
-/* ---- terms ---- */
-
-/* Into zeroed memory, so that equal options give equal bytes. */
-static void fill_terms(struct hl_terms *terms, struct hilock_client *client, const struct hilock_lock_options *options)
-{
-    static const struct hl_kind *const kinds[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
-                                                  [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
-    memset(terms, 0, sizeof *terms);
-    terms->cell = client->core.cell;
-    terms->kind = kinds[options->kind];
-    terms->on_lost = options->on_lost;
-    terms->on_event = options->on_event;
-    terms->lease_ms = options->lease_ms;
-    terms->hold_max_ms = options->hold_max_ms;
-    terms->min_validity_ms = options->min_validity_ms;
-    terms->wait_report_ms = options->wait_report_ms;
-    terms->is_renewed = options->renew == HILOCK_RENEW_AUTO;
-    terms->is_reentrant = options->reentrant != 0;
-    terms->is_polling = options->wake == HILOCK_WAKE_POLL;
-    terms->poll_min_ms = options->poll_min_ms;
-    terms->poll_jitter_ms = options->poll_jitter_ms;
-    terms->replicas = (uint8_t)options->replicas;
-    terms->replica_timeout_ms = options->replica_timeout_ms;
-}
-
 /* One reference. NULL: no memory. */
 static struct hl_terms *terms_new(struct hilock_client *client, const struct hl_terms *like)
 {
@@ -51,9 +26,26 @@ static struct hl_terms *terms_new(struct hilock_client *client, const struct hl_
 /* A reference to those of the handle made last, if they are alike. */
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
 {
+    static const struct hl_kind *const kinds[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
+                                                  [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
     struct hl_terms wanted, *terms = client->terms;
-    fill_terms(&wanted, client, options);
+    memset(&wanted, 0, sizeof wanted); /* so that equal options give equal bytes */
     wanted.refs = terms ? terms->refs : 0;
+    wanted.cell = client->core.cell;
+    wanted.kind = kinds[options->kind];
+    wanted.on_lost = options->on_lost;
+    wanted.on_event = options->on_event;
+    wanted.lease_ms = options->lease_ms;
+    wanted.hold_max_ms = options->hold_max_ms;
+    wanted.min_validity_ms = options->min_validity_ms;
+    wanted.wait_report_ms = options->wait_report_ms;
+    wanted.is_renewed = options->renew == HILOCK_RENEW_AUTO;
+    wanted.is_reentrant = options->reentrant != 0;
+    wanted.is_polling = options->wake == HILOCK_WAKE_POLL;
+    wanted.poll_min_ms = options->poll_min_ms;
+    wanted.poll_jitter_ms = options->poll_jitter_ms;
+    wanted.replicas = (uint8_t)options->replicas;
+    wanted.replica_timeout_ms = options->replica_timeout_ms;
     if (!terms || memcmp(terms, &wanted, sizeof wanted) != 0) {
         terms = terms_new(client, &wanted);
         if (!terms)
@@ -64,24 +56,6 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     }
     terms->refs++;
     return terms;
-}
-
-/* ---- handles ---- */
-
-static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *name,
-                                    const struct hilock_lock_options *options)
-{
-    const struct hl_memory *memory = &client->core.host.memory;
-    struct hilock_lock *lock = hl_memory_new(memory, sizeof *lock);
-    struct hl_terms *terms = lock ? terms_of(client, options) : NULL;
-    if (!terms) {
-        hl_memory_free(memory, lock);
-        return NULL;
-    }
-    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .user = options->user, .name = name};
-    name->refs++;
-    TAILQ_INSERT_TAIL(&client->core.handles, lock, entry);
-    return lock;
 }
 
 /* The group reports to the user, and its members to the group. -1: no memory. */
@@ -101,39 +75,45 @@ static int make_group(struct hilock_client *client, struct hilock_lock *lock, st
 }
 
 /* Subscribes early: else the first waiter would, and its first sleep would wait for the connection. Clients whose
- * handles all poll need none. */
-static hilock_status make(hilock_lock **ret_lock, struct hilock_client *client, struct hl_name *const *names,
-                          unsigned count, const struct hilock_lock_options *options)
+ * handles all poll need none. NULL: no memory. */
+static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *const *names, unsigned count,
+                                    const struct hilock_lock_options *options)
 {
-    struct hilock_lock *lock = lock_new(client, names[0], options);
-    if (lock && count > 1 && make_group(client, lock, names, count) != 0) {
-        hl_lock_unref(lock);
-        lock = NULL;
+    struct hl_core *core = &client->core;
+    struct hilock_lock *lock = hl_memory_new(&core->host.memory, sizeof *lock);
+    struct hl_terms *terms = lock ? terms_of(client, options) : NULL;
+    if (!terms) {
+        hl_memory_free(&core->host.memory, lock);
+        return NULL;
     }
-    *ret_lock = lock;
-    if (!lock)
-        return hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
-    client->core.locks++;
+    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .user = options->user,
+                                 .name = names[0]};
+    names[0]->refs++;
+    TAILQ_INSERT_TAIL(&core->handles, lock, entry);
+    if (count > 1 && make_group(client, lock, names, count) != 0) {
+        hl_lock_unref(lock);
+        return NULL;
+    }
+    core->locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
-        hl_subscription_start(&hl_name_node(&client->core, names[i])->subscription);
+        hl_subscription_start(&hl_name_node(core, names[i])->subscription);
     if (options->kind == HILOCK_FAIR)
-        hl_grants_warm(&client->core, lock);
-    return HILOCK_OK;
+        hl_grants_warm(core, lock);
+    return lock;
 }
-
-/* ---- names ---- */
 
 /* With the client's prefix; referenced. */
 static hilock_status read_name(struct hilock_client *client, struct hl_name **ret_name, const char *name, size_t length,
                                unsigned master)
 {
     char full[HILOCK_NAME_MAX];
-    if (length == 0 || length > HILOCK_NAME_MAX - client->prefix_length)
+    size_t prefix_length = strlen(client->options.name_prefix);
+    if (length == 0 || length > HILOCK_NAME_MAX - prefix_length)
         return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix",
-                                length ? client->prefix_length + length : 0, HILOCK_NAME_MAX);
-    memcpy(full, client->prefix, client->prefix_length);
-    memcpy(full + client->prefix_length, name, length);
-    length += client->prefix_length;
+                                length ? prefix_length + length : 0, HILOCK_NAME_MAX);
+    memcpy(full, client->options.name_prefix, prefix_length);
+    memcpy(full + prefix_length, name, length);
+    length += prefix_length;
     if (hl_key_is_reserved(full, length))
         return hl_client_refuse(client, HILOCK_BAD_NAME,
             "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks; "
@@ -143,7 +123,7 @@ static hilock_status read_name(struct hilock_client *client, struct hl_name **re
             "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
             "different hash slots", hl_quote(full, length).bytes);
     *ret_name = hl_name_ref(&client->core, full, length, master);
-    return *ret_name ? HILOCK_OK : hl_client_refuse(client, HILOCK_NO_MEMORY, "out of memory for a lock");
+    return *ret_name ? HILOCK_OK : HILOCK_NO_MEMORY;
 }
 
 /* A name given twice is the same object. */
@@ -157,43 +137,36 @@ static hilock_status check_twice(struct hilock_client *client, struct hl_name *c
     return HILOCK_OK;
 }
 
-/* ---- what is asked for ---- */
-
 static hilock_status read_options(struct hilock_client *client, struct hilock_lock_options *to,
-                                  const struct hilock_lock_options *given)
+                                  const struct hilock_lock_options *given, int is_multi, unsigned count)
 {
+    unsigned masters = client->core.route->masters;
     struct hl_text why;
-    hilock_status status = hl_options_read_lock(to, given, client->lease_ms, &why);
-    if (status == HILOCK_OK)
-        status = hl_options_check_guard(to->lease_ms, client->restart_guard_ms, &why);
+    hilock_status status = hl_options_read_lock(to, given, &client->options, &why);
     if (status != HILOCK_OK)
         return hl_client_refuse(client, status, "%s", why.bytes);
-    if (client->core.route->masters && to->kind == HILOCK_FAIR)
+    if (masters && to->kind == HILOCK_FAIR)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED,
                                 "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
-    if (client->core.route->masters && to->replicas)
+    if (masters && to->replicas)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED,
                                 "replicas on a quorum: its masters vote instead of replicas; leave it 0");
-    return HILOCK_OK;
-}
-
-static hilock_status check_multi(struct hilock_client *client, unsigned count,
-                                 const struct hilock_lock_options *options)
-{
+    if (!is_multi)
+        return HILOCK_OK;
     if (count < 2 || count > MULTI_MAX)
         return hl_client_refuse(client, HILOCK_INVALID,
             "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
             count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
-    if (client->core.route->masters)
+    if (masters)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED,
             "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
-    if (options->kind == HILOCK_FAIR)
+    if (to->kind == HILOCK_FAIR)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
-    if (options->reentrant)
+    if (to->reentrant)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
-    if (options->name_length)
+    if (to->name_length)
         return hl_client_refuse(client, HILOCK_INVALID,
-            "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", options->name_length);
+            "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", to->name_length);
     return HILOCK_OK;
 }
 
@@ -204,11 +177,9 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     struct hilock_lock_options options;
     struct hl_name *names[MULTI_MAX];
     unsigned masters = client->core.route->masters, count = 0, wanted = is_multi ? 0 : masters ? masters : 1;
-    hilock_status status = read_options(client, &options, given);
     while (is_multi && wanted <= MULTI_MAX && texts[wanted])
         wanted++;
-    if (status == HILOCK_OK && is_multi)
-        status = check_multi(client, wanted, &options);
+    hilock_status status = read_options(client, &options, given, is_multi, wanted);
     while (status == HILOCK_OK && count < wanted) {
         const char *text = texts[is_multi ? count : 0];
         status = read_name(client, &names[count], text, options.name_length ? options.name_length : strlen(text),
@@ -216,11 +187,13 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
         if (status == HILOCK_OK)
             status = check_twice(client, names, count++);
     }
-    if (status == HILOCK_OK)
-        status = make(ret_lock, client, names, count, &options);
+    if (status == HILOCK_OK) {
+        *ret_lock = lock_new(client, names, count, &options);
+        status = *ret_lock ? HILOCK_OK : HILOCK_NO_MEMORY;
+    }
     while (count)
         hl_name_unref(&client->core, &client->core.host.memory, names[--count]);
-    return status;
+    return status == HILOCK_NO_MEMORY ? hl_client_refuse(client, status, "out of memory for a lock") : status;
 }
 
 static hilock_status admit(hilock_client *client, hilock_lock **ret_lock, const void *names, const char *without_names)

@@ -11,26 +11,22 @@
 #include "node/wait_link.h"
 #include "wire/scripts.h"
 
-static int are_one_server(const struct hl_url *a, const struct hl_url *b)
-{
-    const struct hl_url_host *one = &a->hosts[0], *other = &b->hosts[0];
-    return a->scheme == b->scheme && one->port == other->port &&
-           (a->scheme == HL_URL_UNIX ? strcmp(one->host, other->host) : strcasecmp(one->host, other->host)) == 0;
-}
-
 /* Votes count only if they are independent. */
 static hilock_status check_master(const struct hl_urls *urls, struct hl_text *why)
 {
-    unsigned latest = urls->count - 1;
-    const struct hl_url *url = &urls->of[latest];
+    const struct hl_url *url = &urls->of[urls->count - 1];
     if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX)
         return hl_text_refuse(why, HILOCK_UNSUPPORTED,
             "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
             urls->count);
-    for (unsigned i = 0; i < latest; i++)
-        if (are_one_server(&urls->of[i], url))
+    for (const struct hl_url *other = urls->of; other < url; other++) {
+        const char *host = url->hosts[0].host, *taken = other->hosts[0].host;
+        int is_same_host = (url->scheme == HL_URL_UNIX ? strcmp(host, taken) : strcasecmp(host, taken)) == 0;
+        if (is_same_host && other->scheme == url->scheme && other->hosts[0].port == url->hosts[0].port)
             return hl_text_refuse(why, HILOCK_INVALID,
-                "quorum_urls: number %u and number %u are the same server: it would vote twice", i + 1, urls->count);
+                "quorum_urls: number %u and number %u are the same server: it would vote twice",
+                (unsigned)(other - urls->of) + 1, urls->count);
+    }
     return HILOCK_OK;
 }
 
@@ -94,58 +90,40 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
     return status == HILOCK_OK ? check_tls(ret_urls, options, why) : status;
 }
 
-enum { PREFIX, CLIENT_NAME, TLS_NAME, LOGINS, KEPT = LOGINS + 2 * (HL_MASTERS_MAX + 1) };
+enum { NOT_SECRET = 2, KEPT = NOT_SECRET + 2 * (HL_MASTERS_MAX + 1) };
 
-/* Into one block. A login is two texts: user, password. The sentinels' is the first, then comes that of each url.
- * -1: no memory. */
-static int copy_texts(const char **texts, struct hilock_client *client, const struct hl_urls *urls,
-                      const struct hilock_client_options *options)
+/* Makes the logins, and moves the texts that the client keeps into one block. -1: no memory */
+static int keep(struct hilock_client *client, const struct hl_urls *urls)
 {
-    char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16], *next;
-    snprintf(name, sizeof name, "hilock:%s:%s", client->core.label, client->core.uuid);
-    texts[PREFIX] = options->name_prefix ? options->name_prefix : "";
-    texts[CLIENT_NAME] = name;
-    texts[TLS_NAME] = options->tls_server_name;
-    texts[LOGINS] = options->sentinel_username;
-    texts[LOGINS + 1] = options->sentinel_password;
-    for (unsigned i = 0; i < urls->count; i++) {
-        const char **login = texts + LOGINS + 2 * (i + 1);
-        login[0] = options->username ? options->username : urls->of[i].user;
-        login[1] = options->password ? options->password : urls->of[i].password;
-    }
-    for (unsigned i = 0; i < KEPT; i++)
-        client->strings_size += texts[i] ? strlen(texts[i]) + 1 : 0;
-    client->strings = next = hl_memory_new(&client->core.host.memory, client->strings_size);
-    for (unsigned i = 0; next && i < KEPT; i++) {
-        size_t size = texts[i] ? strlen(texts[i]) + 1 : 0;
-        texts[i] = texts[i] ? memcpy(next, texts[i], size) : NULL;
-        next += size;
-    }
-    return next ? 0 : -1;
-}
-
-/* -1: no memory */
-static int keep(struct hilock_client *client, const struct hl_urls *urls, const struct hilock_client_options *options)
-{
-    const char *texts[KEPT] = {NULL}, **secret = client->secrets;
-    if (copy_texts(texts, client, urls, options) != 0)
-        return -1;
-    client->prefix = texts[PREFIX];
-    client->prefix_length = strlen(client->prefix);
-    client->tls_server_name = texts[TLS_NAME];
+    struct hilock_client_options *options = &client->options;
+    const char **texts[KEPT] = {&options->name_prefix, &options->tls_server_name}, **secret = client->secrets;
+    unsigned count = NOT_SECRET;
+    snprintf(client->name, sizeof client->name, "hilock:%s:%s", client->core.label, client->core.uuid);
+    client->sentinel_login = (struct hl_login){options->sentinel_username, options->sentinel_password, client->name, 0};
     for (unsigned i = 0; i <= urls->count; i++) {
         struct hl_login *login = i ? &client->logins[i - 1] : &client->sentinel_login;
-        const char *user = texts[LOGINS + 2 * i];
-        login->username = user && *user ? user : NULL;
-        login->password = texts[LOGINS + 2 * i + 1];
-        login->client_name = texts[CLIENT_NAME];
-        login->database = i ? urls->of[i - 1].db : 0;
+        const struct hl_url *url = &urls->of[i ? i - 1 : 0];
+        if (i)
+            *login = (struct hl_login){options->username ? options->username : url->user,
+                                       options->password ? options->password : url->password, client->name, url->db};
+        if (login->username && !*login->username)
+            login->username = NULL;
+        texts[count++] = &login->username;
+        texts[count++] = &login->password;
     }
-    for (unsigned i = LOGINS; i < KEPT; i++)
-        if (texts[i] && *texts[i])
-            *secret++ = texts[i];
+    for (unsigned i = 0; i < count; i++)
+        client->strings_size += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    char *next = client->strings = hl_memory_new(&client->core.host.memory, client->strings_size);
+    for (unsigned i = 0; next && i < count; i++) {
+        size_t size = *texts[i] ? strlen(*texts[i]) + 1 : 0;
+        if (size)
+            *texts[i] = memcpy(next, *texts[i], size);
+        if (size > 1 && i >= NOT_SECRET)
+            *secret++ = *texts[i];
+        next += size;
+    }
     client->core.host.secrets = client->secrets;
-    return 0;
+    return next ? 0 : -1;
 }
 
 void hl_deployment_forget(struct hilock_client *client)
@@ -160,8 +138,9 @@ static uint64_t left_us(void *client, const struct hl_node *node)
     return hl_watchdog_left_us(&((struct hilock_client *)client)->core, node);
 }
 
-static struct hl_places places_of(const struct hilock_client *client, const struct hl_urls *urls, unsigned needed)
+static struct hl_places places_of(const struct hilock_client *client, const struct hl_urls *urls)
 {
+    unsigned needed = client->options.quorum_needed;
     struct hl_places places = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
                                .needed = needed ? needed : urls->count / 2 + 1};
     if (HL_PLANTED(QUORUM_OF_HALF))
@@ -178,22 +157,23 @@ static struct hl_places places_of(const struct hilock_client *client, const stru
 }
 
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
-                                   const struct hilock_client_options *options, const struct hl_route_events *events)
+                                   const struct hl_route_events *events)
 {
     static hl_route_new_fn *const makers[] = {[HL_URL_REDIS] = hl_quorum_new,
                                               [HL_URL_UNIX] = hl_quorum_new,
                                               [HL_URL_SENTINEL] = hl_sentinel_new,
                                               [HL_URL_CLUSTER] = hl_cluster_new};
-    if (keep(client, urls, options) != 0)
+    const struct hilock_client_options *options = &client->options;
+    if (keep(client, urls) != 0)
         return NULL;
-    const struct hl_places places = places_of(client, urls, options->quorum_needed);
+    const struct hl_places places = places_of(client, urls);
     const struct hl_node_options node = {
         .session = {.links = client->links,
                     .login = &client->logins[0],
                     .connect_timeout_ms = options->connect_timeout_ms,
                     .retry_max_ms = options->retry_max_ms,
                     .is_tls = urls->of[0].is_tls,
-                    .tls_server_name = client->tls_server_name},
+                    .tls_server_name = options->tls_server_name},
         .scripts = hl_scripts,
         .wait_link = &hl_wait_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
@@ -201,7 +181,7 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .inflight_max = options->inflight_max,
         .left_us = left_us,
         .left_arg = client,
-        .restart_guard_ms = client->restart_guard_ms,
+        .restart_guard_ms = options->restart_guard_ms,
     };
     return makers[urls->of[0].scheme](&client->core.host, &places, &node, events, client);
 }

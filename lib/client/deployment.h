@@ -23,7 +23,7 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
 /* Call it when the client's links are secured. The client keeps the strings, also if it fails: its logins are used by
  * reference. events is called with the client. NULL: no memory. */
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
-                                   const struct hilock_client_options *options, const struct hl_route_events *events);
+                                   const struct hl_route_events *events);
 void hl_deployment_forget(struct hilock_client *client); /* the strings; legal if none are kept */
 
 #endif

@@ -51,8 +51,6 @@ static hilock_status accepted(const struct hilock_lock *lock, hilock_status stat
     return status;
 }
 
-/* ---- free, drop ---- */
-
 /* In a forked child only memory is given back: nothing is sent, and no other handle gets a turn. */
 void hilock_lock_free(hilock_lock *lock)
 {
@@ -71,8 +69,6 @@ void hilock_lock_drop(hilock_lock *lock)
     if (admit(lock) == HILOCK_OK)
         lock->ops->silence(core_of(lock), lock);
 }
-
-/* ---- acquire, release, extend, cancel ---- */
 
 /* One that holds may be entered again; an idle one needs a place among those that wait. */
 static hilock_status check_state(struct hilock_client *client, const struct hilock_lock *lock)
@@ -105,11 +101,10 @@ static hilock_status check_state(struct hilock_client *client, const struct hilo
 hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    struct hilock_client *client;
     struct hl_text why;
     if (status != HILOCK_OK)
         return status;
-    client = client_of(lock);
+    struct hilock_client *client = client_of(lock);
     status = check_callback(lock, on_result, "an acquire");
     if (status == HILOCK_OK && wait_ms != HILOCK_FOREVER &&
         hl_options_check_span(wait_ms, "wait_ms", &why) != HILOCK_OK)
@@ -147,19 +142,15 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
 hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    struct hilock_client *client;
     struct hl_text why;
     if (status == HILOCK_OK)
         status = check_callback(lock, on_result, "an extend");
     if (status != HILOCK_OK)
         return status;
-    client = client_of(lock);
+    struct hilock_client *client = client_of(lock);
     status = hl_options_check_span(lease_ms, "lease_ms", &why);
-    if (status == HILOCK_OK && lease_ms && (lease_ms < HL_LEASE_MIN_MS || lease_ms > HL_LEASE_MAX_MS))
-        status = hl_text_refuse(&why, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the lock's", lease_ms,
-                                HL_LEASE_MIN_MS, HL_LEASE_MAX_MS);
-    if (status == HILOCK_OK)
-        status = hl_options_check_guard(lease_ms, client->restart_guard_ms, &why);
+    if (status == HILOCK_OK && lease_ms)
+        status = hl_options_check_lease(lease_ms, client->options.restart_guard_ms, "lock's", &why);
     if (status != HILOCK_OK)
         return hl_client_refuse(client, status, "%s", why.bytes);
     if (state_of(lock) != HILOCK_STATE_HELD)
@@ -175,8 +166,6 @@ hilock_status hilock_cancel(hilock_lock *lock)
                ? status
                : refuse(lock, HILOCK_NOT_PENDING, "does not wait: hilock_lock_drop is for any state");
 }
-
-/* ---- peek, force_release ---- */
 
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
@@ -209,8 +198,6 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
     return accepted(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user), "an inquiry");
 }
 
-/* ---- getters ---- */
-
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
@@ -228,10 +215,8 @@ void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)e
 
 static struct hilock_lock_info describe(const struct hilock_lock *lock)
 {
-    const struct hl_core *core = core_of(lock);
-    const struct hl_look now = core ? lock->ops->look(lock) : (struct hl_look){.state = HILOCK_STATE_IDLE};
-    uint64_t now_us = core ? hl_now_us(&core->host) : 0;
-    uint64_t age_us = now.state == HILOCK_STATE_IDLE ? 0 : now_us - now.since_us;
+    const struct hl_look now = lock->ops->look(lock);
+    uint64_t now_us = now.state == HILOCK_STATE_IDLE ? now.since_us : hl_now_us(&core_of(lock)->host);
     return (struct hilock_lock_info){.size = sizeof(struct hilock_lock_info),
                                      .name = lock->name->bytes,
                                      .name_length = lock->name->length,
@@ -239,7 +224,7 @@ static struct hilock_lock_info describe(const struct hilock_lock *lock)
                                      .user = lock->user,
                                      .state = now.state,
                                      .remaining_ms = hl_lease_span_ms(hl_left_us(now.ends_us, now_us)),
-                                     .age_ms = hl_lease_span_ms(age_us),
+                                     .age_ms = hl_lease_span_ms(now_us - now.since_us),
                                      .hold_count = now.count,
                                      .fencing_token = now.token};
 }
@@ -269,8 +254,6 @@ void hilock_client_each_lock(const hilock_client *client, hilock_visit_fn *visit
             visit(&info, user);
     }
 }
-
-/* ---- a hold as other threads see it ---- */
 
 hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_validity)
 {

@@ -53,12 +53,11 @@ static const struct effect {
     [HL_NODE_FAULT] = {.level = HILOCK_LOG_WARN},
     [HL_STORE_RESTARTED] = {.event = HILOCK_EVENT_STORE_RESTARTED, .level = HILOCK_LOG_WARN, .lead = ""},
     [HL_EVICTION_RISK] = {.event = HILOCK_EVENT_EVICTION_RISK, .level = HILOCK_LOG_WARN},
+    [HL_REFUSED] = {.level = HILOCK_LOG_WARN, .lead = "refused: "},
     [HL_LOOP_STALLED] = {COUNT(stalls), .event = HILOCK_EVENT_LOOP_STALLED, .level = HILOCK_LOG_WARN, .lead = ""},
 };
 
 static const char *text_of(const char *text) { return text ? text : ""; }
-
-/* ---- statistics ---- */
 
 static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 {
@@ -73,18 +72,6 @@ static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
     histogram->buckets[i]++;
 }
 
-static void count_loss(struct hilock_stats *stats, hilock_lost_reason reason)
-{
-    switch (reason) {
-    case HILOCK_REASON_NONE: break;
-    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
-    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
-    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
-    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
-    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
-    }
-}
-
 static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
 {
     const struct effect *effect = &effects[what];
@@ -92,8 +79,14 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
         *(uint64_t *)(void *)((char *)stats + effect->counter) += what == HL_NODE_DOWN ? fact->count : 1;
     if (effect->histogram)
         histogram_add((struct hilock_histogram *)(void *)((char *)stats + effect->histogram), fact->waited_us);
-    if (what == HL_HOLD_LOST)
-        count_loss(stats, fact->reason);
+    switch (fact->reason) {
+    case HILOCK_REASON_NONE: break;
+    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
+    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
+    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
+    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
+    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
+    }
     if (what == HL_RELEASE_ANSWERED) {
         stats->release_lost += fact->status == HILOCK_LOST;
         stats->release_unknown += fact->status == HILOCK_UNKNOWN;
@@ -112,8 +105,6 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
         stats->failed_by[-fact->status]++;
     }
 }
-
-/* ---- the steps of on_trace ---- */
 
 static void tell_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
@@ -137,18 +128,7 @@ static void tell_step(struct hilock_client *client, enum hl_what what, const str
                                        .name = text_of(fact->name),
                                        .node = text_of(fact->node),
                                        .detail = text_of(fact->detail)};
-    client->on_trace(&trace, client->user);
-}
-
-/* ---- the log ---- */
-
-void hl_observe_refusal(const struct hilock_client *client)
-{
-    struct hl_text line;
-    if (!client->on_log || client->log_level < HILOCK_LOG_WARN)
-        return;
-    hl_text_set(&line, "refused: %s", client->refusal.bytes);
-    client->on_log(HILOCK_LOG_WARN, line.bytes, client->user);
+    client->options.on_trace(&trace, client->options.user);
 }
 
 void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
@@ -161,8 +141,8 @@ void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
 static struct hl_text words_of_outage(const struct hilock_client *client, const struct hl_fact *fact)
 {
     uint64_t now_us = hl_now_us(&client->core.host), first_us = UINT64_MAX;
-    unsigned holds = 0;
     const struct hilock_lock *lock;
+    unsigned holds = 0;
     struct hl_text text;
     TAILQ_FOREACH(lock, &client->core.handles, entry) {
         uint64_t left_us = hl_left_us(lock->ops->look(lock).ends_us, now_us);
@@ -227,8 +207,6 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
     return line;
 }
 
-/* ---- the client's own events ---- */
-
 struct client_event {
     struct hl_notice notice;
     struct hilock_event event;
@@ -237,14 +215,10 @@ struct client_event {
 
 static void report_event(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hilock_client *client = (struct hilock_client *)(void *)core;
     struct client_event *news = (struct client_event *)(void *)notice;
+    const struct hilock_client_options *options = &news->event.client->options;
     hl_notice_cancel(core, notice);
-    news->event.client = client;
-    news->event.holder = "";
-    news->event.node = news->node.bytes;
-    news->event.detail = news->detail.bytes;
-    client->on_event(&news->event, client->user);
+    options->on_event(&news->event, options->user);
     hl_memory_free(&core->host.memory, news);
 }
 
@@ -264,6 +238,10 @@ static void raise_event(struct hilock_client *client, enum hl_what what, const s
         hl_text_set(&news->detail, "%s", text_of(fact->detail));
     news->event = (struct hilock_event){.size = sizeof news->event,
                                         .kind = (hilock_event_kind)effects[what].event,
+                                        .client = client,
+                                        .holder = "",
+                                        .node = news->node.bytes,
+                                        .detail = news->detail.bytes,
                                         .retry_ms = hl_lease_span_ms(fact->retry_us),
                                         .remaining_ms = hl_lease_span_ms(fact->remaining_us),
                                         .stalled_ms = hl_lease_span_ms(fact->waited_us),
@@ -274,12 +252,12 @@ static void raise_event(struct hilock_client *client, enum hl_what what, const s
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
 {
     struct hilock_client *client = arg;
-    hilock_log_level level = client->on_log ? level_of(what, fact) : 0;
+    hilock_log_level level = client->options.on_log ? level_of(what, fact) : 0;
     count(&client->stats, what, fact);
-    if (client->on_trace)
+    if (client->options.on_trace)
         tell_step(client, what, fact);
-    if (level && level <= client->log_level)
-        client->on_log(level, line_of(client, what, fact).bytes, client->user);
-    if (client->on_event && effects[what].event)
+    if (level && level <= client->options.log_level)
+        client->options.on_log(level, line_of(client, what, fact).bytes, client->options.user);
+    if (client->options.on_event && effects[what].event)
         raise_event(client, what, fact);
 }

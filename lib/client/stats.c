@@ -88,8 +88,6 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
     memcpy(total, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
-/* ---- text for Prometheus ---- */
-
 struct page { /* counts all, writes what fits */
     char *buffer;
     size_t room, length;

@@ -32,7 +32,7 @@ static void on_client_event(const struct hilock_event *event, void *user)
 /* Between the machine and what hangs on its event point. */
 static void on_fact(void *arg, enum hl_what what, const struct hl_fact *fact)
 {
-    uint64_t *sometimes = ((struct sim_process *)((hilock_client *)arg)->user)->sim->world.sometimes;
+    uint64_t *sometimes = ((struct sim_process *)((hilock_client *)arg)->options.user)->sim->world.sometimes;
     sometimes[SIM_RENEWED] += what == HL_HOLD_RENEWED;
     sometimes[SIM_RENEWAL_FAILED] += what == HL_HOLD_RENEWAL_FAILED;
     sometimes[SIM_UNDONE] += what == HL_HOLD_UNDONE;

@@ -19,7 +19,7 @@ static hilock_status read_client(struct hilock_client_options *to, const struct 
 static hilock_status read_lock(struct hilock_lock_options *to, const struct hilock_lock_options *from)
 {
     memset(&why, 0, sizeof why);
-    return hl_options_read_lock(to, from, 30000, &why);
+    return hl_options_read_lock(to, from, &(struct hilock_client_options){.lease_ms = 30000}, &why);
 }
 
 #define CLIENT(member, number) {offsetof(struct hilock_client_options, member), (number), #member}
