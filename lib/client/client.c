@@ -57,7 +57,9 @@ static void detach(struct hilock_client *client)
     if (client->terms)
         hl_terms_unref(client->terms);
     hl_machine_done(core);
-    hl_deployment_forget(client);
+    if (client->strings)
+        hl_memory_wipe(client->strings, client->strings_size);
+    hl_memory_free(&core->host.memory, client->strings);
     core->is_gone = 1;
 }
 
@@ -213,29 +215,6 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_doors
     return HILOCK_OK;
 }
 
-static hilock_status client_new(struct hilock_client **ret_client, const struct hilock_loop *loop,
-                                const struct hl_doors *doors, const struct hl_memory *memory,
-                                const struct hl_urls *urls, const struct hilock_client_options *options,
-                                struct hl_text *why)
-{
-    struct hilock_client *client = hl_memory_new(memory, sizeof *client);
-    hilock_status status = HILOCK_NO_MEMORY;
-    hl_text_set(why, "out of memory");
-    if (!client)
-        return status;
-    client->options = *options;
-    if (hl_host_init(&client->core.host, loop, memory, doors->seed) == 0)
-        status = furnish(client, doors, urls, why);
-    if (status == HILOCK_OK) {
-        *ret_client = client;
-        client->core.route->ops->start(client->core.route);
-        return HILOCK_OK;
-    }
-    client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
-    destroy(client);
-    return status;
-}
-
 static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *why)
 {
     if (loop && loop->size >= sizeof *loop && loop->now_us && loop->watch_new && loop->watch_set && loop->watch_free &&
@@ -251,6 +230,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
                                   struct hilock_error *ret_error)
 {
     struct hilock_client_options settled;
+    struct hilock_client *client = NULL;
     struct hl_memory memory;
     struct hl_urls urls = {.count = 0};
     struct hl_text why = {"ret_client is NULL: give a place for the client"};
@@ -260,12 +240,29 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     if (status == HILOCK_OK) {
         hl_memory_init(&memory, settled.allocator);
         status = hl_deployment_read(&urls, &memory, &settled, &why);
-        if (status == HILOCK_OK)
-            status = client_new(ret_client, loop, doors, &memory, &urls, &settled, &why);
-        while (urls.count)
-            hl_url_done(&urls.of[--urls.count], &memory);
     }
-    if (status != HILOCK_OK && ret_error)
+    if (status == HILOCK_OK) {
+        status = HILOCK_NO_MEMORY;
+        hl_text_set(&why, "out of memory");
+        client = hl_memory_new(&memory, sizeof *client);
+    }
+    if (client) {
+        client->options = settled;
+        if (hl_host_init(&client->core.host, loop, &memory, doors->seed) == 0)
+            status = furnish(client, doors, &urls, &why);
+    }
+    while (urls.count)
+        hl_url_done(&urls.of[--urls.count], &memory);
+    if (status == HILOCK_OK) {
+        *ret_client = client;
+        client->core.route->ops->start(client->core.route);
+        return HILOCK_OK;
+    }
+    if (client) {
+        client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
+        destroy(client);
+    }
+    if (ret_error)
         snprintf(ret_error->text, sizeof ret_error->text, "%s", why.bytes);
     return status;
 }

@@ -102,9 +102,9 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     return lock;
 }
 
-/* With the client's prefix; referenced. */
-static hilock_status read_name(struct hilock_client *client, struct hl_name **ret_name, const char *name, size_t length,
-                               unsigned master)
+/* With the client's prefix; referenced. A name given twice is the same object. */
+static hilock_status add_name(struct hilock_client *client, struct hl_name **names, unsigned *count, const char *name,
+                              size_t length, unsigned master)
 {
     char full[HILOCK_NAME_MAX];
     size_t prefix_length = strlen(client->options.name_prefix);
@@ -122,18 +122,15 @@ static hilock_status read_name(struct hilock_client *client, struct hl_name **re
         return hl_client_refuse(client, HILOCK_BAD_NAME,
             "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
             "different hash slots", hl_quote(full, length).bytes);
-    *ret_name = hl_name_ref(&client->core, full, length, master);
-    return *ret_name ? HILOCK_OK : HILOCK_NO_MEMORY;
-}
-
-/* A name given twice is the same object. */
-static hilock_status check_twice(struct hilock_client *client, struct hl_name *const *names, unsigned latest)
-{
-    for (unsigned i = 0; i < latest; i++)
-        if (names[i] == names[latest])
+    struct hl_name *added = hl_name_ref(&client->core, full, length, master);
+    if (!added)
+        return HILOCK_NO_MEMORY;
+    names[(*count)++] = added;
+    for (unsigned i = 0; i < *count - 1; i++)
+        if (names[i] == added)
             return hl_client_refuse(client, HILOCK_INVALID,
                                     "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
-                                    hl_name_quoted(names[i]).bytes, i + 1, latest + 1);
+                                    hl_name_quoted(added).bytes, i + 1, *count);
     return HILOCK_OK;
 }
 
@@ -182,10 +179,8 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     hilock_status status = read_options(client, &options, given, is_multi, wanted);
     while (status == HILOCK_OK && count < wanted) {
         const char *text = texts[is_multi ? count : 0];
-        status = read_name(client, &names[count], text, options.name_length ? options.name_length : strlen(text),
-                           is_multi ? 0 : count);
-        if (status == HILOCK_OK)
-            status = check_twice(client, names, count++);
+        status = add_name(client, names, &count, text, options.name_length ? options.name_length : strlen(text),
+                          is_multi ? 0 : count);
     }
     if (status == HILOCK_OK) {
         *ret_lock = lock_new(client, names, count, &options);

@@ -49,30 +49,20 @@ static hilock_status check_count(const struct hilock_client_options *options, un
     return HILOCK_OK;
 }
 
-static hilock_status check_tls(const struct hl_urls *urls, const struct hilock_client_options *options,
-                               struct hl_text *why)
-{
-    const char *set = options->tls_ca_file       ? "tls_ca_file"
-                      : options->tls_ca_dir      ? "tls_ca_dir"
-                      : options->tls_cert_file   ? "tls_cert_file"
-                      : options->tls_key_file    ? "tls_key_file"
-                      : options->tls_server_name ? "tls_server_name"
-                                                 : NULL;
-    if (!set || urls->are_tls)
-        return HILOCK_OK;
-    return hl_text_refuse(why, HILOCK_INVALID, "%s is set, but %s: nothing would be encrypted", set,
-                          options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
-}
-
 hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memory *memory,
                                  const struct hilock_client_options *options, struct hl_text *why)
 {
     const char *const *texts = options->quorum_urls ? options->quorum_urls : &options->url;
+    const char *for_tls = options->tls_ca_file       ? "tls_ca_file"
+                          : options->tls_ca_dir      ? "tls_ca_dir"
+                          : options->tls_cert_file   ? "tls_cert_file"
+                          : options->tls_key_file    ? "tls_key_file"
+                          : options->tls_server_name ? "tls_server_name"
+                                                     : NULL;
     unsigned count = options->quorum_urls ? 0 : 1;
-    hilock_status status;
     while (options->quorum_urls && count <= HL_MASTERS_MAX && texts[count])
         count++;
-    status = check_count(options, count, why);
+    hilock_status status = check_count(options, count, why);
     while (status == HILOCK_OK && ret_urls->count < count) {
         struct hl_url *url = &ret_urls->of[ret_urls->count];
         status = hl_url_parse(url, memory, texts[ret_urls->count], why);
@@ -87,7 +77,10 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
         if (options->quorum_urls)
             status = check_master(ret_urls, why);
     }
-    return status == HILOCK_OK ? check_tls(ret_urls, options, why) : status;
+    if (status == HILOCK_OK && for_tls && !ret_urls->are_tls)
+        return hl_text_refuse(why, HILOCK_INVALID, "%s is set, but %s: nothing would be encrypted", for_tls,
+                              options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
+    return status;
 }
 
 enum { NOT_SECRET = 2, KEPT = NOT_SECRET + 2 * (HL_MASTERS_MAX + 1) };
@@ -126,34 +119,9 @@ static int keep(struct hilock_client *client, const struct hl_urls *urls)
     return next ? 0 : -1;
 }
 
-void hl_deployment_forget(struct hilock_client *client)
-{
-    if (client->strings)
-        hl_memory_wipe(client->strings, client->strings_size);
-    hl_memory_free(&client->core.host.memory, client->strings);
-}
-
 static uint64_t left_us(void *client, const struct hl_node *node)
 {
     return hl_watchdog_left_us(&((struct hilock_client *)client)->core, node);
-}
-
-static struct hl_places places_of(const struct hilock_client *client, const struct hl_urls *urls)
-{
-    unsigned needed = client->options.quorum_needed;
-    struct hl_places places = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
-                               .needed = needed ? needed : urls->count / 2 + 1};
-    if (HL_PLANTED(QUORUM_OF_HALF))
-        places.needed = urls->count / 2;
-    for (unsigned i = 0; i < urls->count; i++) {
-        const struct hl_url *url = &urls->of[i];
-        for (unsigned j = 0; j < url->hosts_count; j++) {
-            places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
-            places.logins[places.count] = url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
-            places.are_tls[places.count++] = url->is_tls != 0;
-        }
-    }
-    return places;
 }
 
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
@@ -164,9 +132,20 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                                               [HL_URL_SENTINEL] = hl_sentinel_new,
                                               [HL_URL_CLUSTER] = hl_cluster_new};
     const struct hilock_client_options *options = &client->options;
+    struct hl_places places = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
+                               .needed = options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1};
     if (keep(client, urls) != 0)
         return NULL;
-    const struct hl_places places = places_of(client, urls);
+    if (HL_PLANTED(QUORUM_OF_HALF))
+        places.needed = urls->count / 2;
+    for (unsigned i = 0; i < urls->count; i++) {
+        const struct hl_url *url = &urls->of[i];
+        for (unsigned j = 0; j < url->hosts_count; j++) {
+            places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
+            places.logins[places.count] = url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
+            places.are_tls[places.count++] = url->is_tls != 0;
+        }
+    }
     const struct hl_node_options node = {
         .session = {.links = client->links,
                     .login = &client->logins[0],

@@ -24,6 +24,5 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
  * reference. events is called with the client. NULL: no memory. */
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
                                    const struct hl_route_events *events);
-void hl_deployment_forget(struct hilock_client *client); /* the strings; legal if none are kept */
 
 #endif

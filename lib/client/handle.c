@@ -233,12 +233,10 @@ uint32_t hilock_lock_remaining_ms(const hilock_lock *lock) { return may_read(loc
 
 void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
 {
-    struct hilock_lock_info info = {.name = ""};
+    struct hilock_lock_info info = may_read(lock) ? describe(lock) : (struct hilock_lock_info){.name = ""};
     size_t size = ret_info ? ret_info->size : 0;
     if (size < sizeof size)
         return;
-    if (may_read(lock))
-        info = describe(lock);
     info.size = size;
     memcpy(ret_info, &info, size < sizeof info ? size : sizeof info);
 }
