@@ -240,6 +240,7 @@ static void raise_event(struct hilock_client *client, enum hl_what what, const s
                                         .kind = (hilock_event_kind)effects[what].event,
                                         .client = client,
                                         .holder = "",
+                                        .holder_label = "",
                                         .node = news->node.bytes,
                                         .detail = news->detail.bytes,
                                         .retry_ms = hl_lease_span_ms(fact->retry_us),
