@@ -26,7 +26,7 @@ struct hilock_client {
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16]; /* of its connections */
     struct hl_link_factory links;
     int is_secured; /* gives it back */
-    struct hl_login logins[HL_MASTERS_MAX], sentinel_login; /* of a quorum's masters; else the first */
+    struct hl_login logins[HL_MASTERS_MAX + 1]; /* of each url; then the sentinels' */
     const char *secrets[2 * (HL_MASTERS_MAX + 1) + 1]; /* users and passwords of the logins, ended by NULL */
     char *strings; /* these, the prefix and tls_server_name of the options: one block, wiped */
     size_t strings_size;

@@ -58,22 +58,6 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     return terms;
 }
 
-/* The group reports to the user, and its members to the group. -1: no memory. */
-static int make_group(struct hilock_client *client, struct hilock_lock *lock, struct hl_name *const *names,
-                      unsigned count)
-{
-    const struct hl_route *route = client->core.route;
-    struct hl_terms *terms, like = *lock->terms;
-    like.is_internal = 1;
-    like.on_lost = hl_group_lost;
-    like.on_event = hl_group_event;
-    terms = terms_new(client, &like);
-    if (!terms)
-        return -1;
-    return hl_group_new(&client->core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                        route->masters ? route->needed : count, terms);
-}
-
 /* Subscribes early: else the first waiter would, and its first sleep would wait for the connection. Clients whose
  * handles all poll need none. NULL: no memory. */
 static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *const *names, unsigned count,
@@ -90,9 +74,18 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
                                  .name = names[0]};
     names[0]->refs++;
     TAILQ_INSERT_TAIL(&core->handles, lock, entry);
-    if (count > 1 && make_group(client, lock, names, count) != 0) {
-        hl_lock_unref(lock);
-        return NULL;
+    if (count > 1) { /* the group reports to the user, and its members to the group */
+        const struct hl_route *route = core->route;
+        struct hl_terms like = *terms;
+        like.is_internal = 1;
+        like.on_lost = hl_group_lost;
+        like.on_event = hl_group_event;
+        terms = terms_new(client, &like);
+        if (!terms || hl_group_new(core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
+                                   route->masters ? route->needed : count, terms) != 0) {
+            hl_lock_unref(lock);
+            return NULL;
+        }
     }
     core->locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)

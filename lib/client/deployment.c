@@ -90,15 +90,14 @@ static int keep(struct hilock_client *client, const struct hl_urls *urls)
 {
     struct hilock_client_options *options = &client->options;
     const char **texts[KEPT] = {&options->name_prefix, &options->tls_server_name}, **secret = client->secrets;
+    struct hl_login *login = client->logins;
     unsigned count = NOT_SECRET;
     snprintf(client->name, sizeof client->name, "hilock:%s:%s", client->core.label, client->core.uuid);
-    client->sentinel_login = (struct hl_login){options->sentinel_username, options->sentinel_password, client->name, 0};
-    for (unsigned i = 0; i <= urls->count; i++) {
-        struct hl_login *login = i ? &client->logins[i - 1] : &client->sentinel_login;
-        const struct hl_url *url = &urls->of[i ? i - 1 : 0];
-        if (i)
-            *login = (struct hl_login){options->username ? options->username : url->user,
-                                       options->password ? options->password : url->password, client->name, url->db};
+    for (const struct hl_url *url = urls->of; url < urls->of + urls->count; url++)
+        *login++ = (struct hl_login){options->username ? options->username : url->user,
+                                     options->password ? options->password : url->password, client->name, url->db};
+    *login = (struct hl_login){options->sentinel_username, options->sentinel_password, client->name, 0};
+    for (login = client->logins; login <= client->logins + urls->count; login++) {
         if (login->username && !*login->username)
             login->username = NULL;
         texts[count++] = &login->username;
@@ -142,7 +141,7 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         const struct hl_url *url = &urls->of[i];
         for (unsigned j = 0; j < url->hosts_count; j++) {
             places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
-            places.logins[places.count] = url->scheme == HL_URL_SENTINEL ? &client->sentinel_login : &client->logins[i];
+            places.logins[places.count] = &client->logins[url->scheme == HL_URL_SENTINEL ? urls->count : i];
             places.are_tls[places.count++] = url->is_tls != 0;
         }
     }

@@ -10,6 +10,8 @@
 #include "lock/reentry.h"
 #include "wait/gate.h"
 
+static const char unheld[] = "does not hold: never acquired, released before, or lost";
+
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
 static struct hilock_client *client_of(const struct hilock_lock *lock)
@@ -124,16 +126,11 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     return status;
 }
 
-static hilock_status refuse_unheld(const struct hilock_lock *lock)
-{
-    return refuse(lock, HILOCK_NOT_HELD, "does not hold: never acquired, released before, or lost");
-}
-
 hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
     if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
-        status = refuse_unheld(lock);
+        status = refuse(lock, HILOCK_NOT_HELD, unheld);
     if (status == HILOCK_OK && !hl_reentry_leave(core_of(lock), lock, on_result, user))
         lock->ops->release(core_of(lock), lock, on_result, user);
     return status;
@@ -154,7 +151,7 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
     if (status != HILOCK_OK)
         return hl_client_refuse(client, status, "%s", why.bytes);
     if (state_of(lock) != HILOCK_STATE_HELD)
-        return refuse_unheld(lock);
+        return refuse(lock, HILOCK_NOT_HELD, unheld);
     lease_ms = lease_ms ? lease_ms : lock->terms->lease_ms;
     return accepted(lock, lock->ops->extend(&client->core, lock, lease_ms, on_result, user), "an extend");
 }
@@ -182,12 +179,11 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
 hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);
-    size_t length;
     if (status == HILOCK_OK)
         status = hl_client_admit_new(client_of(lock), "inquiries");
     if (status != HILOCK_OK)
         return status;
-    length = holder ? strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1) : 0;
+    size_t length = holder ? strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1) : 0;
     if (holder && (length == 0 || length > HL_INQUIRY_HOLDER_MAX))
         return hl_client_refuse(client_of(lock), HILOCK_INVALID,
                                 "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
@@ -261,7 +257,7 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
     if (!ret_validity)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
     if (!lock->ops->look(lock).ends_us)
-        return refuse_unheld(lock);
+        return refuse(lock, HILOCK_NOT_HELD, unheld);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");
 }

@@ -176,11 +176,10 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
         {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, SPAN_MAX_MS},
         {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, SPAN_MAX_MS},
     };
-    hilock_status status;
     if (!from)
         return hl_text_refuse(why, HILOCK_INVALID,
             "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
-    status = read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why);
+    hilock_status status = read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why);
     if (status != HILOCK_OK)
         return status;
     if (!to->on_lost)

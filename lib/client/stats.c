@@ -118,9 +118,8 @@ static size_t utf8_length(const unsigned char *text)
             return 0;
         character = character << 6 | (text[i] & 0x3fu);
     }
-    if (character < least[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
-        return 0;
-    return length;
+    int is_surrogate = character >= 0xd800 && character < 0xe000;
+    return character >= least[length] && character <= 0x10ffff && !is_surrogate ? length : 0;
 }
 
 static void say_label_value(struct page *page, const char *label)
@@ -145,8 +144,7 @@ static void say_head(struct page *page, const char *name, const char *type, cons
     say(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
 }
 
-/* One line. label: of its value, which needs no escape; or NULL. per_second 1: a number; else a time, in parts of a
- * second. */
+/* label: of its value, which needs no escape; or NULL. per_second: of a time, its unit; 1: a number */
 static void say_line(struct page *page, const char *name, const char *suffix, const char *label, const char *value,
                      uint64_t number, uint64_t per_second)
 {
