@@ -16,7 +16,6 @@
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
-#include "wait/channel.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
 
@@ -130,7 +129,7 @@ static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
     hl_hold_each_held(&client->core, verify, node);
-    hl_channels_retry_at(&client->core, node);
+    hl_gates_retry(&client->core, node);
     hl_recent_repeat(&client->core);
     hl_groups_node(&client->core, 1);
 }
@@ -141,7 +140,7 @@ static void on_moved(void *arg, int is_failover)
     struct hilock_client *client = arg;
     hl_hold_each_held(&client->core, verify, NULL);
     hl_grants_follow(&client->core);
-    hl_channels_follow(&client->core);
+    hl_gates_retry(&client->core, NULL);
     if (is_failover)
         hl_recent_repeat(&client->core);
 }

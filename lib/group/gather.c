@@ -145,7 +145,7 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
     }
     if (gather->operation == HILOCK_OP_FORCE_RELEASE)
         result.votes = count(gather, HILOCK_OK);
-    hl_last_words_say(words, &result);
+    hl_known_say_words(words, &result);
     if (status != HILOCK_OK && status != HILOCK_LOST) {
         hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
                     age_ms(gather), may_have_happened(gather) ? "; the hold may have been ended" : "");
@@ -188,7 +188,7 @@ static void on_answered(const struct hilock_result *result, void *user)
             return;
     }
     if (is_question(gather))
-        vote->words = hl_last_words_copy(&core->host.memory, result);
+        vote->words = hl_known_copy_words(&core->host.memory, result);
     vote->status = status;
     gather->voted++;
     gather->open--;

@@ -249,7 +249,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
             report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
-    hl_last_words_say(words, &result);
+    hl_known_say_words(words, &result);
     group->refusal.words = NULL;
     group->state = GROUP_IDLE;
     lock->refs++;

@@ -18,7 +18,7 @@
 #define HL_GROUP_GROUP_H
 
 #include "core/lock.h"
-#include "wait/last_words.h"
+#include "wait/known.h"
 
 enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
 enum { HL_GROUP_PAUSED = 0 };   /* a step */

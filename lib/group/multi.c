@@ -102,7 +102,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
         check(group);
         return;
     }
-    hl_group_keep(group, &group->refusal, result->status, hl_last_words_copy(hl_group_memory(group), result));
+    hl_group_keep(group, &group->refusal, result->status, hl_known_copy_words(hl_group_memory(group), result));
     if (group->step == GATHERING || group->is_try || hl_verdict_is_lasting(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
@@ -123,7 +123,7 @@ static void tick(struct hl_group *group)
     int is_behind_others = group->step == GATHERING && acquire && hl_acquire_check_holder(acquire);
     if (is_behind_others && !HL_PLANTED(MULTI_KEEPS)) {
         hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
-                      hl_last_words_of(hl_group_core(group), acquire, HILOCK_TIMED_OUT));
+                      hl_known_last_words(hl_group_core(group), acquire, HILOCK_TIMED_OUT));
         hl_group_pause(group, 0, hl_members_trip_us(group) << group->failing);
         group->failing += group->failing < PAUSES_MAX;
     } else if (group->step == GATHERING)

@@ -191,7 +191,7 @@ static void start(struct hl_group *group)
 static void answered(struct hl_member *member, const struct hilock_result *result)
 {
     struct hl_last_words *words =
-        result->status == HILOCK_OK ? NULL : hl_last_words_copy(hl_group_memory(member->group), result);
+        result->status == HILOCK_OK ? NULL : hl_known_copy_words(hl_group_memory(member->group), result);
     hl_group_keep(member->group, hl_member_vote(member), result->status, words);
     check(member->group);
 }

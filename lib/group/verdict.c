@@ -27,7 +27,7 @@ void hl_verdict_learn(struct hl_group *group, int is_over)
         const struct hl_acquire *acquire = group->members[i].lock->acquire;
         hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
         if (acquire && (is_over || status != HILOCK_UNREACHABLE))
-            hl_group_keep(group, &group->votes[i], status, hl_last_words_of(core, acquire, status));
+            hl_group_keep(group, &group->votes[i], status, hl_known_last_words(core, acquire, status));
     }
 }
 
@@ -130,7 +130,7 @@ void hl_verdict_reach(struct hl_group *group, int is_over)
             hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
     result.status = verdict(group);
     vote = hl_verdict_speaker(group->votes, group->count, result.status, &agreed);
-    hl_last_words_say(vote ? vote->words : NULL, &result);
+    hl_known_say_words(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
         hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
                     hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
@@ -142,7 +142,7 @@ void hl_verdict_reach(struct hl_group *group, int is_over)
         hl_text_set(&text, "%s", result.detail);
     add_missing(group, 0, &text);
     result.detail = text.bytes;
-    hl_group_keep(group, &group->refusal, result.status, hl_last_words_copy(hl_group_memory(group), &result));
+    hl_group_keep(group, &group->refusal, result.status, hl_known_copy_words(hl_group_memory(group), &result));
 }
 
 void hl_verdict_of_votes(const struct hl_group *group, struct hl_text *text)

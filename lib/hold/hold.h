@@ -79,7 +79,7 @@ struct hl_hold {
     uint8_t turn;                /* HELD: how many handles it served before this one (lock/turn.c) */
     uint8_t is_queued : 1;       /* its id may be in the queue at the store */
     uint8_t is_awaited : 1;      /* ENDING: siblings wait for the first answer to its release (name->ending) */
-    uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/next.h), and its
+    uint8_t is_in_order : 1;     /* haunted by one acquire only, which went along with a release (wait/place.h), and its
                                     own release goes over the same link: it runs after that acquire */
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
@@ -95,7 +95,7 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
     void (*crossed)(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: an acquire that left before the
                                                                               grant */
-    struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold with it (wait/next.h) */
+    struct hl_hold *(*next)(const struct hl_hold *hold); /* its release leaves: the hold with it (wait/place.h) */
     /* that release was answered; NULL: it was not */
     struct hl_hold *(*next_asked)(const struct hl_hold *hold, const struct hl_reply *reply);
     void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);

@@ -13,11 +13,9 @@
 #include "hold/hold.h"
 #include "hold/watchdog.h"
 #include "lock/turn.h"
-#include "wait/channel.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/known.h"
-#include "wait/last_words.h"
 #include "wait/place.h"
 
 enum { PAUSE_US = 50000 };
@@ -88,7 +86,7 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
-    acquire->words = hl_last_words_of(core, acquire, status); /* while it is in line the gate has its hold */
+    acquire->words = hl_known_last_words(core, acquire, status); /* while it is in line the gate has its hold */
     let_go(acquire);
     acquire->status = (int8_t)status;
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
@@ -139,15 +137,6 @@ static void part(struct hl_acquire *acquire)
     hl_ending_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
 }
 
-/* Acquires outside of the line ask for themselves; of those in it, the first. */
-static void try_again(struct hl_acquire *acquire)
-{
-    if (acquire->lock->terms->kind->place_each)
-        hl_acquire_ask(acquire);
-    else
-        hl_gate_wake_for(acquire);
-}
-
 /* Too little of its grant is left (R8). Its alarm did nothing while it was GRANTED. */
 void hl_acquire_regain(struct hl_acquire *acquire)
 {
@@ -156,7 +145,7 @@ void hl_acquire_regain(struct hl_acquire *acquire)
     trace_undone(acquire);
     acquire->state = ACQUIRE_IN_LINE;
     part(acquire);
-    try_again(acquire);
+    hl_gate_try_again(acquire);
 }
 
 static void on_granted(struct hl_acquire *acquire)
@@ -197,14 +186,14 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
         hl_gate_tell_waiting(core, acquire->lock->name);
     else if (is_held && !acquire->report_ms)
         hl_acquire_tell_waiting(core, acquire);
-    may_sleep = !is_held || (place ? hl_place_may_sleep(place) : hl_channel_may_sleep(acquire));
+    may_sleep = !is_held || hl_gate_may_sleep(acquire, said);
     acquire->state = ACQUIRE_SLEEPING;
     if (may_sleep)
         hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
                                                                  : hl_known_sleep_us(core, acquire)));
     else {
         hl_hold_wake_at(acquire->hold, UINT64_MAX);
-        try_again(acquire);
+        hl_gate_try_again(acquire);
     }
 }
 
@@ -255,7 +244,7 @@ void hl_acquire_resume(struct hl_acquire *acquire)
 {
     if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
         acquire->state = ACQUIRE_IN_LINE;
-    try_again(acquire);
+    hl_gate_try_again(acquire);
 }
 
 static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire *acquire)
@@ -335,7 +324,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
     acquire->words = NULL;
     if (acquire->state == ACQUIRE_DECIDED) {
         result.status = (hilock_status)acquire->status;
-        hl_last_words_say(words, &result);
+        hl_known_say_words(words, &result);
         if (lock->terms->kind->place_each) {
             result.position = acquire->place->position;
             result.waiters = acquire->place->waiters;

@@ -16,25 +16,25 @@
 #include "lock/turn.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
-#include "wait/next.h"
 #include "wait/place.h"
 
 /* ---- the begin ---- */
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
-     .next = hl_next_of, .next_asked = hl_next_asked, .next_answered = hl_next_answered, .regain = hl_acquire_regain,
-     .resume = hl_acquire_resume, .freed = hl_gate_released, .acknowledged = hl_recent_add};
+     .next = hl_place_next, .next_asked = hl_place_next_asked, .next_answered = hl_place_next_answered,
+     .regain = hl_acquire_regain, .resume = hl_acquire_resume, .freed = hl_gate_released,
+     .acknowledged = hl_recent_add};
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
-     .tell_waiting = hl_acquire_tell_waiting, .wake = hl_place_wake, .pushed = hl_place_pushed};
+     .tell_waiting = hl_acquire_tell_waiting, .pushed = hl_place_pushed};
 
 int hl_machine_init(struct hl_core *core)
 {
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
                   hl_random_next(&core->host.random));
-    hl_grants_init(core);
+    hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_belief_sweep);
     core->owner = &owner_ops;
     core->waiters = &waiter_ops;
@@ -43,7 +43,8 @@ int hl_machine_init(struct hl_core *core)
     TAILQ_INIT(&core->inquiries);
     core->earliest_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    if (!core->cell || hl_gates_init(core) != 0 || hl_asking_init(core) != 0 ||
+    core->shortage_timer = hl_timer_new(&core->host, hl_gates_on_shortage, core);
+    if (!core->cell || !core->shortage_timer || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0)
         return -1;
@@ -99,7 +100,7 @@ void hl_machine_clear(struct hl_core *core)
 
 void hl_machine_done(struct hl_core *core)
 {
-    hl_gates_done(core);
+    hl_timer_free(&core->host, core->shortage_timer);
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
     hl_alarms_done(&core->call_alarms);

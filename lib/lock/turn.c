@@ -14,7 +14,7 @@
 #include "lock/reentry.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
-#include "wait/next.h"
+#include "wait/place.h"
 
 /* ---- the next turn ---- */
 
@@ -142,7 +142,7 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
         hl_ending_go_on(hold);
         return;
     }
-    hl_next_take(core, hold);
+    hl_place_take_next(core, hold);
     hl_ending_begin(hold, hl_now_us(&core->host));
 }
 

@@ -86,13 +86,6 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name)
     return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_blank(acquire->hold)) ? acquire : NULL;
 }
 
-void hl_gate_wake_for(struct hl_acquire *acquire)
-{
-    if (acquire->is_try)
-        hl_gate_step_back(acquire);
-    hl_gate_advance(acquire->lock->name->gate, 1);
-}
-
 /* A sibling holds it now, which answers a try that has not asked yet. */
 void hl_gate_deny_tries(struct hl_name *name)
 {
@@ -101,7 +94,7 @@ void hl_gate_deny_tries(struct hl_name *name)
         name->gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
 }
 
-struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name)
+static struct hl_name *name_after(const struct hl_core *core, const struct hl_name *name)
 {
     struct hl_table_entry *entry = hl_table_next(&core->names, name ? &name->entry : NULL);
     while (entry && !((struct hl_name *)(void *)entry)->gate)
@@ -112,7 +105,7 @@ struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_n
 void hl_gates_close(struct hl_core *core)
 {
     struct hl_name *name = NULL; /* the handles have references: it outlives its gate */
-    while ((name = hl_gate_name_after(core, name)) != NULL)
+    while ((name = name_after(core, name)) != NULL)
         while (name->gate)
             core->waiters->decide(last_of(name->gate), HILOCK_CLOSED);
 }
@@ -153,17 +146,6 @@ void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
         hl_gate_tell_waiting(gate->core, gate->name);
 }
 
-void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
-{
-    struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
-    uint64_t within_us = (uint64_t)waiting * PACE_US;
-    if (head && head->place && (!but || head->place->node != but))
-        gate->core->waiters->wake(head->place, within_us);
-    TAILQ_FOREACH(acquire, &gate->queued, line)
-        if (!but || acquire->place->node != but)
-            gate->core->waiters->wake(acquire->place, within_us);
-}
-
 void hl_gate_forget(struct hl_acquire *acquire)
 {
     struct hl_name *name = acquire->lock->name;
@@ -173,8 +155,7 @@ void hl_gate_forget(struct hl_acquire *acquire)
     gate->waiting -= !acquire->is_try;
     if (last_of(gate))
         return;
-    hl_listener_close(gate->channel);
-    hl_listener_close(gate->heir);
+    hl_gate_stop_listening(gate);
     if (gate->grants)
         LIST_REMOVE(gate, by_grants);
     name->gate = NULL;
@@ -196,6 +177,18 @@ void hl_gate_step_back(struct hl_acquire *acquire)
     struct hl_line *line = line_of(acquire->lock->name->gate, acquire);
     TAILQ_REMOVE(line, acquire, line);
     TAILQ_INSERT_TAIL(line, acquire, line);
+}
+
+void hl_gate_try_again(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    if (acquire->lock->terms->kind->place_each) {
+        gate->core->waiters->ask(acquire);
+        return;
+    }
+    if (acquire->is_try)
+        hl_gate_step_back(acquire);
+    hl_gate_advance(gate, 1);
 }
 
 void hl_gate_place(struct hl_acquire *acquire)
@@ -236,23 +229,144 @@ int hl_gate_has_others(const struct hl_name *name)
     return name->gate && name->gate->others_until_us > hl_now_us(&name->gate->core->host);
 }
 
-void hl_gate_has_news(struct hl_gate *gate) { gate->news_us = hl_now_us(&gate->core->host); }
+/* ---- news ---- */
 
-int hl_gate_is_asked(const struct hl_acquire *acquire)
+void hl_gate_has_news(struct hl_gate *gate)
 {
-    return acquire->lock->name->gate->news_us <= acquire->hold->request.sent_us;
+    gate->news_us = hl_now_us(&gate->core->host);
+    gate->is_foreign = 0;
+}
+
+/* Sends a heartbeat within that time. */
+static void wake(struct hl_acquire *acquire, uint64_t within_us)
+{
+    struct hl_host *host = &acquire->lock->name->gate->core->host;
+    hl_gate_has_news(acquire->lock->name->gate);
+    if (acquire->state == ACQUIRE_SLEEPING)
+        hl_hold_wake_at(acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
+}
+
+void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but)
+{
+    struct hl_acquire *head = TAILQ_FIRST(&gate->line), *acquire;
+    uint64_t within_us = (uint64_t)waiting * PACE_US;
+    if (head && head->place && (!but || head->place->node != but))
+        wake(head, within_us);
+    TAILQ_FOREACH(acquire, &gate->queued, line)
+        if (!but || acquire->place->node != but)
+            wake(acquire, within_us);
+}
+
+/* News counts even during a request, whose answer may be older. Of those in the store's queue it concerns the next one,
+ * and those that do not know their place yet. From the first with another place on, none is. */
+static void news(struct hl_gate *gate)
+{
+    const struct hl_acquire *head = TAILQ_FIRST(&gate->line);
+    struct hl_acquire *acquire;
+    hl_gate_has_news(gate);
+    hl_gate_advance(gate, !(head && head->place && head->place->position > 1));
+    for (acquire = TAILQ_FIRST(&gate->queued); acquire && acquire->place->position <= 1;
+         acquire = TAILQ_NEXT(acquire, line))
+        wake(acquire, 0);
+}
+
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    struct hl_gate *gate = arg;
+    (void)message;
+    switch (event) {
+    case HL_CHANNEL_ON:
+        gate->is_deaf = 0;
+        if (!HL_PLANTED(R7_NO_SECOND_TRY))
+            news(gate);
+        break;
+    case HL_CHANNEL_MESSAGE:
+        hl_trace(&gate->core->host, HL_WAKEUP, &(struct hl_fact){.name = gate->name->bytes});
+        if (!HL_PLANTED(WAKE_IGNORED))
+            news(gate);
+        break;
+    case HL_CHANNEL_OFF: break;
+    case HL_CHANNEL_REFUSED:
+        gate->is_deaf = 1;
+        news(gate); /* sleepers rely on messages: they poll from here on */
+        break;
+    }
+}
+
+/* A channel that others listen to, or did just now, is on at once, but earlier messages are lost: that, too, needs a
+ * second try. One that it listens to already has missed nothing. */
+static void listen(struct hl_gate *gate, struct hl_listener **listener, const char *channel, size_t length)
+{
+    struct hl_listener *before = *listener;
+    struct hl_subscription *there = &hl_name_node(gate->core, gate->name)->subscription;
+    struct hl_listener *now = hl_listener_open(there, channel, length, on_channel, gate);
+    int has_missed = now && hl_listener_is_on(now) && !(before && before->channel == now->channel);
+    *listener = now;
+    if (has_missed && !HL_PLANTED(R7_NO_SECOND_TRY))
+        hl_gate_has_news(gate);
+    hl_listener_close(before);
+}
+
+/* Each listener counts as another program that wants the name. */
+void hl_gate_stop_listening(struct hl_gate *gate)
+{
+    hl_listener_close(gate->channel);
+    hl_listener_close(gate->heir);
+    gate->channel = gate->heir = NULL;
+}
+
+/* The release of another program grants to none, and is published on the unlock channel, if at all: of those with a
+ * place the first listens. */
+int hl_gate_may_sleep(const struct hl_acquire *acquire, const struct hl_response *said)
+{
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_HEIR_MAX];
+    const struct hl_name *name = acquire->lock->name;
+    const struct hl_queue_place *place = acquire->place;
+    struct hl_gate *gate = name->gate;
+    const char *heir = HL_PLANTED(FAIR_HEIR_UNHEARD) ? NULL : said->heir;
+    int is_first = !place || (!place->hands_over && place->position <= 1);
+    int listens = is_first && !acquire->lock->terms->is_polling;
+    if (place && HL_PLANTED(FAIR_DEAF_TO_OTHERS))
+        listens = 0;
+    if (listens && heir)
+        listen(gate, &gate->heir, channel,
+               hl_key_heir_write(channel, name->bytes, name->length, heir, said->heir_length));
+    if (listens && !gate->channel)
+        listen(gate, &gate->channel, channel, hl_key_channel_write(channel, name->bytes, name->length));
+    return gate->news_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+}
+
+/* Messages may have been lost, so all in the store's queue ask, too. The channel at an old node is silent from now on:
+ * the waiter that asks listens at the new one. */
+void hl_gates_retry(struct hl_core *core, const struct hl_node *up)
+{
+    struct hl_name *name = NULL;
+    while ((name = name_after(core, name)) != NULL) {
+        struct hl_gate *gate = name->gate;
+        const struct hl_node *node = hl_name_node(core, name);
+        int has_moved = gate->channel && hl_listener_where(gate->channel) != &node->subscription;
+        if (up && up != node)
+            continue;
+        if (up && HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+            continue;
+        if (has_moved)
+            hl_gate_stop_listening(gate);
+        if (up || has_moved)
+            news(gate);
+        hl_gate_wake_places(gate, gate->waiting, up ? NULL : node);
+    }
 }
 
 /* ---- no memory for a hold ---- */
 
-static void on_timer(void *arg)
+void hl_gates_on_shortage(void *arg)
 {
     struct hl_core *core = arg;
     struct hl_name *name = NULL;
     struct hl_acquire *acquire;
     hl_host_enter(&core->host);
     core->is_short = 0;
-    while ((name = hl_gate_name_after(core, name)) != NULL) {
+    while ((name = name_after(core, name)) != NULL) {
         hl_gate_advance(name->gate, 0);
         TAILQ_FOREACH(acquire, &name->gate->queued, line)
             if (acquire->state == ACQUIRE_STARVED)
@@ -260,14 +374,6 @@ static void on_timer(void *arg)
     }
     hl_host_leave(&core->host);
 }
-
-int hl_gates_init(struct hl_core *core)
-{
-    core->shortage_timer = hl_timer_new(&core->host, on_timer, core);
-    return core->shortage_timer ? 0 : -1;
-}
-
-void hl_gates_done(struct hl_core *core) { hl_timer_free(&core->host, core->shortage_timer); }
 
 void hl_gates_retry_soon(struct hl_core *core)
 {

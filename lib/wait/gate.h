@@ -6,8 +6,9 @@
  * and stops its head from asking while a release of this client has no answer, or while a sibling holds the name whose
  * release serves the line. Handles of several kinds may stand in one line; each asks with the scripts of its kind. A
  * waiter that polls needs no channel. A try (wait 0) asks beside the line, or gets its answer from what the gate knows.
- * Invariant: no code here walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's
- * queue are visited when a new link is up.) */
+ * Invariants: a sleeping waiter has asked after the latest news, and after the unlock channel was on (R7); no code here
+ * walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a
+ * new link is up.) */
 #ifndef HL_WAIT_GATE_H
 #define HL_WAIT_GATE_H
 
@@ -29,7 +30,7 @@ struct hl_gate {
     int is_deaf;                   /* the subscription was refused: poll */
     uint64_t others_until_us;      /* another program held the name lately */
     uint64_t news_us;              /* latest message, push or begin of listening: older requests prove nothing */
-    int is_foreign;                /* another program holds, as the latest answer said, and no message came since */
+    int is_foreign;                /* another program holds, as the latest answer said, and no news came since */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     unsigned faults;               /* in a row */
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
@@ -37,9 +38,6 @@ struct hl_gate {
     struct hl_listener *channel;   /* NULL: not wanted yet */
     struct hl_listener *heir;      /* on which another program's release wakes one of its own queue; NULL: none */
 };
-
-struct hl_name *hl_gate_name_after(const struct hl_core *core, const struct hl_name *name); /* the next with a gate;
-                                                                                              NULL: the first, none */
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn it is asks; wakes: even if it sleeps */
 
@@ -54,7 +52,7 @@ void hl_gate_leave(struct hl_acquire *acquire);
 void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
 void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */
 void hl_gate_released(struct hl_name *name);   /* a hold of ours is over at the store, or gets no answer */
-void hl_gate_wake_for(struct hl_acquire *acquire); /* it has given back a late grant, and asks again */
+void hl_gate_try_again(struct hl_acquire *acquire); /* in line, when its turn comes */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */
 void hl_gates_close(struct hl_core *core);     /* every wait ends CLOSED */
 void hl_gate_forget(struct hl_acquire *acquire); /* takes it out of the line, with no other effect */
@@ -63,14 +61,17 @@ struct hl_acquire *hl_gate_next(const struct hl_name *name); /* the next one aft
 void hl_gate_saw_others(struct hl_name *name); /* another program holds the name */
 int hl_gate_has_others(const struct hl_name *name);
 void hl_gate_has_news(struct hl_gate *gate); /* what was asked before proves nothing any more */
-int hl_gate_is_asked(const struct hl_acquire *acquire); /* since the latest news */
+/* Held, as the store said: listens, if a message could wake it. 0: there is newer news: it asks again at once (R7) */
+int hl_gate_may_sleep(const struct hl_acquire *acquire, const struct hl_response *said);
+void hl_gate_stop_listening(struct hl_gate *gate); /* no other program has held the name lately */
+/* Waiters try again: at a node whose link is back. NULL: those whose name has moved to another node */
+void hl_gates_retry(struct hl_core *core, const struct hl_node *up);
 unsigned hl_gate_waiting(const struct hl_name *name);
 
 /* A waiter whose turn to ask has come, but there is no memory for its hold, keeps its place, and the lines are
  * advanced from time to time until there is some; if its end comes first it is answered NO_MEMORY. The timer for that
  * is made with the client. */
-int hl_gates_init(struct hl_core *core); /* 0; -1: no memory */
-void hl_gates_done(struct hl_core *core);
+void hl_gates_on_shortage(void *core); /* of core->shortage_timer */
 void hl_gates_retry_soon(struct hl_core *core); /* a second call changes nothing */
 
 #endif

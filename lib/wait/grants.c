@@ -26,11 +26,6 @@ struct hl_grants {
     unsigned undone;
 };
 
-void hl_grants_init(struct hl_core *core)
-{
-    hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
-}
-
 /* NULL: the first */
 static struct hl_grants *next_of(const struct hl_core *core, const struct hl_grants *grants)
 {
@@ -61,8 +56,6 @@ static struct hl_node *node_of(const struct hl_grants *grants)
         return grants->node;
     return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), grants->slot});
 }
-
-/* ---- pushes ---- */
 
 /* No wait has its id. If a heartbeat was faster and found it, it is held already, and the push is no news. Without
  * memory it lapses. */
@@ -138,8 +131,6 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-/* ---- channels ---- */
-
 static void locate(struct hl_grants *grants)
 {
     if (grants->node == node_of(grants))
@@ -190,11 +181,17 @@ static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
     return NULL;
 }
 
-static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *name)
+/* NULL: no memory */
+static struct hl_grants *grants_of(struct hl_core *core, const struct hilock_lock *lock)
 {
+    const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
     struct hl_grants *grants =
         (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
+    if (!core->queue_terms) {
+        core->queue_terms = lock->terms;
+        core->queue_terms->refs++;
+    }
     if (!grants)
         grants = grants_new(core, slot);
     if (grants)
@@ -202,19 +199,10 @@ static struct hl_grants *grants_of(struct hl_core *core, const struct hl_name *n
     return grants;
 }
 
-static void keep_terms(struct hl_core *core, struct hl_terms *terms)
-{
-    if (core->queue_terms)
-        return;
-    core->queue_terms = terms;
-    terms->refs++;
-}
-
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
 {
     struct hl_gate *gate = place->acquire->lock->name->gate;
-    struct hl_grants *grants = grants_of(core, gate->name);
-    keep_terms(core, place->acquire->lock->terms);
+    struct hl_grants *grants = grants_of(core, place->acquire->lock);
     if (!gate->grants && grants) {
         gate->grants = grants;
         LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
@@ -253,8 +241,7 @@ void hl_grants_follow(struct hl_core *core)
 
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
 {
-    struct hl_grants *grants = lock->terms->is_polling ? NULL : grants_of(core, lock->name);
-    keep_terms(core, lock->terms);
+    struct hl_grants *grants = lock->terms->is_polling ? NULL : grants_of(core, lock);
     if (grants)
         listen(grants);
 }

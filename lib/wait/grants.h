@@ -18,7 +18,6 @@
 
 struct hl_queue_place;
 
-void hl_grants_init(struct hl_core *core);
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place); /* pushes find it, if there is memory */
 void hl_grants_leave(struct hl_queue_place *place); /* no longer: before its hold goes, or gets another id */

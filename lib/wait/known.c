@@ -3,48 +3,41 @@
 #include "wait/known.h"
 
 #include "base/plant.h"
+#include "base/quote.h"
 #include "core/lease.h"
 #include "hold/messages.h"
 #include "wait/gate.h"
+#include "wait/place.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
 
-static void keep(struct hl_gate *gate, const char *words, size_t length)
-{
-    const struct hl_memory *memory = &gate->core->host.memory;
-    hl_memory_free(memory, gate->words);
-    gate->words = hl_memory_copy(memory, words, length < HL_KNOWN_WORDS_MAX ? length : HL_KNOWN_WORDS_MAX);
-}
-
-/* Redisson's fair lock has waiters of its own, or somebody else holds than before, and no message came between. */
-static void hear_of_others(struct hl_gate *gate, const struct hl_response *said)
-{
-    int is_another = gate->words && (strlen(gate->words) != said->holder_length ||
-                                     memcmp(gate->words, said->holder, said->holder_length) != 0);
-    int is_silent = said->heir || (gate->is_foreign && is_another);
-    gate->is_foreign = !said->hands_over;
-    if (gate->is_foreign && is_silent)
-        gate->core->silent_until_us = hl_now_us(&gate->core->host) + SILENT_US;
-}
-
+/* A release may wake no waiter of ours if Redisson's fair lock has waiters of its own, or somebody else holds than
+ * before, and no news came between. */
 void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
+    const struct hl_memory *memory = &gate->core->host.memory;
+    uint64_t now_us = hl_now_us(&gate->core->host);
     struct hl_text words = {""};
-    int is_fault = said && said->result == HL_FAULT;
+    int is_fault = said && said->result == HL_FAULT, is_silent;
     gate->faults = is_fault ? gate->faults + 1 : 0;
     gate->known = is_fault ? said->fault.status : said ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
-    if (said && !is_fault) {
-        if (acquire->place)
-            hear_of_others(gate, said);
-        keep(gate, said->holder, said->holder_length);
-        gate->left_until_us = said->has_no_ttl ? UINT64_MAX : hl_now_us(&gate->core->host) + said->left_ms * 1000;
-        return;
-    }
-    gate->is_foreign = 0;
+    if (!said || is_fault)
+        gate->is_foreign = 0;
     if (is_fault)
         words = hl_message_of_server(gate->core, said->quote, said->quote_length);
-    keep(gate, words.bytes, strlen(words.bytes));
+    else if (said) {
+        hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
+        gate->left_until_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
+    }
+    if (said && !is_fault && acquire->place) {
+        is_silent = said->heir || (gate->is_foreign && gate->words && strcmp(gate->words, words.bytes) != 0);
+        gate->is_foreign = !said->hands_over;
+        if (gate->is_foreign && is_silent)
+            gate->core->silent_until_us = now_us + SILENT_US;
+    }
+    hl_memory_free(memory, gate->words);
+    gate->words = hl_memory_copy(memory, words.bytes, strlen(words.bytes));
 }
 
 int hl_known_is_held(const struct hl_name *name)
@@ -53,23 +46,20 @@ int hl_known_is_held(const struct hl_name *name)
     return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
 }
 
-/* The request of the one that asks is pending for longer than any answer takes. */
-static int is_silent(struct hl_core *core, const struct hl_acquire *asks)
-{
-    const struct hl_request *request = asks && asks->hold ? &asks->hold->request : NULL;
-    return request && request->place == REQUEST_SENT && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
-}
-
 hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
+    const struct hl_acquire *asks = hl_waiter_is_alone(acquire) ? acquire : head;
+    const struct hl_request *request = asks && asks->hold ? &asks->hold->request : NULL;
+    int is_pending = request && request->place == REQUEST_SENT;
+    int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
     /* the head has it, and replicas are asked: other waiters need not know of replicas */
     int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
     if (name->hold || is_taken)
         return HILOCK_TIMED_OUT;
-    if (!gate || !hl_name_node(core, name)->is_up || is_silent(core, hl_waiter_is_alone(acquire) ? acquire : head))
+    if (!gate || !hl_name_node(core, name)->is_up || is_silent)
         return HILOCK_UNREACHABLE;
     if (gate->known == HILOCK_WRONG_KIND || gate->known == HILOCK_OK) /* wrong for one kind, it is good for another */
         return HILOCK_UNREACHABLE;
@@ -124,4 +114,85 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
     }
     step = (uint64_t)RETRY_US << (gate->faults < RETRY_STEPS_MAX ? gate->faults : RETRY_STEPS_MAX);
     return step / 2 + hl_random_below(&core->host.random, step / 2);
+}
+
+static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,
+                      uint32_t waited_ms)
+{
+    const struct hl_name *name = acquire->lock->name;
+    const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_quote_holder(known->words, strlen(known->words));
+    int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
+    if (!*known->words && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
+        hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted.bytes);
+    else if (!*known->words || name->hold)
+        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted.bytes);
+    else if (acquire->is_try)
+        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted.bytes, holder.bytes,
+                    known->holder_remaining_ms);
+    else
+        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted.bytes,
+                    holder.bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
+    if (acquire->lock->terms->kind->place_each)
+        hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
+}
+
+static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node,
+                        uint32_t waited_ms)
+{
+    if (acquire->lock->terms->replicas && node->is_up && node->third && !node->third->is_up)
+        node = node->third; /* only its third link is away */
+    if (acquire->attempts)
+        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
+                    hl_node_name(node), waited_ms, hl_message_silence_of(node), acquire->attempts);
+    else
+        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
+                    hl_message_silence_of(node));
+}
+
+struct hl_last_words *hl_known_last_words(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
+{
+    struct hilock_result result = {.status = status};
+    struct hl_known known = hl_known_of(core, acquire, status);
+    const struct hl_name *name = acquire->lock->name;
+    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - acquire->begun_us);
+    struct hl_text text;
+    if (status == HILOCK_TIMED_OUT) {
+        timed_out(&text, acquire, &known, waited_ms);
+        result.holder = known.words;
+        result.holder_remaining_ms = known.holder_remaining_ms;
+    } else if (status == HILOCK_UNREACHABLE)
+        unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
+    else if (status == HILOCK_NO_MEMORY)
+        hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
+    else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))
+        hl_text_set(&text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
+                    acquire->lock->terms->replicas, waited_ms);
+    else if (status == HILOCK_NOT_REPLICATED)
+        hl_text_set(&text, "%s; the grant was undone", known.words);
+    else if (status <= HILOCK_DENIED)
+        hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.words, &text);
+    else
+        return NULL;
+    result.detail = text.bytes;
+    return hl_known_copy_words(&core->host.memory, &result);
+}
+
+struct hl_last_words *hl_known_copy_words(const struct hl_memory *memory, const struct hilock_result *result)
+{
+    const char *holder = result->holder ? result->holder : "";
+    size_t holder_size = strlen(holder) + 1, detail_size = strlen(result->detail) + 1;
+    struct hl_last_words *words = hl_memory_new(memory, sizeof *words + holder_size + detail_size);
+    if (!words)
+        return NULL;
+    words->holder_remaining_ms = result->holder_remaining_ms;
+    memcpy(words->holder, holder, holder_size);
+    words->detail = memcpy(words->holder + holder_size, result->detail, detail_size);
+    return words;
+}
+
+void hl_known_say_words(const struct hl_last_words *words, struct hilock_result *result)
+{
+    result->detail = words ? words->detail : hilock_status_text(result->status);
+    result->holder = words ? words->holder : "";
+    result->holder_remaining_ms = words ? words->holder_remaining_ms : 0;
 }

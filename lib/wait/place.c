@@ -8,15 +8,12 @@
 #include "hold/belief.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
-#include "wait/channel.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/known.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8, CLOCK_US = 2000 };
-enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 5 };
-
-static struct hl_core *core_of(const struct hl_queue_place *place) { return place->acquire->lock->terms->cell->core; }
+enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 4 };
 
 /* Where there is no queue for it. */
 static int is_guest(const struct hl_acquire *acquire)
@@ -130,21 +127,6 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     params->channel = hl_grants_channel(place);
 }
 
-/* Whether another program holds, and how its release is heard of. */
-static void look_out(struct hl_queue_place *place, const struct hl_response *said)
-{
-    struct hl_name *name = place->acquire->lock->name;
-    if (!place->hands_over) {
-        hl_gate_saw_others(name);
-        if (place->position <= 1 && !HL_PLANTED(FAIR_HEIR_UNHEARD))
-            hl_channel_hear_heir(place->acquire, said->heir, said->heir_length);
-        return;
-    }
-    place->looks = 0;
-    if (!hl_gate_has_others(name) && !HL_PLANTED(FAIR_LISTENS_ON))
-        hl_channel_leave(name);
-}
-
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     const struct hilock_lock *lock = place->acquire->lock;
@@ -166,39 +148,28 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
     place->position = said->position;
     place->waiters = said->waiters;
     place->hands_over = said->hands_over != 0;
-    look_out(place, said);
-}
-
-/* Another program frees the name without a grant, and publishes it on the unlock channel, if at all: the head listens
- * there. */
-int hl_place_may_sleep(struct hl_queue_place *place)
-{
-    int is_first_behind_others = !place->hands_over && place->position <= 1;
-    if (is_first_behind_others && !HL_PLANTED(FAIR_DEAF_TO_OTHERS))
-        return hl_channel_may_sleep(place->acquire);
-    return hl_gate_is_asked(place->acquire);
+    if (place->hands_over)
+        place->looks = 0;
+    else
+        hl_gate_saw_others(lock->name);
+    if (!hl_gate_has_others(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
+        hl_gate_stop_listening(lock->name->gate);
 }
 
 /* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
 static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
 
-/* Behind another program: the release of Redisson's fair lock wakes only the first of its own queue. */
-static uint64_t silent_look_us(const struct hl_core *core, struct hl_queue_place *place)
-{
-    int is_heard = place->hands_over || core->silent_until_us <= hl_now_us(&core->host);
-    if (is_heard || HL_PLANTED(FAIR_HEIR_TRUSTED))
-        return UINT64_MAX;
-    place->looks = (uint8_t)(place->looks < SILENT_LOOKS_MAX ? place->looks + 1 : SILENT_LOOKS_MAX);
-    return (uint64_t)SILENT_LOOK_US << (place->looks - 1);
-}
-
 /* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
- * lost push within a window for each place. */
+ * lost push within a window for each place. Behind another program the head looks more often: the release of Redisson's
+ * fair lock wakes only the first of its own queue. */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, ends_us = said->left_ms * 1000 + 1000 + STEP_US * (at - 1);
     uint64_t sleep_us = (uint64_t)HL_FAIR_ALIVE_MS * 1000 / 3, window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000 * at,
         sooner_us = UINT64_MAX;
+    int is_unheard = !place->hands_over && core->silent_until_us > hl_now_us(&core->host);
+    if (HL_PLANTED(FAIR_HEIR_TRUSTED))
+        is_unheard = 0;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
     sleep_us = window_us < sleep_us ? window_us : sleep_us;
@@ -206,17 +177,70 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
         sleep_us = ends_us;
     if (place->is_polling)
         sooner_us = hl_known_poll_us(core, place->acquire->lock->terms) * at;
-    else if (at == 1)
-        sooner_us = said->left_ms <= KEPT_MS && !said->has_no_ttl ? look_us(core) : silent_look_us(core, place);
+    else if (at == 1 && said->left_ms <= KEPT_MS && !said->has_no_ttl)
+        sooner_us = look_us(core);
+    else if (at == 1 && is_unheard) {
+        sooner_us = (uint64_t)SILENT_LOOK_US << place->looks;
+        place->looks = (uint8_t)(place->looks + (place->looks < SILENT_LOOKS_MAX));
+    }
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
-void hl_place_wake(struct hl_queue_place *place, uint64_t within_us)
+/* ---- a release that also asks for the next handle ---- */
+
+/* Not for grants that replicas confirm, which use another link, and not for votes, whose attempts begin elsewhere. */
+void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    struct hl_host *host = &core_of(place)->host;
-    hl_gate_has_news(place->acquire->lock->name->gate);
-    if (place->acquire->state == ACQUIRE_SLEEPING)
-        hl_hold_wake_at(place->acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
+    struct hl_acquire *acquire = hl_gate_next(hold->name);
+    const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
+    int is_vote = lock && lock->attempt && lock->attempt->id_last;
+    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || is_vote)
+        return;
+    if (!hl_place_is_wanted(acquire) || !core->waiters->may_ask(acquire))
+        return;
+    hl_place_begin(core, acquire->place);
+    acquire->place->behind = hold;
+    acquire->state = ACQUIRE_ASKING;
+    acquire->hold->state = HOLD_ASKING;
+    hl_hold_wake_at(acquire->hold, UINT64_MAX);
+}
+
+struct hl_hold *hl_place_next(const struct hl_hold *hold)
+{
+    const struct hl_gate *gate = hold->name->gate;
+    const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
+    return head && head->hold && head->place && head->place->behind == hold ? head->hold : NULL;
+}
+
+struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_reply *reply)
+{
+    struct hl_hold *next = hl_place_next(hold);
+    struct hl_acquire *acquire = next ? next->lock->acquire : NULL;
+    int was_alone = reply && reply->type == HL_REPLY_INTEGER;
+    struct hl_reply said;
+    if (!next)
+        return NULL;
+    acquire->place->behind = NULL;
+    if (reply && hl_queued_next(reply, &said) && next->haunted_until_us)
+        return next;
+    if (acquire->state != ACQUIRE_ASKING)
+        return NULL;
+    if (was_alone || HL_PLANTED(NEXT_FORGOTTEN)) {
+        next->haunted_until_us = 0;
+        next->kept = KEPT_NOTHING;
+        next->is_queued = 0;
+        next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
+    }
+    acquire->state = ACQUIRE_IN_LINE; /* the release continues the line */
+    return NULL;
+}
+
+void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply)
+{
+    struct hl_reply said;
+    next->haunted_until_us = 0;
+    if (hl_queued_next(reply, &said))
+        next->request.ops->done(&next->request, &(struct hl_answer){&said, 1});
 }
 
 /* ---- pushes ---- */
@@ -248,6 +272,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     struct hl_acquire *acquire = place->acquire;
     struct hl_hold *hold = acquire->hold;
     const struct hl_terms *terms = acquire->lock->terms;
+    struct hl_core *core = terms->cell->core;
     uint64_t least_us = hl_terms_least_us(terms, hl_terms_window_ms(terms)), deadline_us = 0;
     int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
@@ -260,7 +285,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
         hl_gate_has_news(acquire->lock->name->gate);
         hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
         if (acquire->state == ACQUIRE_SLEEPING)
-            core_of(place)->waiters->ask(acquire);
+            core->waiters->ask(acquire);
         return;
     }
     (void)hl_node_withdraw(&hold->request);
@@ -268,14 +293,14 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->is_windowed = 1;
-    core_of(place)->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
+    core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
 /* A pause means that the name is left for a moment to other programs, which were notified first; else it is free, and
  * we are first. */
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
 {
-    struct hl_core *core = core_of(place);
+    struct hl_core *core = place->acquire->lock->terms->cell->core;
     switch (push->what) {
     case HL_PUSH_NONSENSE: break;
     case HL_PUSH_GRANT:

@@ -13,8 +13,21 @@
  * Invariants. The deadline of a pushed grant counts from the send of the heartbeat that it names, plus the time that
  * the server measured since, with a margin on both (R1): never from the arrival of the push. A push is believed only if
  * that heartbeat went over links that are still up, to the node that pushed; otherwise a heartbeat must confirm it.
- * Numbers of heartbeats are never used twice. The answer to a heartbeat that ran before the grant never ends the
- * hold. */
+ * Numbers of heartbeats are never used twice. The answer to a heartbeat that ran before the grant never ends the hold.
+ *
+ * A release also asks for the next handle. While handles of a client stand in line for a name, the command that ends
+ * their hold also asks for the first of them, under an id of its own (R2): it puts that handle into the queue at the
+ * store, behind all others there, or makes it the holder if there are none. So a turn of a client that always wants the
+ * name costs one command.
+ *
+ *   take --release leaves--> asked for --answer--> the acquire goes on as if its own request had been answered
+ *     |                        `--no answer, or an error: it may be at the store (R3): the release is repeated alone,
+ *     |                                                    then the acquire, same id
+ *     `--nothing left, or the release was none: the acquire asks by itself, behind the release (R4)
+ *
+ * Invariants: once the release has left, the next id counts as asked for without an answer: an acquire that gives up,
+ * or got a push meanwhile, ends it as an id whose request may still run. Nothing is asked for at a store under its
+ * restart guard. One release at most asks for the next one, and only the first time it leaves. */
 #ifndef HL_WAIT_PLACE_H
 #define HL_WAIT_PLACE_H
 
@@ -31,7 +44,7 @@ struct hl_queue_place {
     uint64_t ticket;                 /* 0: none yet */
     uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
     struct hl_node *node;            /* of the latest heartbeat */
-    const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none (next.h) */
+    const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none */
     uint32_t position, waiters;
     uint32_t number;                 /* of the latest heartbeat */
     uint8_t is_found;                /* by pushes: it is in core->places */
@@ -52,9 +65,15 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a ne
 /* an acquire leaves: a heartbeat, if it has a place */
 void hl_place_say(struct hl_hold *hold, struct hl_params *params);
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said);
-int hl_place_may_sleep(struct hl_queue_place *place); /* 0: there is newer news: another heartbeat at once (R7) */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
-void hl_place_wake(struct hl_queue_place *place, uint64_t within_us); /* news: sends a heartbeat within that time */
+
+/* that hold is released: takes the first in line along */
+void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold);
+struct hl_hold *hl_place_next(const struct hl_hold *hold); /* the hold that goes along; NULL: none */
+/* That release was answered, or will not be. A next hold that was not asked for asks by itself from now on; one that
+ * was is returned: call hl_place_next_answered with it after handling the release. */
+struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_reply *reply);
+void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply);
 
 /* a push: granted, or left to others for a moment */
 void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);

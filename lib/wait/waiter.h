@@ -45,7 +45,6 @@ struct hl_waiter_ops {
     void (*ask)(struct hl_acquire *acquire);    /* if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
-    void (*wake)(struct hl_queue_place *place, uint64_t within_us); /* sends a heartbeat within that time */
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };
 
