@@ -165,8 +165,7 @@ static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, ends_us = said->left_ms * 1000 + 1000 + STEP_US * (at - 1);
-    uint64_t sleep_us = (uint64_t)HL_FAIR_ALIVE_MS * 1000 / 3, window_us = (uint64_t)HL_FAIR_WINDOW_MS * 1000 * at,
-        sooner_us = UINT64_MAX;
+    uint64_t sleep_us = HL_FAIR_ALIVE_MS * 1000 / 3, window_us = HL_FAIR_WINDOW_MS * 1000 * at, sooner_us = UINT64_MAX;
     int is_unheard = !place->hands_over && core->silent_until_us > hl_now_us(&core->host);
     if (HL_PLANTED(FAIR_HEIR_TRUSTED))
         is_unheard = 0;
@@ -326,8 +325,7 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
     if (!answer->reply && answer->was_sent)
         hl_ending_may_run(hold);
     if (is_taken || is_old_no)
-        hl_belief_end(hold, HILOCK_REASON_TAKEN); /* its id is at the store under a token that was never reported:
-                                                     released when the loss is reported */
+        hl_belief_end(hold, HILOCK_REASON_TAKEN); /* under a token that was never reported: released with the report */
     else
         hl_watchdog_crossed(hold, said.result == HL_YES);
 }
