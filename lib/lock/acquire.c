@@ -201,7 +201,7 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
  * come first: they may need fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
-    hl_gate_step_back(acquire);
+    hl_gate_move(acquire, 0);
     if (!HL_PLANTED(REPLICAS_KEPT))
         part(acquire);
     if (!hl_acquire_may_ask(acquire))

@@ -172,11 +172,14 @@ void hl_gate_leave(struct hl_acquire *acquire)
         hl_gate_advance(name->gate, 0);
 }
 
-void hl_gate_step_back(struct hl_acquire *acquire)
+void hl_gate_move(struct hl_acquire *acquire, int to_front)
 {
     struct hl_line *line = line_of(acquire->lock->name->gate, acquire);
     TAILQ_REMOVE(line, acquire, line);
-    TAILQ_INSERT_TAIL(line, acquire, line);
+    if (to_front)
+        TAILQ_INSERT_HEAD(line, acquire, line);
+    else
+        TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
 void hl_gate_try_again(struct hl_acquire *acquire)
@@ -187,25 +190,8 @@ void hl_gate_try_again(struct hl_acquire *acquire)
         return;
     }
     if (acquire->is_try)
-        hl_gate_step_back(acquire);
+        hl_gate_move(acquire, 0);
     hl_gate_advance(gate, 1);
-}
-
-void hl_gate_place(struct hl_acquire *acquire)
-{
-    struct hl_line *line = &acquire->lock->name->gate->queued;
-    struct hl_acquire *other, *later = NULL;
-    uint64_t ticket = acquire->place->ticket;
-    TAILQ_REMOVE(line, acquire, line);
-    for (other = TAILQ_LAST(line, hl_line); other; other = TAILQ_PREV(other, hl_line, line)) {
-        if (other->place->ticket && other->place->ticket < ticket)
-            break;
-        later = other->place->ticket ? other : later;
-    }
-    if (later)
-        TAILQ_INSERT_BEFORE(later, acquire, line);
-    else
-        TAILQ_INSERT_TAIL(line, acquire, line);
 }
 
 void hl_gate_released(struct hl_name *name)
@@ -257,8 +243,7 @@ void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl
             wake(acquire, within_us);
 }
 
-/* News counts even during a request, whose answer may be older. Of those in the store's queue it concerns the next one,
- * and those that do not know their place yet. From the first with another place on, none is. */
+/* News counts even during a request, whose answer may be older. Of those with a place it concerns the next one. */
 static void news(struct hl_gate *gate)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&gate->line);

@@ -23,7 +23,7 @@ struct hl_gate {
     struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
                                       WAITING event yet */
     struct hl_line tries;          /* the last ones have not asked yet */
-    struct hl_line queued;         /* each has a place in the queue at the store: in order of their tickets */
+    struct hl_line queued;         /* each has a place in the queue at the store: the next one first */
     struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
     LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
@@ -49,8 +49,7 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* a new
 /* It may ask, or be answered, at once. From here until it is DECIDED or delivered it stands with the gate. */
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire);
 void hl_gate_leave(struct hl_acquire *acquire);
-void hl_gate_step_back(struct hl_acquire *acquire); /* to the end of its line */
-void hl_gate_place(struct hl_acquire *acquire); /* it got a ticket: moves it behind lower ones */
+void hl_gate_move(struct hl_acquire *acquire, int to_front); /* to an end of its line */
 void hl_gate_released(struct hl_name *name);   /* a hold of ours is over at the store, or gets no answer */
 void hl_gate_try_again(struct hl_acquire *acquire); /* in line, when its turn comes */
 void hl_gate_deny_tries(struct hl_name *name); /* a hold of ours has begun */

@@ -131,15 +131,14 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
 {
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
-    int is_new = !place->ticket;
     place->ticket = said->ticket;
     place->acquire->hold->token = said->ticket;
     if (attempt && !attempt->id_last && !attempt->ticket) {
         attempt->ticket = place->ticket;
         attempt->node = place->node;
     }
-    if (is_new && lock->terms->kind->place_each)
-        hl_gate_place(place->acquire);
+    if (lock->terms->kind->place_each)
+        hl_gate_move(place->acquire, said->position <= 1);
     place->is_polling = !*hl_grants_channel(place); /* from here on it listens */
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
