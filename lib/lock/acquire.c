@@ -281,7 +281,7 @@ int hl_acquire_check_holder(struct hl_acquire *acquire)
     if (!asker->place || (asker->place->ticket && !asker->place->hands_over))
         return 1;
     if (!HL_PLANTED(MULTI_ASKS_ONCE))
-        hl_place_wake(asker->place, 0);
+        hl_acquire_ask(asker);
     return 0;
 }
 
