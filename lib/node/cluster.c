@@ -2,17 +2,16 @@
 /* cluster - the deployment of a Redis Cluster: a key is at the server that has its hash slot.
  *
  * It asks one server for the owners of all slots at the start, after MOVED, and while a server with slots is away, with
- * a pause that grows while nothing changes. It is one question in two halves: the config-epochs (CLUSTER NODES), and
- * when they are answered the slots (CLUSTER SLOTS), over the same link. The slots may be newer than the epochs, never
- * the other way round: a server that has just learnt that it was replaced would make its old slots look new. Without
- * epochs an answer says nothing. members.h decides which answers may move a slot from one server to another: a server
- * that was stopped and goes on has old knowledge. MOVED is believed at once for its one slot.
+ * a pause that grows while nothing changes. The question has two halves over one link: the config-epochs (CLUSTER
+ * NODES), then the slots (CLUSTER SLOTS). So the slots may be newer than the epochs, never the other way round: a
+ * server that has just learnt that it was replaced would make its old slots look new. members.h decides which answers
+ * may move a slot; MOVED is believed at once for its one slot.
  *
  * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
  * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. Nothing more is read from a server that lost
  * all its slots.
- * Invariants: one question at a time. Requests for a slot that no server has, as far as we know, wait at the node
- * `nobody`, which has no links, and so do those that are sent again in a moment. */
+ * Invariants: one question at a time. Requests for a slot without a known server wait at the node `nobody`, which has
+ * no links, and so do those that are sent again in a moment. */
 #include "base/plant.h"
 #include "node/members.h"
 #include "node/route.h"
@@ -27,15 +26,16 @@ struct cluster {
     unsigned seed;                  /* the one tried last */
     struct hl_request question;
     void *refresh_timer, *park_timer, *rest_timer;
-    uint64_t pause_us, rest_us;
+    uint64_t pause_us;
     struct hl_flush given;          /* in this turn slots have moved */
     unsigned vain;                  /* answers in a row that named no server for waiting requests */
     int is_half_told;               /* the epochs were answered, and the slots are asked for */
-    int has_table, has_mode, is_refreshing, is_parking;
+    int has_table, is_refreshing, is_parking;
 };
 
-static void refresh_later(struct cluster *cluster)
+static void refresh_later(void *arg)
 {
+    struct cluster *cluster = arg;
     if (cluster->is_refreshing)
         return;
     cluster->is_refreshing = 1;
@@ -50,7 +50,7 @@ static void refresh_later(struct cluster *cluster)
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
-    struct hl_member *owner = hl_members_owner(&cluster->members, hl_slot_of(about->key, about->length));
+    struct hl_member *owner = cluster->members.owners[hl_slot_of(about->key, about->length)];
     if (!owner && cluster->has_table)
         refresh_later(cluster);
     return owner ? &owner->node : &cluster->nobody;
@@ -61,8 +61,7 @@ static void place_all(struct cluster *cluster, struct hl_node *at)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
     struct hl_request *request;
-    while ((request = hl_node_take(at)) != NULL)
-        TAILQ_INSERT_TAIL(&taken, request, entry);
+    hl_node_take(at, &taken);
     while ((request = TAILQ_FIRST(&taken)) != NULL) {
         struct hl_node *node = request->node;
         struct hl_about about;
@@ -108,13 +107,11 @@ static void on_given(struct hl_flush *flush)
 /* No server is up: try the seeds one after the other. */
 static void try_seed(struct cluster *cluster)
 {
-    for (unsigned i = 0; i < cluster->members.seeds; i++) {
+    unsigned left = cluster->members.seeds;
+    do
         cluster->seed = (cluster->seed + 1) % cluster->members.seeds;
-        if (hl_node_is_started(&cluster->members.list[cluster->seed]->node))
-            continue;
-        hl_node_start(&cluster->members.list[cluster->seed]->node);
-        return;
-    }
+    while (hl_node_is_started(&cluster->members.list[cluster->seed]->node) && --left);
+    hl_node_start(&cluster->members.list[cluster->seed]->node);
 }
 
 /* Links another server with slots, so that it is asked too: its answer may decide. */
@@ -172,25 +169,6 @@ static void refresh(struct cluster *cluster)
     refresh_later(cluster);
 }
 
-static void adopt(struct cluster *cluster, const struct hl_reply *reply)
-{
-    unsigned changes, doubts;
-    if (!hl_members_adopt(&cluster->members, reply, &changes, &doubts))
-        return;
-    cluster->has_table = 1;
-    if (doubts) {
-        ask_another(cluster);
-        refresh_later(cluster);
-    }
-    if (!changes)
-        return;
-    cluster->pause_us = PAUSE_MIN_US;
-    hl_host_flush_later(cluster->route.host, &cluster->given);
-    if (cluster->vain >= cluster->members.seeds)
-        hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
-    cluster->vain = 0;
-}
-
 /* If this answer, too, names no server for the waiting requests, another server may know more. Reported after as many
  * answers as the url has names: one of them may belong to another cluster. */
 static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
@@ -223,12 +201,24 @@ static void on_answer(struct hl_request *question, const struct hl_answer *answe
 {
     struct cluster *cluster = question->node->arg;
     const struct hl_reply *reply = answer->reply;
+    unsigned changes = 0, doubts = 0;
     if (reply && !cluster->is_half_told && hl_slots_read_epochs(&cluster->members.epochs, reply)) {
         ask_half(cluster, 1);
         return;
     }
-    if (reply && cluster->is_half_told)
-        adopt(cluster, reply);
+    if (reply && cluster->is_half_told && hl_members_adopt(&cluster->members, reply, &changes, &doubts))
+        cluster->has_table = 1;
+    if (doubts) {
+        ask_another(cluster);
+        refresh_later(cluster);
+    }
+    if (changes) {
+        cluster->pause_us = PAUSE_MIN_US;
+        hl_host_flush_later(cluster->route.host, &cluster->given);
+        if (cluster->vain >= cluster->members.seeds)
+            hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
+        cluster->vain = 0;
+    }
     if (reply)
         look_for_vain(cluster, reply);
     if (is_unsettled(cluster))
@@ -249,7 +239,7 @@ static void on_rest_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->route.host);
     hl_members_rest(&cluster->members);
-    hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->members.options.keepalive_ms * 1000);
     hl_host_leave(cluster->route.host);
 }
 
@@ -277,46 +267,38 @@ static void on_park_timer(void *arg)
     hl_host_leave(cluster->route.host);
 }
 
-/* The server `at` names another one: for the slot (MOVED), or for this request (ASK). */
-static int redirect(struct cluster *cluster, struct hl_member *at, struct hl_request *request, int is_moved,
-                    unsigned slot, const struct hl_address *address)
+/* The server may name another one: for the slot (MOVED), or for this request (ASK). */
+static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
-    struct hl_member *to = hl_members_find(&cluster->members, address, at);
-    unsigned how = request->how & ~(unsigned)HL_REQUEST_ASKING;
-    if (is_moved)
+    struct cluster *cluster = arg;
+    struct hl_member *to = NULL;
+    struct hl_address address;
+    unsigned slot, how = request->how & ~(unsigned)HL_REQUEST_ASKING;
+    int is_moved = hl_slots_redirect(error, "MOVED", &slot, &address);
+    int is_ask = !is_moved && hl_slots_redirect(error, "ASK", &slot, &address);
+    int is_named = is_moved || is_ask;
+    if (request->detours >= (is_named ? REDIRECTS_MAX : AGAIN_MAX))
+        return 0;
+    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
+        return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, request);
+    if (!is_named && !hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
+        return 0;
+    if (is_named)
+        to = hl_members_find(&cluster->members, &address, hl_member_of(node));
+    if (!is_ask)
         refresh_later(cluster);
-    if (!to || to == at || request->hops == HOPS_MAX)
+    if (!to || &to->node == node || request->hops == HOPS_MAX)
         return park(cluster, request);
-    if (!is_moved && !HL_PLANTED(ASK_WITHOUT_ASKING))
+    if (is_ask && !HL_PLANTED(ASK_WITHOUT_ASKING))
         how |= HL_REQUEST_ASKING;
     request->hops = (request->hops + 1u) & 7u;
     hl_node_report(&to->node, HL_REDIRECTED, NULL);
     hl_node_submit(&to->node, request, request->timeout_ms, how);
-    if (is_moved && hl_members_owner(&cluster->members, slot) != to) {
+    if (is_moved && cluster->members.owners[slot] != to) {
         hl_members_give(&cluster->members, slot, to);
         hl_host_flush_later(cluster->route.host, &cluster->given);
     }
     return 1;
-}
-
-static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
-{
-    struct cluster *cluster = arg;
-    struct hl_address address;
-    unsigned slot;
-    int is_moved = hl_slots_redirect(error, "MOVED", &slot, &address);
-    if (request->detours >= REDIRECTS_MAX)
-        return 0;
-    if (is_moved || hl_slots_redirect(error, "ASK", &slot, &address))
-        return redirect(cluster, hl_member_of(node), request, is_moved, slot, &address);
-    if (request->detours >= AGAIN_MAX)
-        return 0;
-    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
-        return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, request);
-    if (!hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
-        return 0;
-    refresh_later(cluster);
-    return park(cluster, request);
 }
 
 /* ---- the servers ---- */
@@ -325,11 +307,12 @@ static void on_up(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
     hl_member_of(node)->lost_us = 0;
-    if (!cluster->has_mode)
-        hl_members_shard(&cluster->members, node->has_sharded);
-    cluster->has_mode = 1;
-    if (!cluster->has_table)
+    if (!cluster->has_table) { /* so no channel is at a member yet */
+        cluster->members.is_sharded = node->has_sharded;
+        for (unsigned i = 0; i < cluster->members.count; i++)
+            cluster->members.list[i]->node.subscription.is_sharded = node->has_sharded;
         refresh(cluster);
+    }
     cluster->route.events->on_up(cluster->route.arg, node);
 }
 
@@ -354,10 +337,6 @@ static void on_silence(void *arg, struct hl_node *node)
     refresh_later(arg);
 }
 
-static void on_misplaced(void *arg) { refresh_later(arg); }
-
-/* ---- the route ---- */
-
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
     struct cluster *cluster = (struct cluster *)route;
@@ -378,7 +357,7 @@ static void start(struct hl_route *route)
     struct cluster *cluster = (struct cluster *)route;
     cluster->seed = (unsigned)hl_random_below(&cluster->route.host->random, cluster->members.seeds);
     try_seed(cluster);
-    hl_timer_start(cluster->route.host, cluster->rest_timer, cluster->rest_us);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->members.options.keepalive_ms * 1000);
 }
 
 /* Also of one that is half made: what is missing is all zero. */
@@ -387,7 +366,10 @@ static void free_route(struct hl_route *route)
     struct cluster *cluster = (struct cluster *)route;
     hl_node_done(&cluster->nobody);
     hl_host_flush_never(route->host, &cluster->given);
-    hl_members_done(&cluster->members);
+    for (unsigned i = 0; i < cluster->members.count; i++) {
+        hl_node_done(&cluster->members.list[i]->node);
+        hl_memory_free(&route->host->memory, cluster->members.list[i]);
+    }
     hl_timer_free(route->host, cluster->refresh_timer);
     hl_timer_free(route->host, cluster->park_timer);
     hl_timer_free(route->host, cluster->rest_timer);
@@ -409,8 +391,13 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *pl
     cluster->question.ops = &question_ops;
     cluster->given.flush = on_given;
     cluster->pause_us = PAUSE_MIN_US;
-    cluster->rest_us = (uint64_t)options->keepalive_ms * 1000;
-    hl_members_init(&cluster->members, host, options, &node_events, on_misplaced, cluster);
+    cluster->members.host = host;
+    cluster->members.options = *options;
+    cluster->members.options.is_lazy = cluster->members.options.asks_sharded = 1;
+    cluster->members.events = &node_events;
+    cluster->members.on_misplaced = refresh_later;
+    cluster->members.arg = cluster;
+    hl_table_init(&cluster->members.keyed, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     cluster->refresh_timer = hl_timer_new(host, on_refresh_timer, cluster);
     cluster->park_timer = hl_timer_new(host, on_park_timer, cluster);
     cluster->rest_timer = hl_timer_new(host, on_rest_timer, cluster);

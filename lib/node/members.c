@@ -7,36 +7,13 @@
 
 enum { UNUSED_US = 60000000, AWAY_US = 10000000 };
 
-void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options,
-                     const struct hl_node_events *events, void (*on_misplaced)(void *arg), void *arg)
-{
-    members->host = host;
-    members->options = *options;
-    members->options.is_lazy = 1;
-    members->options.asks_sharded = 1;
-    members->events = events;
-    members->arg = arg;
-    members->on_misplaced = on_misplaced;
-    hl_table_init(&members->keyed, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
-}
-
-void hl_members_done(struct hl_members *members)
-{
-    for (unsigned i = 0; i < members->count; i++) {
-        hl_node_done(&members->list[i]->node);
-        hl_memory_free(&members->host->memory, members->list[i]);
-    }
-}
-
 static struct hl_member *member_new(struct hl_members *members, const struct hl_address *address)
 {
-    struct hl_node_options options = members->options;
+    struct hl_endpoint *endpoint = &members->options.session.endpoint;
     struct hl_member *member = hl_memory_new(&members->host->memory, sizeof *member);
-    if (!member)
-        return NULL;
-    options.session.endpoint.address = *address;
-    hl_address_write(options.session.endpoint.name, address);
-    if (hl_node_init(&member->node, members->host, &options, members->events, members->arg) != 0) {
+    endpoint->address = *address;
+    hl_address_write(endpoint->name, address);
+    if (!member || hl_node_init(&member->node, members->host, &members->options, members->events, members->arg) != 0) {
         hl_memory_free(&members->host->memory, member);
         return NULL;
     }
@@ -79,13 +56,6 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
     return member;
 }
 
-void hl_members_shard(struct hl_members *members, int is_sharded)
-{
-    members->is_sharded = is_sharded;
-    for (unsigned i = 0; i < members->count; i++)
-        members->list[i]->node.subscription.is_sharded = is_sharded;
-}
-
 static unsigned is_up(const struct hl_member *member)
 {
     return member->node.is_up && hl_session_is_open(&member->node.session);
@@ -112,35 +82,27 @@ void hl_members_rest(struct hl_members *members)
         struct hl_member *member = members->list[i];
         struct hl_node *node = &member->node;
         int is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
-        int is_linked = hl_node_is_started(node) || node->subscription.session.is_started;
         int is_used = member->slots && now_us - node->used_us <= UNUSED_US;
         int is_last = is_up(member) && up == 1;
         hl_wait_link_rest(node, UNUSED_US);
-        if (!is_heard || !is_linked || is_used || is_last || !hl_node_is_idle(node))
+        if (!is_heard || is_used || is_last || !hl_node_is_idle(node))
             continue;
         up -= is_up(member);
         hl_node_rest(node);
     }
 }
 
-/* ---- their slots ---- */
-
-struct hl_member *hl_members_owner(const struct hl_members *members, unsigned slot)
-{
-    return members->owners[slot] ? members->list[members->owners[slot] - 1] : NULL;
-}
-
 /* So long that perhaps no other server can be asked. */
-static int is_away(const struct hl_members *members, const struct hl_member *owner)
+static int is_away(const struct hl_member *owner)
 {
-    return owner->lost_us && hl_now_us(members->host) - owner->lost_us > AWAY_US;
+    return owner->lost_us && hl_now_us(owner->node.host) - owner->lost_us > AWAY_US;
 }
 
 void hl_members_give(struct hl_members *members, unsigned slot, struct hl_member *to)
 {
-    struct hl_member *from = hl_members_owner(members, slot);
+    struct hl_member *from = members->owners[slot];
     if (from) {
-        if (from->epoch > to->epoch && !is_away(members, from))
+        if (from->epoch > to->epoch && !is_away(from))
             to->epoch = from->epoch;
         from->slots--;
         from->is_losing = 1;
@@ -149,7 +111,7 @@ void hl_members_give(struct hl_members *members, unsigned slot, struct hl_member
     }
     to->slots++;
     to->seen_epoch = 0;
-    members->owners[slot] = (uint16_t)(to->index + 1);
+    members->owners[slot] = to;
 }
 
 static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
@@ -162,13 +124,13 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
         member->answered_epoch = hl_slots_epoch_of(&members->epochs, master->id, master->id_length);
     member->is_named = 1;
     for (unsigned slot = from; slot <= to; slot++)
-        members->answered[slot] = (uint16_t)(member->index + 1);
+        members->answered[slot] = member;
 }
 
-/* May the answer move one of owner's slots to `to`? NULL: no owner. */
+/* May the answer move one of owner's slots to `to`? */
 static int is_believed(const struct hl_members *members, const struct hl_member *owner, const struct hl_member *to)
 {
-    int is_undated, is_free = !owner || is_away(members, owner);
+    int is_undated, is_free = !owner || is_away(owner);
     if (is_free || HL_PLANTED(OLD_EPOCH_BELIEVED))
         return 1;
     /* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
@@ -178,48 +140,38 @@ static int is_believed(const struct hl_members *members, const struct hl_member 
     return to->answered_epoch >= owner->epoch;
 }
 
-/* Returns how many servers are back. */
-static unsigned keep_epochs(const struct hl_members *members)
+int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *changes, unsigned *doubts)
 {
-    unsigned back = 0;
-    for (unsigned i = 0; i < members->count; i++) {
-        struct hl_member *member = members->list[i];
-        uint64_t epoch = member->answered_epoch, seen_epoch = member->seen_epoch;
-        if (!member->is_named || !epoch)
-            continue;
-        if (epoch > member->epoch || member == members->asked) /* true about itself: it may be set up from scratch */
-            member->epoch = epoch;
-        if (epoch <= seen_epoch)
-            continue;
-        member->seen_epoch = epoch;
-        if (!seen_epoch || HL_PLANTED(SLOTS_BACK_UNNOTICED))
-            continue;
-        member->is_back = 1;
-        member->node.moved_us = hl_now_us(members->host);
-        back++;
-    }
-    return back;
-}
-
-int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *ret_changes,
-                      unsigned *ret_doubts)
-{
-    *ret_changes = *ret_doubts = 0;
     memset(members->answered, 0, sizeof members->answered);
     for (unsigned i = 0; i < members->count; i++)
         members->list[i]->is_named = 0;
     if (!hl_slots_read(reply, on_range, members))
         return 0;
     for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
-        unsigned told = members->answered[slot];
+        struct hl_member *told = members->answered[slot];
         if (!told || told == members->owners[slot])
             continue;
-        if (is_believed(members, hl_members_owner(members, slot), members->list[told - 1])) {
-            hl_members_give(members, slot, members->list[told - 1]);
-            (*ret_changes)++;
+        if (is_believed(members, members->owners[slot], told)) {
+            hl_members_give(members, slot, told);
+            ++*changes;
         } else
-            (*ret_doubts)++;
+            ++*doubts;
     }
-    *ret_changes += keep_epochs(members);
+    for (unsigned i = 0; i < members->count; i++) {
+        struct hl_member *member = members->list[i];
+        uint64_t epoch = member->answered_epoch, seen_epoch = member->seen_epoch;
+        int is_back = seen_epoch && epoch > seen_epoch;
+        if (!member->is_named || !epoch)
+            continue;
+        if (epoch > member->epoch || member == members->asked) /* true about itself: it may be set up from scratch */
+            member->epoch = epoch;
+        if (epoch > seen_epoch)
+            member->seen_epoch = epoch;
+        if (!is_back || HL_PLANTED(SLOTS_BACK_UNNOTICED))
+            continue;
+        member->is_back = 1;
+        member->node.moved_us = hl_now_us(members->host);
+        ++*changes;
+    }
     return 1;
 }

@@ -34,12 +34,12 @@ struct hl_member {
     int is_back;             /* another server had its slots meanwhile, as is known just now */
 };
 
-struct hl_members {
+struct hl_members { /* all zero: none. Its owner fills what comes before `list`, and `keyed` */
     struct hl_host *host;
-    struct hl_node_options options;
+    struct hl_node_options options;  /* of the latest */
     const struct hl_node_events *events;
     void *arg;
-    void (*on_misplaced)(void *arg); /* of their subscriptions */
+    void (*on_misplaced)(void *arg); /* of their subscriptions; with the same arg */
     struct hl_member *list[HL_MEMBERS_MAX];
     unsigned hashes[HL_MEMBERS_MAX]; /* of their addresses, to look up a long answer */
     struct hl_table keyed;           /* empty, for its hash, which no server can predict */
@@ -47,32 +47,25 @@ struct hl_members {
     int is_sharded;                  /* their channels */
     struct hl_member *asked;         /* last, for the owners of all slots */
     struct hl_epochs epochs;         /* by its answer */
-    uint16_t answered[HL_SLOTS];     /* 1 + index of the owner, by its answer; 0: none */
-    uint16_t owners[HL_SLOTS];       /* likewise, as we believe it */
+    struct hl_member *answered[HL_SLOTS]; /* the owner by its answer; NULL: none */
+    struct hl_member *owners[HL_SLOTS];   /* likewise, as we believe it */
 };
-
-void hl_members_init(struct hl_members *members, struct hl_host *host, const struct hl_node_options *options,
-                     const struct hl_node_events *events, void (*on_misplaced)(void *arg), void *arg);
-void hl_members_done(struct hl_members *members);
 
 /* An empty host means the host of `teller`. NULL: no memory or no room. */
 struct hl_member *hl_members_find(struct hl_members *members, const struct hl_address *address,
                                   const struct hl_member *teller);
-void hl_members_shard(struct hl_members *members, int is_sharded);
 /* A member that is up and answers: the next after `last` (NULL: a random one). NULL: there is none. */
 struct hl_member *hl_members_up(struct hl_members *members, const struct hl_member *last);
 /* Closes the links of idle members without slots, and of members idle for a minute. The last one that is up stays
  * linked, because it knows the slots; while none is up, all stay. */
 void hl_members_rest(struct hl_members *members);
 
-struct hl_member *hl_members_owner(const struct hl_members *members, unsigned slot); /* NULL: none is known */
 /* From now on `to` counts as no older than the owner before, though its epoch may be unknown. */
 void hl_members_give(struct hl_members *members, unsigned slot, struct hl_member *to);
-/* The answer of `asked` to CLUSTER SLOTS. changes: of owners, and servers that are back: their epoch is newer than when
- * they were last known to have their slots, so others had these meanwhile, and their keys may be lost. doubts: slots
- * that it may not move. 0: it has no slots. */
-int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *ret_changes,
-                     unsigned *ret_doubts);
+/* The answer of `asked` to CLUSTER SLOTS. Adds to changes: of owners, and servers that are back: their epoch is newer
+ * than when they were last known to have their slots, so others had these meanwhile, and their keys may be lost. Adds
+ * to doubts: slots that it may not move. 0: it has no slots. */
+int hl_members_adopt(struct hl_members *members, const struct hl_reply *reply, unsigned *changes, unsigned *doubts);
 
 static inline struct hl_member *hl_member_of(struct hl_node *node) { return (struct hl_member *)(void *)node; }
 

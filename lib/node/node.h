@@ -101,7 +101,7 @@ void hl_node_done(struct hl_node *node); /* any state; its requests are not answ
 
 /* sends it now or in its turn */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
-struct hl_request *hl_node_take(struct hl_node *node); /* takes out one that has not left. NULL: there is none */
+void hl_node_take(struct hl_node *node, struct hl_requests *ret); /* takes out all that have not left */
 /* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read there */

@@ -3,16 +3,16 @@
 #include "base/contract.h"
 #include "node/node.h"
 
-struct hl_request *hl_node_take(struct hl_node *node)
+void hl_node_take(struct hl_node *node, struct hl_requests *ret)
 {
-    struct hl_request *request = NULL;
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL && !request; place++)
-        request = TAILQ_FIRST(&node->queues[place]);
-    if (!request && node->third)
-        request = TAILQ_FIRST(&node->third->queues[REQUEST_NORMAL]);
-    if (request)
-        hl_node_dequeue(request);
-    return request;
+    struct hl_request *request;
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
+        while ((request = TAILQ_FIRST(&node->queues[place])) != NULL) {
+            hl_node_dequeue(request);
+            TAILQ_INSERT_TAIL(ret, request, entry);
+        }
+    if (node->third)
+        hl_node_take(node->third, ret);
 }
 
 /* The new server has to answer these questions for itself. */
