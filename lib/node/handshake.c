@@ -62,7 +62,7 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 static void on_counts(struct hl_node *node, const struct hl_reply *reply)
 {
     node->are_counts_refused = reply->type == HL_REPLY_ERROR;
-    hl_missing_counts(node);
+    hl_missing_counts(node, 0);
 }
 
 static void on_time(struct hl_node *node, const struct hl_reply *reply)

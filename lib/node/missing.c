@@ -6,8 +6,7 @@
 
 void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
 {
-    if (what && !node->parent && !(node->reported_missing & lack)) /* a further link to the same server has nothing to
-                                                                    add */
+    if (what && !node->parent && !(node->reported_missing & lack)) /* a third link has nothing to add */
         hl_node_report(node, HL_NODE_FAULT, what);
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
@@ -33,17 +32,9 @@ void hl_missing_queue(struct hl_node *node, const char *quote, size_t length)
     node->has_no_queue = 1;
 }
 
-void hl_missing_counts(struct hl_node *node)
+void hl_missing_counts(struct hl_node *node, int are_wanted)
 {
-    if (!node->are_counts_refused)
-        hl_missing_report(node, HL_MISSING_COUNTS, NULL);
-    else if (node->wants_counts)
-        hl_missing_report(node, HL_MISSING_COUNTS,
-                          "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s");
-}
-
-void hl_missing_counts_wanted(struct hl_node *node)
-{
-    node->wants_counts = 1;
-    hl_missing_counts(node);
+    static const char loss[] = "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s";
+    node->wants_counts = node->wants_counts || are_wanted;
+    hl_missing_report(node, HL_MISSING_COUNTS, node->are_counts_refused && node->wants_counts ? loss : NULL);
 }

@@ -31,7 +31,7 @@ int hl_missing_hear(struct hl_node *node, enum hl_missing_right lack, const char
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
 void hl_missing_queue(struct hl_node *node, const char *quote, size_t length);
-void hl_missing_counts_wanted(struct hl_node *node); /* a lock here has scripts that count */
-void hl_missing_counts(struct hl_node *node);        /* the handshake asked */
+/* The handshake has asked; are_wanted: a lock here has scripts that count. */
+void hl_missing_counts(struct hl_node *node, int are_wanted);
 
 #endif

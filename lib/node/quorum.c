@@ -21,26 +21,18 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
     return i < quorum->count ? &quorum->nodes[i] : NULL;
 }
 
-/* The first master before it that is the same run of the same server; NULL: none is known. */
-static const struct hl_node *twin_of(const struct quorum *quorum, unsigned at)
-{
-    const char *run_id = quorum->nodes[at].server_info.run_id;
-    for (unsigned i = 0; i < at && *run_id; i++)
-        if (strcmp(quorum->nodes[i].server_info.run_id, run_id) == 0)
-            return &quorum->nodes[i];
-    return NULL;
-}
-
 static void on_up(void *arg, struct hl_node *node)
 {
     struct quorum *quorum = arg;
     struct hl_text what;
     for (unsigned i = 1; i < quorum->count; i++) {
-        const struct hl_node *twin = twin_of(quorum, i);
-        if (twin)
-            hl_text_set(&what, "is the same server as %s: both votes would be lost together; give independent servers",
-                        hl_node_name(twin));
-        hl_missing_report(&quorum->nodes[i], HL_MISSING_TWIN, twin ? what.bytes : NULL);
+        const char *run_id = quorum->nodes[i].server_info.run_id;
+        unsigned twin = 0; /* the first that is the same run of the same server: at the latest, i itself */
+        while (strcmp(quorum->nodes[twin].server_info.run_id, run_id) != 0)
+            twin++;
+        hl_text_set(&what, "is the same server as %s: both votes would be lost together; give independent servers",
+                    hl_node_name(&quorum->nodes[twin]));
+        hl_missing_report(&quorum->nodes[i], HL_MISSING_TWIN, *run_id && twin < i ? what.bytes : NULL);
     }
     quorum->route.events->on_up(quorum->route.arg, node);
 }

@@ -2,20 +2,18 @@
 /* sentinel - the deployment of one master that Sentinel names: every key is at one node, whose address changes.
  *
  * It listens to all sentinels of the url, and asks them: when they come, when the master is lost, silent, not a master
- * or read-only, and from time to time. It follows a switch at once: it closes every link to the old master, so that
- * nothing more is read from it. Config-epochs decide which sentinel to believe; they grow with every failover: a
- * sentinel that was away, and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even
- * to the address that we know: this client has missed the master between. Sentinels of one epoch that name different
- * masters are compared, so that no two of them can send us back and forth. If most sentinels still know only older
- * epochs long after they should know ours, they were set up from scratch.
+ * or read-only, and from time to time. At a switch it closes every link to the old master, so that nothing more is read
+ * from it. Config-epochs, which grow with every failover, decide which sentinel to believe: a sentinel that was away,
+ * and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even to the address that we
+ * know: this client has missed the master between. Sentinels of one epoch that name different masters are compared, so
+ * that they cannot send us back and forth.
  *
- * A question to a sentinel has two halves: the config-epoch (SENTINEL MASTER), and when that is answered the address
- * (SENTINEL GET-MASTER-ADDR-BY-NAME), over the same link. The address may be newer than the epoch, never the other way
- * round. (SENTINEL MASTER has an address too: the old one, with the new epoch, until the switch.) A half without an
- * answer, or without an epoch, ends the question. A message is a hint to ask its sender: it has no epoch, and messages
- * of several sentinels, and of several switches, may come late and in any order. The sentinel that leads a failover
- * reports the promotion (+promoted-slave) up to seconds before all of them report the switch, and answers with the new
- * address from then on.
+ * A question to a sentinel has two halves over one link: the config-epoch (SENTINEL MASTER), then the address (SENTINEL
+ * GET-MASTER-ADDR-BY-NAME). So the address may be newer than the epoch, never the other way round. (SENTINEL MASTER has
+ * an address too: the old one, with the new epoch, until the switch.) A half without an answer ends the question. A
+ * message is a hint to ask its sender: it has no epoch, and may come late and out of order. The sentinel that leads a
+ * failover reports the promotion (+promoted-slave) up to seconds before all of them report the switch, and answers with
+ * the new address from then on.
  * Answers are hostile (R9): an impossible address counts as none.
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
@@ -26,14 +24,14 @@
 enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by then all sentinels know of a switch */
 
 struct sentinel { /* one of them */
-    struct hl_node node; /* first: found from it */
+    struct hl_node node;
     struct hl_request question;
     struct deployment *deployment;
     int is_half_told;            /* its epoch was answered, and the address is asked for */
     uint64_t epoch;              /* 0: there was no failover yet */
     struct hl_address address;   /* port 0: not known from the present connection */
     uint64_t told_us;            /* when it gave its address */
-    int is_useless;              /* asked or unreachable, and no address since */
+    int is_useless;              /* it was asked or unreachable while no master was known */
     int is_news;                 /* ask again as soon as it has answered */
 };
 
@@ -43,7 +41,6 @@ struct deployment {
     void *timer;         /* the sentinels are asked again */
     uint64_t epoch, epoch_us; /* us: since when that one */
     char *master;             /* the sentinels' name for it */
-    int is_reported;          /* "no sentinel knows the master" was reported */
     unsigned count;
     struct sentinel sentinels[];
 };
@@ -53,13 +50,11 @@ static const struct hl_address *known(const struct deployment *deployment)
     return hl_node_address(&deployment->node);
 }
 
-static struct sentinel *sentinel_of(struct hl_node *node) { return (struct sentinel *)(void *)node; }
-
 /* ---- asking ---- */
 
 static void encode(struct hl_request *request, struct hl_command *command)
 {
-    const struct sentinel *sentinel = sentinel_of(request->node);
+    const struct sentinel *sentinel = request->node->arg;
     hl_command_begin(command, "SENTINEL");
     hl_command_add_word(command, sentinel->is_half_told ? "GET-MASTER-ADDR-BY-NAME" : "MASTER");
     hl_command_add_word(command, sentinel->deployment->master);
@@ -111,13 +106,13 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
     hl_address_write(name, to);
     hl_text_set(&what, "%s took over from %.120s", name, from);
     hl_text_set(&why, "%.120s was the master before", from);
-    if (!is_first)
-        hl_trace(deployment->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
     hl_node_move(&deployment->node, to, why.bytes);
     if (is_first)
         deployment->node.moved_us = 0;
-    else
+    else {
+        hl_trace(deployment->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
         deployment->route.events->on_moved(deployment->route.arg, 1);
+    }
     watch(deployment);
 }
 
@@ -136,9 +131,8 @@ static int are_set_up_anew(const struct deployment *deployment)
     return lower > deployment->count / 2;
 }
 
-/* Without a failover a sentinel names another master if it uses another address for the same one, or was set up by
- * hand. Follow it if most agree, or if the master is away; then pause, because the others go on naming the other
- * one. */
+/* Without a failover a sentinel names another master if it has another address of the same one, or was set up by hand.
+ * Follow it if most agree, or if the master is away; then pause, because the others go on naming the other one. */
 static int is_disputed(const struct sentinel *sentinel)
 {
     const struct deployment *deployment = sentinel->deployment;
@@ -172,35 +166,21 @@ static void believe(const struct sentinel *sentinel)
 
 /* ---- a sentinel's answers ---- */
 
-/* It is unreachable, or knows no such master. Reported when that is so of all sentinels. */
+/* It is unreachable, or knows no such master. Reported when the last sentinel has become so. */
 static void be_useless(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
+    int was_useless = sentinel->is_useless;
     sentinel->address.port = 0;
     sentinel->is_useless = 1;
     if (known(deployment)->port)
         return;
     hl_text_set(&deployment->node.session.why, "%s", why);
     for (unsigned i = 0; i < deployment->count; i++)
-        if (!deployment->sentinels[i].is_useless)
+        if (was_useless || !deployment->sentinels[i].is_useless)
             return;
-    if (deployment->is_reported)
-        return;
-    deployment->is_reported = 1;
     hl_trace(deployment->route.host, HL_ROUTE_UNSETTLED,
              &(struct hl_fact){.node = hl_node_name(&deployment->node), .detail = why, .retry_us = SEEK_US});
-}
-
-static void on_no_address(struct sentinel *sentinel, const struct hl_reply *reply)
-{
-    const char *node = hl_node_name(&sentinel->node), *name = sentinel->deployment->master;
-    struct hl_text why;
-    if (reply->type == HL_REPLY_ERROR)
-        hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
-    else
-        hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
-                    hl_quote(name, strlen(name)).bytes);
-    be_useless(sentinel, why.bytes);
 }
 
 /* In a list of names and values. */
@@ -229,8 +209,10 @@ static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
 /* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
-    struct sentinel *sentinel = sentinel_of(request->node);
+    struct sentinel *sentinel = request->node->arg;
+    const char *node = hl_node_name(&sentinel->node), *name = sentinel->deployment->master;
     const struct hl_reply *reply = answer->reply;
+    struct hl_text why;
     if (!reply)
         return;
     if (!sentinel->is_half_told && read_epoch(sentinel, reply)) {
@@ -238,16 +220,19 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
         return;
     }
     if (sentinel->is_half_told && read_address(sentinel, reply)) {
-        sentinel->is_useless = 0;
         sentinel->told_us = hl_now_us(sentinel->node.host);
         believe(sentinel);
-    } else
-        on_no_address(sentinel, reply);
+    } else {
+        if (reply->type == HL_REPLY_ERROR)
+            hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
+        else
+            hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
+                        hl_quote(name, strlen(name)).bytes);
+        be_useless(sentinel, why.bytes);
+    }
     if (sentinel->is_news)
         ask(sentinel);
 }
-
-/* ---- its messages ---- */
 
 /* It may be about another master: the answer shows that. When a subscription is on it is asked again, or a switch
  * between the connection and that would be missed. A loss was reported already; it is asked from time to time. */
@@ -260,17 +245,17 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 
 static void on_sentinel_up(void *arg, struct hl_node *node)
 {
-    (void)arg;
-    ask(sentinel_of(node));
+    (void)node;
+    ask(arg);
 }
 
 static void on_sentinel_down(void *arg, struct hl_node *node)
 {
+    struct sentinel *sentinel = arg;
     struct hl_text why;
-    (void)arg;
-    (void)hl_node_withdraw(&sentinel_of(node)->question); /* the lost link may have answered half of the question */
+    (void)hl_node_withdraw(&sentinel->question); /* the lost link may have answered half of the question */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
-    be_useless(sentinel_of(node), why.bytes);
+    be_useless(sentinel, why.bytes);
 }
 
 /* ---- the master's node ---- */
@@ -309,8 +294,6 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     return 1;
 }
 
-/* ---- the route ---- */
-
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     (void)about;
@@ -345,13 +328,14 @@ static void free_route(struct hl_route *route)
     hl_memory_free(&route->host->memory, deployment);
 }
 
+/* 0: no memory. */
 static int add_sentinel(struct deployment *deployment, const struct hl_places *places,
                         const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
-    static const char *const channels[] = {"+switch-master", "+promoted-slave"};
     struct sentinel *sentinel = &deployment->sentinels[deployment->count];
+    struct hl_subscription *subscription = &sentinel->node.subscription;
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
     own.is_sentinel = 1;
@@ -361,13 +345,11 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
     sentinel->deployment = deployment;
     sentinel->question.ops = &ops;
-    if (hl_node_init(&sentinel->node, deployment->route.host, &own, &events, deployment) != 0)
-        return -1;
+    if (hl_node_init(&sentinel->node, deployment->route.host, &own, &events, sentinel) != 0)
+        return 0;
     deployment->count++;
-    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
-        if (!hl_listener_open(&sentinel->node.subscription, channels[i], strlen(channels[i]), on_channel, sentinel))
-            return -1;
-    return 0;
+    return hl_listener_open(subscription, "+switch-master", strlen("+switch-master"), on_channel, sentinel) &&
+           hl_listener_open(subscription, "+promoted-slave", strlen("+promoted-slave"), on_channel, sentinel);
 }
 
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *places,
@@ -390,7 +372,7 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *p
     is_made = deployment->master && deployment->timer &&
               hl_node_init(&deployment->node, host, &own, &node_events, deployment) == 0;
     while (is_made && deployment->count < places->count)
-        is_made = add_sentinel(deployment, places, node) == 0;
+        is_made = add_sentinel(deployment, places, node);
     if (is_made)
         return &deployment->route;
     free_route(&deployment->route);

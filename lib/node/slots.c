@@ -17,25 +17,21 @@ static int read_server(const struct hl_reply *server, struct hl_slots_master *re
     return hl_address_read(&ret->address, host ? host->bytes : "", host ? host->length : 0, (uint64_t)port->integer);
 }
 
-/* {from, to, {master}, {replica}, ..}: how many slots it has; 0: no room for them, or not slots. */
-static unsigned read_range(const struct hl_reply *range, unsigned room, hl_slots_fn *tell, void *arg)
-{
-    const struct hl_reply *from = hl_reply_item(range, 0, HL_REPLY_INTEGER),
-                          *to = hl_reply_item(range, 1, HL_REPLY_INTEGER);
-    const struct hl_reply *server = hl_reply_item(range, 2, HL_REPLY_ARRAY);
-    struct hl_slots_master master;
-    if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
-        to->integer - from->integer >= room || !read_server(server, &master))
-        return 0;
-    tell(arg, (unsigned)from->integer, (unsigned)to->integer, &master);
-    return (unsigned)(to->integer - from->integer) + 1;
-}
-
+/* Of ranges: {from, to, {master}, {replica}, ..} */
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg)
 {
     unsigned told = 0;
-    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count && i < HL_SLOTS; i++)
-        told += read_range(&reply->items[i], HL_SLOTS_TOLD_MAX - told, tell, arg);
+    for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count && i < HL_SLOTS; i++) {
+        const struct hl_reply *from = hl_reply_item(&reply->items[i], 0, HL_REPLY_INTEGER),
+                              *to = hl_reply_item(&reply->items[i], 1, HL_REPLY_INTEGER);
+        const struct hl_reply *server = hl_reply_item(&reply->items[i], 2, HL_REPLY_ARRAY);
+        struct hl_slots_master master;
+        if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
+            to->integer - from->integer >= HL_SLOTS_TOLD_MAX - told || !read_server(server, &master))
+            continue;
+        tell(arg, (unsigned)from->integer, (unsigned)to->integer, &master);
+        told += (unsigned)(to->integer - from->integer) + 1;
+    }
     return told;
 }
 
@@ -52,24 +48,19 @@ static struct part cut(struct part *left, char at)
     return part;
 }
 
-static int is_master(struct part flags)
-{
-    while (flags.length) {
-        struct part flag = cut(&flags, ',');
-        if (flag.length == 6 && memcmp(flag.bytes, "master", 6) == 0)
-            return 1;
-    }
-    return 0;
-}
-
 /* "<id> <address> <flags> <master> <ping> <pong> <config-epoch> <link> <slot>..." */
 static int read_line(struct part line, struct hl_dated *ret)
 {
     enum { ID = 0, FLAGS = 2, EPOCH = 6 };
     struct part fields[EPOCH + 1];
+    int is_master = 0;
     for (int i = 0; i <= EPOCH; i++)
         fields[i] = cut(&line, ' ');
-    if (fields[ID].length != HL_EPOCHS_ID || !is_master(fields[FLAGS]) || !fields[EPOCH].length ||
+    while (fields[FLAGS].length && !is_master) {
+        struct part flag = cut(&fields[FLAGS], ',');
+        is_master = flag.length == 6 && memcmp(flag.bytes, "master", 6) == 0;
+    }
+    if (fields[ID].length != HL_EPOCHS_ID || !is_master || !fields[EPOCH].length ||
         hl_reply_decimal(fields[EPOCH].bytes, fields[EPOCH].length, &ret->epoch) != fields[EPOCH].length)
         return 0;
     memcpy(ret->id, fields[ID].bytes, HL_EPOCHS_ID);
