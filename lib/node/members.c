@@ -24,11 +24,13 @@ static struct hl_member *member_new(struct hl_members *members, const struct hl_
     return members->list[members->count++] = member;
 }
 
-static struct hl_member *member_turned(struct hl_members *members, const struct hl_address *address)
+/* Not the teller: what its answer says is about the server that it is. */
+static struct hl_member *member_turned(struct hl_members *members, const struct hl_address *address,
+                                       const struct hl_member *teller)
 {
     for (unsigned i = members->seeds; i < members->count; i++) {
         struct hl_member *member = members->list[i];
-        if (member->slots || member->is_named || !hl_node_is_idle(&member->node))
+        if (member == teller || member->slots || member->is_named || !hl_node_is_idle(&member->node))
             continue;
         hl_node_rest(&member->node);
         member->lost_us = member->epoch = member->seen_epoch = 0;
@@ -50,7 +52,7 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
     for (unsigned i = 0; i < members->count; i++)
         if (members->hashes[i] == hash && hl_address_is_same(hl_node_address(&members->list[i]->node), &address))
             return members->list[i];
-    member = members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address);
+    member = members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address, teller);
     if (member)
         members->hashes[member->index] = hash;
     return member;
