@@ -33,6 +33,8 @@ struct cluster {
     int has_table, is_refreshing, is_parking;
 };
 
+/* Also when a server is silent: another may have its slots by now, and a stopped one would run old requests when it
+ * wakes. */
 static void refresh_later(void *arg)
 {
     struct cluster *cluster = arg;
@@ -330,13 +332,6 @@ static void on_down(void *arg, struct hl_node *node)
     refresh_later(cluster);
 }
 
-/* Another server may have its slots by now, and a stopped one would run old requests when it wakes. */
-static void on_silence(void *arg, struct hl_node *node)
-{
-    (void)node;
-    refresh_later(arg);
-}
-
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
     struct cluster *cluster = (struct cluster *)route;
@@ -380,7 +375,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *pl
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
-    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, refresh_later};
     static const struct hl_request_ops question_ops = {NULL, encode, on_answer};
     struct hl_node_options nobody = *options;
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);

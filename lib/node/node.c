@@ -311,7 +311,7 @@ static void look_for_silence(struct hl_node *node, uint64_t now_us)
         hl_session_watch(&node->session, ends_us);
     else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
         node->is_silent = 1;
-        node->events->on_silence(node->arg, node);
+        node->events->on_silence(node->arg);
     }
 }
 

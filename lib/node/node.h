@@ -51,7 +51,7 @@ struct hl_node_events {
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
     /* It owes an answer for longer than a healthy server would: called once, until it answers. The server may be gone.
      * NULL: not needed. */
-    void (*on_silence)(void *arg, struct hl_node *node);
+    void (*on_silence)(void *arg);
 };
 
 struct hl_node {

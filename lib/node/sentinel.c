@@ -74,8 +74,9 @@ static void ask(struct sentinel *sentinel)
         ask_half(sentinel, 0);
 }
 
-static void ask_all(struct deployment *deployment)
+static void ask_all(void *arg)
 {
+    struct deployment *deployment = arg;
     for (unsigned i = 0; i < deployment->count; i++)
         ask(&deployment->sentinels[i]);
 }
@@ -275,12 +276,6 @@ static void on_down(void *arg, struct hl_node *node)
     watch(deployment);
 }
 
-static void on_silence(void *arg, struct hl_node *node)
-{
-    (void)node;
-    ask_all(arg);
-}
-
 /* The master was demoted and did nothing: the request waits for the next master. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
@@ -356,7 +351,7 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *p
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
-    static const struct hl_node_events node_events = {on_up, on_down, on_error, on_silence};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, ask_all};
     struct hl_node_options own = *node;
     struct deployment *deployment =
         hl_memory_new(&host->memory, sizeof *deployment + places->count * sizeof deployment->sentinels[0]);

@@ -102,10 +102,10 @@ static void on_down(void *arg, struct hl_node *link)
 }
 
 /* The parent node checks whether the server is alive: it knows how to go on. */
-static void on_silence(void *arg, struct hl_node *link)
+static void on_silence(void *arg)
 {
-    (void)arg;
-    hl_node_probe(link->parent);
+    struct hl_wait_link *wait_link = arg;
+    hl_node_probe(wait_link->node.parent);
 }
 
 static struct hl_node *link_of(struct hl_node *node)
