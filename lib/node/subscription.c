@@ -132,12 +132,10 @@ static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
-    channel->state = CHANNEL_REFUSED;
-    if (is_beat(channel))
-        return;
+    channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_REFUSED; /* it could not be left: it is on still */
     if (is_wanted(channel))
-        tell(channel, HL_CHANNEL_REFUSED, NULL);
-    else
+        tell(channel, channel->state == CHANNEL_ON ? HL_CHANNEL_ON : HL_CHANNEL_REFUSED, NULL);
+    else if (!is_beat(channel))
         forget(channel);
 }
 
