@@ -49,7 +49,7 @@ static hilock_status status_of(const struct hl_group *group, unsigned i)
         return status;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
-    return hl_node_is_guarded(node) ? HILOCK_UNWRITABLE : status;
+    return hl_node_guard_left_us(node) ? HILOCK_UNWRITABLE : status;
 }
 
 int hl_verdict_is_final(const struct hl_group *group)

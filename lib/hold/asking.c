@@ -69,7 +69,7 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
     int was_haunted;
-    if (!next || params->is_second || hl_node_is_guarded(hold->request.node))
+    if (!next || params->is_second || hl_node_guard_left_us(hold->request.node))
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
@@ -157,7 +157,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 static void on_late(struct hl_hold *hold, const struct hl_response *said)
 {
     static const char words[] = "the request reached the store later than it may run";
-    hl_node_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
+    hl_handshake_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
     if (hold->way != WAY_AGAIN)
         ask(hold, WAY_AGAIN);
     else

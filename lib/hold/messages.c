@@ -21,11 +21,10 @@ void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, con
                          hilock_status status, const char *note, struct hl_text *text)
 {
     const struct hl_node *node = hl_name_node(core, name);
-    uint64_t now_us = hl_now_us(node->host);
     if (status == HILOCK_WRONG_KIND)
         hl_text_set(text, "\"%s\" %s", hl_name_quoted(name).bytes, kind->wrong_kind);
-    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node, now_us))
-        hl_node_guard_words(node, now_us, text);
+    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node))
+        hl_node_guard_words(node, text);
     else
         hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
                     status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");

@@ -29,25 +29,27 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, now_us, node->earlier_us);
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
+    const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
     hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s",
                 reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
                 node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
     hl_missing_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
-    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", hl_node_name(node),
+    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", fact.node,
                 (unsigned)((now_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
-    hl_node_report(node, HL_STORE_RESTARTED, what.bytes);
+    hl_trace(node->host, HL_STORE_RESTARTED, &fact);
 }
 
 static void on_memory(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_text what;
+    const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
     if (hl_server_info_read_memory(&node->server_info, reply) != HL_SERVER_INFO_NEWS)
         return;
     hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
                 hl_host_quote(node->host, node->server_info.policy, strlen(node->server_info.policy)).bytes);
-    hl_node_report(node, HL_EVICTION_RISK, what.bytes);
+    hl_trace(node->host, HL_EVICTION_RISK, &fact);
 }
 
 /* A server without sharded channels refuses, too: that is no missing right. */
@@ -65,6 +67,14 @@ static void on_counts(struct hl_node *node, const struct hl_reply *reply)
     hl_missing_counts(node, 0);
 }
 
+void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
+{
+    uint64_t took_us = hl_now_us(node->host) - asked_us;
+    node->server_us = server_us;
+    node->time_sent_us = asked_us;
+    node->round_trip_us = took_us > node->round_trip_us ? took_us : node->round_trip_us;
+}
+
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
@@ -77,10 +87,8 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
     node->trips = 0;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
         hl_reply_decimal(micros->bytes, micros->length, &us))
-        hl_node_learn_time(node, s * 1000000 + us, asked_us);
+        hl_handshake_learn_time(node, s * 1000000 + us, asked_us);
 }
-
-/* ---- the steps, in their order ---- */
 
 enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_PROBE = HL_HANDSHAKE_PROBE };
 

@@ -6,8 +6,9 @@
 
 void hl_missing_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
 {
+    const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what};
     if (what && !node->parent && !(node->reported_missing & lack)) /* a third link has nothing to add */
-        hl_node_report(node, HL_NODE_FAULT, what);
+        hl_trace(node->host, HL_NODE_FAULT, &fact);
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
 

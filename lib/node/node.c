@@ -6,7 +6,7 @@
 #include "base/plant.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
-       GRACES_MAX = 3 };
+       GRACES_MAX = 3, TRIPS_MAX = 8 };
 
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
 {
@@ -115,8 +115,6 @@ static void answer_all(struct hl_node *node, enum hl_request_place place, const 
     TAILQ_REMOVE(from, &node->mark, entry);
 }
 
-/* ---- requests that must not be sent now ---- */
-
 /* It is still here: there is no third link for it. */
 static int is_for_replicas(const struct hl_node *node, const struct hl_request *request)
 {
@@ -131,12 +129,6 @@ static void answer_guarded(struct hl_node *node)
                             : "GUARD the store is under its restart guard";
     const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = strlen(words)};
     answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
-}
-
-static int is_barred(const struct hl_node *node, const struct hl_request *request)
-{
-    int heeds_guard = (request->how & HL_REQUEST_GRANT) && !HL_PLANTED(GUARD_IGNORED);
-    return is_for_replicas(node, request) || (heeds_guard && hl_node_is_guarded(node));
 }
 
 static struct hl_request *next_to_send(struct hl_node *node)
@@ -154,10 +146,12 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while ((request = next_to_send(node)) != NULL) {
+        int heeds_guard = (request->how & HL_REQUEST_GRANT) && !HL_PLANTED(GUARD_IGNORED);
         hl_node_dequeue(request);
         request->skips = 0;
         request->reloads = 0;
-        if (is_barred(node, request)) { /* answered on the next turn, never inside the call that asks */
+        if (is_for_replicas(node, request) || (heeds_guard && hl_node_guard_left_us(node))) {
+            /* answered on the next turn, never inside the call that asks */
             hl_node_enqueue(node, request, REQUEST_BARRED);
             hl_session_watch(&node->session, hl_now_us(node->host));
         } else
@@ -165,14 +159,15 @@ static void pump(struct hl_node *node)
     }
 }
 
-static void on_asking(struct hl_node *node, struct hl_request *request, const struct hl_reply *reply)
+/* A very long one (the process stood still) counts as twice the usual. */
+static void see_trip(struct hl_node *node, uint64_t took_us)
 {
-    struct hl_text what;
-    request->skips = 0;
-    if (reply->type != HL_REPLY_ERROR)
-        return;
-    hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
-    hl_node_report(node, HL_NODE_FAULT, what.bytes);
+    uint64_t most_us = 2 * node->usual_us;
+    if (took_us < node->quickest_us)
+        node->quickest_us = took_us;
+    node->trips += node->trips < TRIPS_MAX;
+    took_us = took_us > most_us ? most_us : took_us;
+    node->usual_us = (node->usual_us * (node->trips - 1) + took_us) / node->trips;
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
@@ -182,6 +177,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     const char *refusal = node->load_refusal.bytes;
     const struct hl_reply refused = {.type = HL_REPLY_ERROR, .bytes = refusal, .length = strlen(refusal)};
     int is_error = reply->type == HL_REPLY_ERROR, is_script_missing = is_error && hl_reply_starts(reply, "NOSCRIPT");
+    struct hl_text what;
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
         request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
@@ -189,7 +185,10 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         return;
     }
     if (request->skips) {
-        on_asking(node, request, reply);
+        request->skips = 0;
+        hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
+        if (is_error)
+            hl_node_report(node, HL_NODE_FAULT, what.bytes);
         return;
     }
     hl_node_dequeue(request);
@@ -203,7 +202,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has sent it to the right node */
-        hl_node_saw_trip(node, node->active_us - request->sent_us);
+        see_trip(node, node->active_us - request->sent_us);
     }
     request->ops->done(request, &(struct hl_answer){reply, 1});
 }
@@ -282,37 +281,7 @@ static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MI
 static uint64_t left_us(void *arg)
 {
     struct hl_node *node = arg;
-    const struct hl_node_options *options = &node->options;
-    return options->left_us ? options->left_us(options->left_arg, options->is_sentinel ? NULL : hl_node_parent(node))
-                            : UINT64_MAX;
-}
-
-static uint64_t earliest_timeout(const struct hl_node *node)
-{
-    const struct hl_request *request;
-    uint64_t earliest = UINT64_MAX;
-    TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
-    {
-        uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
-        earliest = ends_us < earliest ? ends_us : earliest;
-    }
-    return earliest;
-}
-
-/* It begins with the oldest unanswered question or the latest answer. */
-static void look_for_silence(struct hl_node *node, uint64_t now_us)
-{
-    const struct hl_request *oldest = hl_node_oldest(node);
-    uint64_t ends_us;
-    if (!oldest || !node->is_up || !node->events->on_silence || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))
-        return;
-    ends_us = (oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us) + SILENCE_US;
-    if (ends_us > now_us)
-        hl_session_watch(&node->session, ends_us);
-    else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
-        node->is_silent = 1;
-        node->events->on_silence(node->arg);
-    }
+    return node->options.left_us(node->options.left_arg, node->options.is_sentinel ? NULL : hl_node_parent(node));
 }
 
 void hl_node_probe(struct hl_node *node)
@@ -322,18 +291,28 @@ void hl_node_probe(struct hl_node *node)
         hl_node_submit(node, probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-/* A node that only has listeners, and that another server may replace, is asked more often: nothing else would show its
- * silence. */
-static void probe_if_idle(struct hl_node *node, uint64_t now_us)
+/* It owes an answer since the oldest unanswered question or the latest answer, and if that is long it is silent. An
+ * idle node is asked; one that has listeners, and that another server may replace, more often: nothing else would show
+ * its silence. */
+static void look_for_silence(struct hl_node *node)
 {
-    int is_listened_to = node->events->on_silence && !hl_subscription_is_idle(&node->subscription);
-    int must_ask = is_listened_to && !HL_PLANTED(SILENCE_UNASKED);
-    uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000;
-    uint64_t until_us = node->active_us + (must_ask && keepalive_us > LISTENING_US ? LISTENING_US : keepalive_us);
-    if (until_us <= now_us)
-        hl_node_probe(node);
-    else if (!hl_node_oldest(node) && node->is_up)
+    const struct hl_request *oldest = hl_node_oldest(node);
+    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
+    uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000, until_us;
+    int may_move = node->events->on_silence != NULL;
+    if (may_move && keepalive_us > LISTENING_US && !hl_subscription_is_idle(&node->subscription))
+        keepalive_us = HL_PLANTED(SILENCE_UNASKED) ? keepalive_us : LISTENING_US;
+    if (!node->is_up || (oldest && (!may_move || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))))
+        return;
+    until_us = since_us + (oldest ? SILENCE_US : keepalive_us);
+    if (until_us > hl_now_us(node->host))
         hl_session_watch(&node->session, until_us);
+    else if (!oldest)
+        hl_node_probe(node);
+    else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
+        node->is_silent = 1;
+        node->events->on_silence(node->arg);
+    }
 }
 
 /* Time for the earliest of: the end of a request's timeout, silence, the next keep-alive, what is barred. If the loop
@@ -342,16 +321,20 @@ static void probe_if_idle(struct hl_node *node, uint64_t now_us)
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_node *node = arg;
-    uint64_t now_us = hl_now_us(node->host), earliest;
+    const struct hl_request *request;
+    uint64_t now_us = hl_now_us(node->host), earliest_us = UINT64_MAX;
     hl_host_fired(node->host, due_us);
     answer_guarded(node);
-    earliest = earliest_timeout(node);
-    if (earliest > now_us) {
+    TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
+    {
+        uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
+        earliest_us = ends_us < earliest_us ? ends_us : earliest_us;
+    }
+    if (earliest_us > now_us) {
         node->graces = 0;
-        if (earliest != UINT64_MAX)
-            hl_session_watch(&node->session, earliest);
-        look_for_silence(node, now_us);
-        probe_if_idle(node, now_us);
+        if (earliest_us != UINT64_MAX)
+            hl_session_watch(&node->session, earliest_us);
+        look_for_silence(node);
     } else if (now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
         node->graces++;
         hl_session_watch(&node->session, now_us + GRACE_US);
@@ -413,4 +396,54 @@ int hl_node_withdraw(struct hl_request *request)
         return 0;
     hl_node_dequeue(request);
     return 1;
+}
+
+uint64_t hl_node_since_us(const struct hl_node *node)
+{
+    uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
+    if (!commands_us || !channels_us)
+        return UINT64_MAX;
+    return commands_us > channels_us ? commands_us : channels_us;
+}
+
+int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us)
+{
+    return node->is_up && node->session.opened_us < at_us;
+}
+
+uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
+{
+    if (!node->server_us)
+        return 0;
+    return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
+}
+
+int hl_node_is_able(const struct hl_node *node, uint64_t patience_us)
+{
+    const struct hl_request *oldest = HL_PLANTED(QUORUM_NO_BREAKER) ? NULL : hl_node_oldest(node);
+    return node->is_up && (!oldest || hl_now_us(node->host) - oldest->sent_us <= patience_us);
+}
+
+uint64_t hl_node_guard_left_us(const struct hl_node *node)
+{
+    int64_t now_us = (int64_t)hl_now_us(node->host);
+    int64_t left_us = node->server_info.started_us + (int64_t)node->options.restart_guard_ms * 1000 - now_us;
+    return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
+}
+
+void hl_node_guard_words(const struct hl_node *node, struct hl_text *text)
+{
+    uint64_t left_us = hl_node_guard_left_us(node);
+    uint64_t up_us = hl_now_us(node->host) - (uint64_t)node->server_info.started_us;
+    hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node),
+                (unsigned)(up_us / 1000000), (unsigned)((left_us + 999999) / 1000000));
+}
+
+const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }
+const struct hl_address *hl_node_address(const struct hl_node *node) { return &node->options.session.endpoint.address; }
+const char *hl_node_why(const struct hl_node *node) { return node->session.why.bytes; }
+
+void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
+{
+    hl_trace(node->host, what, &(struct hl_fact){.node = hl_node_name(node), .detail = detail});
 }

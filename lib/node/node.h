@@ -32,7 +32,7 @@ struct hl_node_options {
     const struct hl_wait_link_ops *wait_link; /* NULL: no request of it wants HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* How long until the first hold ends that this node must renew (node NULL: any node); UINT64_MAX: there is none.
-     * Called when a link is lost, so that the next try comes in time. NULL: there are no holds. */
+     * Called when a link is lost, so that the next try comes in time. */
     uint64_t (*left_us)(void *arg, const struct hl_node *node);
     void *left_arg;
     uint32_t restart_guard_ms; /* a server up for less is asked for no grant; 0: off */
@@ -96,6 +96,8 @@ static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node-
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
 extern const struct hl_request_ops hl_handshake_ops; /* of them */
+/* From the answer to TIME, or a LATE one. */
+void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
@@ -117,16 +119,12 @@ int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us); /* its 
 
 /* Server time in ms after which a command sent now must not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
-/* From the answer to TIME, or a LATE one. */
-void hl_node_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 /* The restart guard: how long until it may ask for a grant; 0: it may now. For a node that is up. */
-uint64_t hl_node_guard_left_us(const struct hl_node *node, uint64_t now_us);
-int hl_node_is_guarded(const struct hl_node *node); /* now */
-void hl_node_guard_words(const struct hl_node *node, uint64_t now_us, struct hl_text *text);
-void hl_node_saw_trip(struct hl_node *node, uint64_t took_us); /* of a request that was answered */
+uint64_t hl_node_guard_left_us(const struct hl_node *node);
+void hl_node_guard_words(const struct hl_node *node, struct hl_text *text);
 void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
-int hl_node_is_able(const struct hl_node *node, uint64_t now_us, uint64_t patience_us);
+int hl_node_is_able(const struct hl_node *node, uint64_t patience_us);
 /* Puts a request into a queue, and takes it out. */
 void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
 void hl_node_dequeue(struct hl_request *request);

@@ -9,36 +9,35 @@
 
 enum { SECOND_US = 1000000, UP_MAX_S = 1000000000 };
 
-struct value { const char *bytes; size_t length; }; /* bytes NULL: no such line */
+struct value { const char *bytes; size_t length; }; /* length 0: none */
 
+/* name: with its ":". */
 static struct value value_of(const struct hl_reply *info, const char *name)
 {
-    const char *line = info->bytes, *end = info->bytes + info->length;
-    size_t name_length = strlen(name);
-    while (line < end) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        size_t length = (size_t)((stop ? stop : end) - line);
-        if (length && line[length - 1] == '\r')
-            length--;
-        if (length > name_length && memcmp(line, name, name_length) == 0 && line[name_length] == ':')
-            return (struct value){line + name_length + 1, length - name_length - 1};
-        line = stop ? stop + 1 : end;
+    const char *line = info->bytes;
+    size_t left = info->type == HL_REPLY_STRING ? info->length : 0, name_length = strlen(name);
+    while (left) {
+        const char *stop = memchr(line, '\n', left);
+        size_t length = stop ? (size_t)(stop - line) : left;
+        if (length > name_length && memcmp(line, name, name_length) == 0)
+            return (struct value){line + name_length, length - name_length - (line[length - 1] == '\r')};
+        left -= length + (stop != NULL);
+        line += length + (stop != NULL);
     }
-    return (struct value){NULL, 0};
+    return (struct value){"", 0};
 }
 
 /* A value that is too long counts as missing: it is no run id and no policy. */
 static void keep(char *to, size_t room, struct value value)
 {
-    size_t length = value.bytes && value.length < room ? value.length : 0;
-    if (length)
-        memcpy(to, value.bytes, length);
+    size_t length = value.length < room ? value.length : 0;
+    memcpy(to, value.bytes, length);
     to[length] = '\0';
 }
 
 static int is_number(struct value value, uint64_t *ret_number)
 {
-    return value.bytes && value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
+    return value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
 }
 
 /* It is another run by its run id; without one, by an uptime shorter than the time since the last reading. */
@@ -48,12 +47,12 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
     char run_id[HL_RUN_ID_MAX + 1];
     uint64_t up_s = 0;
     int has_id, is_same, is_younger, is_another;
-    if (reply->type != HL_REPLY_STRING || !is_number(value_of(reply, "uptime_in_seconds"), &up_s)) {
+    if (!is_number(value_of(reply, "uptime_in_seconds:"), &up_s)) {
         server_info->heard_us = 0;
         server_info->started_us = (int64_t)now_us;
         return HL_SERVER_INFO_UNREADABLE;
     }
-    keep(run_id, sizeof run_id, value_of(reply, "run_id"));
+    keep(run_id, sizeof run_id, value_of(reply, "run_id:"));
     has_id = *server_info->run_id && *run_id;
     is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
     is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
@@ -70,14 +69,12 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
 
 enum hl_server_info_news hl_server_info_read_memory(struct hl_server_info *server_info, const struct hl_reply *reply)
 {
-    struct value policy = {NULL, 0};
+    const struct value policy = value_of(reply, "maxmemory_policy:");
     char before[sizeof server_info->policy];
     uint64_t limit = 1;
-    if (reply->type == HL_REPLY_STRING)
-        policy = value_of(reply, "maxmemory_policy");
-    if (!policy.bytes)
+    if (!policy.length)
         return HL_SERVER_INFO_UNREADABLE;
-    is_number(value_of(reply, "maxmemory"), &limit);
+    is_number(value_of(reply, "maxmemory:"), &limit);
     memcpy(before, server_info->policy, sizeof before);
     keep(server_info->policy, sizeof server_info->policy, policy);
     if (limit == 0 || strcmp(server_info->policy, "noeviction") == 0)

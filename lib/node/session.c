@@ -98,14 +98,6 @@ static void on_up(void *arg)
     greet_next(session);
 }
 
-/* The last command of the greeting is CLIENT SETNAME, which may be refused. But an error that any command would get
- * (NOAUTH, LOADING, too many clients) ends the link like a refused AUTH. */
-static int is_bearable(const struct hl_session *session, const struct hl_reply *reply)
-{
-    return session->greetings == 0 && (hl_reply_starts(reply, "NOPERM") || hl_reply_starts(reply, "ERR unknown") ||
-                                       hl_reply_starts(reply, "ERR Client names"));
-}
-
 /* Servers, and proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH
  * only the code word and known phrases are reported. */
 static struct hl_reply known_words(const struct hl_reply *error, struct hl_text *words)
@@ -122,16 +114,19 @@ static struct hl_reply known_words(const struct hl_reply *error, struct hl_text 
     return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = words->bytes, .length = strlen(words->bytes)};
 }
 
-/* 1: it ends the link. */
+/* The last command of the greeting is CLIENT SETNAME, which may be refused. But an error that any command would get
+ * (NOAUTH, LOADING, too many clients) ends the link like a refused AUTH. 1: it ends the link. */
 static int on_refused(struct hl_session *session, const struct hl_reply *error)
 {
-    int is_auth = !session->is_logged_in;
+    int is_auth = !session->is_logged_in, is_last = !is_auth && session->greetings == 0;
+    int is_of_name = hl_reply_starts(error, "NOPERM") || hl_reply_starts(error, "ERR unknown") ||
+                     hl_reply_starts(error, "ERR Client names");
     struct hl_text words;
     const struct hl_reply told = is_auth ? known_words(error, &words) : *error;
     const struct hl_quoted quote = hl_host_quote(session->host, told.bytes, told.length);
     if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
-    if (!is_auth && is_bearable(session, error)) {
+    if (is_last && is_of_name) {
         hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not show whose connections these are",
                     quote.bytes);
         if (session->events->on_fault)
@@ -143,8 +138,13 @@ static int on_refused(struct hl_session *session, const struct hl_reply *error)
     return 1;
 }
 
-static void on_greeting(struct hl_session *session, const struct hl_reply *reply)
+static void on_reply(void *arg, const struct hl_reply *reply)
 {
+    struct hl_session *session = arg;
+    if (session->state == SESSION_OPEN) {
+        session->events->on_reply(session->arg, reply);
+        return;
+    }
     session->greetings--;
     if (reply->type == HL_REPLY_ERROR && on_refused(session, reply))
         return;
@@ -161,69 +161,47 @@ static void on_greeting(struct hl_session *session, const struct hl_reply *reply
     }
 }
 
-static void on_reply(void *arg, const struct hl_reply *reply)
-{
-    struct hl_session *session = arg;
-    if (session->state == SESSION_GREETING)
-        on_greeting(session, reply);
-    else if (session->state == SESSION_OPEN)
-        session->events->on_reply(session->arg, reply);
-}
-
 static void on_down(void *arg, const char *why)
 {
     struct hl_session *session = arg;
     if (session->state == SESSION_CONNECTING && session->tried < session->addresses_count) {
         drop_link(session, 1);
         connect_next(session);
-    } else if (session->state != SESSION_PAUSED && session->state != SESSION_BROKEN)
+    } else
         fail(session, why, NULL);
 }
 
-/* NULL: plain. A link that must be TLS is never plain, even if TLS fails. */
-static const char *tls_host(const struct hl_session *session)
-{
-    const struct hl_session_options *options = session->options;
-    if (!options->is_tls)
-        return NULL;
-    if (HL_PLANTED(TLS_DOWNGRADED) && session->failures)
-        return NULL;
-    if (HL_PLANTED(TLS_NAME_OF_ADDRESS) && session->tried)
-        return session->addresses[(session->next_address - 1) % session->addresses_count];
-    return options->tls_server_name ? options->tls_server_name : options->endpoint.address.host;
-}
-
-/* host: a path, or numeric. */
-static void connect_to(struct hl_session *session, const char *host)
+/* An address that does not answer takes the whole connect timeout: the next attempt begins after those that failed. A
+ * link that must be TLS is never plain, even if TLS fails. */
+static void connect_next(struct hl_session *session)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
-    const struct hl_address *address = &session->options->endpoint.address;
-    int is_path = hl_address_is_path(address);
-    const struct hl_link_target target = {is_path ? host : NULL, is_path ? NULL : host, address->port,
-                                          tls_host(session)};
+    const struct hl_session_options *options = session->options;
+    const struct hl_address *address = &options->endpoint.address;
+    const char *host = address->host, *tls_host = options->tls_server_name ? options->tls_server_name : host;
+    int is_path = hl_address_is_path(address), is_plain = HL_PLANTED(TLS_DOWNGRADED) && session->failures;
+    struct hl_link_target target = {.port = address->port};
+    if (session->addresses_count) {
+        host = session->addresses[session->next_address++ % session->addresses_count];
+        session->tried++;
+        tls_host = HL_PLANTED(TLS_NAME_OF_ADDRESS) ? host : tls_host;
+    }
+    target.path = is_path ? host : NULL;
+    target.address = is_path ? NULL : host;
+    target.tls_host = options->is_tls && !is_plain ? tls_host : NULL;
     session->state = SESSION_CONNECTING;
-    session->link = session->options->links.open(session->options->links.ctx, session->host, &target, &events, session);
+    session->link = options->links.open(options->links.ctx, session->host, &target, &events, session);
     if (!session->link)
         hl_session_break(session, "out of memory while connecting");
 }
 
-/* An address that does not answer takes the whole connect timeout: the next attempt begins after those that failed. */
-static void connect_next(struct hl_session *session)
-{
-    session->tried++;
-    connect_to(session, session->addresses[session->next_address++ % session->addresses_count]);
-}
-
 static void add_address(struct hl_session *session, const struct sockaddr *address)
 {
+    const void *four = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    const void *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    const void *from = address->sa_family == AF_INET ? four : six; /* of another family inet_ntop makes nothing */
     char *to = session->addresses[session->addresses_count];
-    const void *from = NULL;
-    if (address->sa_family == AF_INET)
-        from = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
-    else if (address->sa_family == AF_INET6)
-        from = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    if (from && inet_ntop(address->sa_family, from, to, HL_ADDRESS_MAX))
-        session->addresses_count++;
+    session->addresses_count += inet_ntop(address->sa_family, from, to, HL_ADDRESS_MAX) != NULL;
 }
 
 static void on_resolved(const struct sockaddr *const *addresses, size_t count, const char *error, void *arg)
@@ -247,17 +225,16 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 static void attempt(struct hl_session *session)
 {
     const struct hl_address *address = &session->options->endpoint.address;
-    const struct hilock_loop *loop = &session->host->loop;
     if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->tried = 0;
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (hl_address_is_path(address) || hl_url_is_address(address->host)) {
-        connect_to(session, address->host);
+        connect_next(session);
         return;
     }
     session->state = SESSION_RESOLVING;
-    session->query = loop->resolve(loop->ctx, address->host, on_resolved, session);
+    session->query = session->host->loop.resolve(session->host->loop.ctx, address->host, on_resolved, session);
     if (!session->query)
         hl_session_break(session, "out of memory while resolving");
 }

@@ -3,8 +3,7 @@
  *
  *   OFF -> SENT (SUBSCRIBE) -> ON -> SENT (UNSUBSCRIBE) -> freed
  *
- * Each answer compares the channel's state with what is wanted, so a channel that is wanted again while it leaves
- * simply turns round. */
+ * Each answer compares the state with what is wanted: a channel that is wanted again while it leaves turns round. */
 #include "node/subscription.h"
 
 #include "base/plant.h"
@@ -21,7 +20,7 @@ struct hl_channel {
     TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
     uint64_t sent_us;
     enum channel_state state;
-    uint8_t is_subscribed, sent_unsubscribe, is_fenced;
+    uint8_t sent_unsubscribe, is_fenced;
     size_t length;
     char name[];
 };
@@ -89,12 +88,24 @@ static void send(struct hl_channel *channel)
         send_word(subscription->beat, "UNSUBSCRIBE");
 }
 
-/* Moves a channel without a pending command towards its wanted state. */
+/* Moves a channel towards what is wanted. One that was refused is asked for again by its next listener. */
 static void settle(struct hl_channel *channel)
 {
-    channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_OFF;
-    if (is_wanted(channel) != channel->is_subscribed)
+    int is_off = channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED;
+    if (channel->state == (is_wanted(channel) ? CHANNEL_OFF : CHANNEL_ON))
         send(channel);
+    else if (is_off && !is_wanted(channel) && !is_beat(channel))
+        forget(channel);
+}
+
+static void settle_all(struct hl_subscription *subscription)
+{
+    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
+    subscription->again_us = 0;
+    while ((entry = next) != NULL) {
+        next = hl_table_next(&subscription->channels, entry);
+        settle((void *)entry);
+    }
 }
 
 /* Soon, and at all channels: few at a time change, and one that is wanted again by then need not be asked for. */
@@ -105,91 +116,50 @@ static void look_again(struct hl_subscription *subscription)
     hl_session_watch(&subscription->session, subscription->again_us);
 }
 
-static void look_at_all(struct hl_subscription *subscription)
-{
-    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
-    subscription->again_us = 0;
-    while ((entry = next) != NULL) {
-        struct hl_channel *channel = (void *)entry;
-        next = hl_table_next(&subscription->channels, entry);
-        if (channel->state == CHANNEL_SENT || is_beat(channel))
-            continue;
-        if (!is_wanted(channel) && !channel->is_subscribed)
-            forget(channel);
-        else if (channel->state != CHANNEL_REFUSED)
-            settle(channel);
-    }
-}
-
-static void on_refused(struct hl_channel *channel, const struct hl_reply *error)
+static void report_once(struct hl_channel *channel, const struct hl_reply *refusal)
 {
     struct hl_subscription *subscription = channel->subscription;
     uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe];
     struct hl_text what;
     hl_text_set(&what, "%s refused: %s", word_of(channel),
-                hl_host_quote(subscription->host, error->bytes, error->length).bytes);
+                hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes);
     if (!*is_told)
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     *is_told = 1;
-    channel->state = channel->is_subscribed ? CHANNEL_ON : CHANNEL_REFUSED; /* it could not be left: it is on still */
-    if (is_wanted(channel))
+}
+
+/* refusal NULL: its command is confirmed. What could not be left is on still. */
+static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
+{
+    if (refusal)
+        report_once(channel, refusal);
+    if (channel->sent_unsubscribe)
+        channel->state = refusal && is_wanted(channel) ? CHANNEL_ON : CHANNEL_OFF;
+    else
+        channel->state = refusal ? CHANNEL_REFUSED : CHANNEL_ON;
+    if (is_wanted(channel) && channel->state != CHANNEL_OFF)
         tell(channel, channel->state == CHANNEL_ON ? HL_CHANNEL_ON : HL_CHANNEL_REFUSED, NULL);
-    else if (!is_beat(channel))
-        forget(channel);
+    else
+        settle(channel);
 }
 
-/* ---- the places of sharded channels ---- */
-
-static void misplaced(struct hl_subscription *subscription)
-{
-    look_again(subscription);
-    subscription->on_misplaced(subscription->misplaced_arg);
-}
-
-static int is_about_place(const struct hl_reply *error)
-{
-    return hl_reply_starts(error, "MOVED ") || hl_reply_starts(error, "ASK ") ||
-           hl_reply_starts(error, "CLUSTERDOWN") || hl_reply_starts(error, "TRYAGAIN");
-}
-
+/* Its slot is not, or no longer, at this server. */
 static void on_misplaced(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
     channel->state = CHANNEL_OFF;
     if (!is_wanted(channel))
         forget(channel);
-    misplaced(subscription);
-}
-
-/* Its slot has left this server; messages meanwhile are lost. */
-static void on_taken_back(struct hl_channel *channel)
-{
-    if (!channel->is_subscribed || HL_PLANTED(TAKEN_BACK_UNHEARD))
-        return;
-    channel->is_subscribed = 0;
-    if (channel->state == CHANNEL_ON)
-        channel->state = CHANNEL_OFF;
-    tell(channel, HL_CHANNEL_OFF, NULL);
-    misplaced(channel->subscription);
-}
-
-static void on_confirmed(struct hl_channel *channel)
-{
-    channel->is_subscribed = !channel->sent_unsubscribe;
-    settle(channel);
-    if (channel->state == CHANNEL_ON)
-        tell(channel, HL_CHANNEL_ON, NULL);
-    else if (channel->state == CHANNEL_OFF && !is_beat(channel))
-        forget(channel);
+    look_again(subscription);
+    subscription->on_misplaced(subscription->misplaced_arg);
 }
 
 static int is_confirmed(const struct hl_channel *channel, const struct hl_reply *kind, const struct hl_channel *named)
 {
-    const char *word = channel->sent_unsubscribe ? "unsubscribe" : "subscribe";
-    if (is_sharded(channel) && !channel->is_fenced)
-        word = "ssubscribe";
-    return kind && hl_reply_is(kind, word) && named == (channel->is_fenced ? channel->subscription->beat : channel);
+    const struct hl_channel *last = channel->is_fenced ? channel->subscription->beat : channel;
+    const char *word = channel->sent_unsubscribe ? "unsubscribe" : is_sharded(channel) ? "ssubscribe" : "subscribe";
+    return kind && hl_reply_is(kind, word) && named == last;
 }
 
 /* (kind, named) must match the oldest command, else the stream is out of step and cannot be trusted. */
@@ -197,12 +167,15 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
                       struct hl_channel *named)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
+    struct hl_channel *taken = HL_PLANTED(TAKEN_BACK_UNHEARD) ? NULL : named;
+    int is_of_place = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
+                      hl_reply_starts(reply, "CLUSTERDOWN") || hl_reply_starts(reply, "TRYAGAIN");
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
         return;
     if (is_taken && subscription->is_sharded) {
-        if (named)
-            on_taken_back(named);
+        if (taken && taken->state == CHANNEL_ON)
+            on_misplaced(taken);
         return;
     }
     if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
@@ -211,12 +184,10 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, place);
-    if (is_error && is_sharded(channel) && is_about_place(reply))
+    if (is_error && is_of_place && is_sharded(channel))
         on_misplaced(channel);
-    else if (is_error)
-        on_refused(channel, reply);
     else
-        on_confirmed(channel);
+        on_answer(channel, is_error ? reply : NULL);
 }
 
 static void on_reply(void *arg, const struct hl_reply *reply)
@@ -239,27 +210,17 @@ static void on_open(void *arg)
     subscription->session.options->links.stream(subscription->session.link);
     subscription->active_us = hl_now_us(subscription->host);
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-        look_at_all(subscription);
+        settle_all(subscription);
     hl_session_watch(&subscription->session, subscription->active_us + subscription->keepalive_us);
 }
 
-/* The channels of the lost link: unwanted ones are freed. */
 static void lose_all(struct hl_subscription *subscription)
 {
-    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
-    while ((entry = next) != NULL) {
-        struct hl_channel *channel = (void *)entry;
-        int was_on = channel->is_subscribed;
-        next = hl_table_next(&subscription->channels, entry);
-        channel->is_subscribed = 0;
-        if (channel->state == CHANNEL_SENT)
-            TAILQ_REMOVE(&subscription->sent, channel, place);
-        channel->state = CHANNEL_OFF;
-        if (!is_wanted(channel) && !is_beat(channel))
-            forget(channel);
-        else if (was_on)
-            tell(channel, HL_CHANNEL_OFF, NULL);
-    }
+    struct hl_table_entry *entry = NULL;
+    TAILQ_INIT(&subscription->sent);
+    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
+        ((struct hl_channel *)(void *)entry)->state = CHANNEL_OFF;
+    settle_all(subscription);
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
@@ -286,7 +247,7 @@ static void on_due(void *arg, uint64_t due_us)
     const struct hl_channel *oldest;
     (void)due_us;
     if (subscription->again_us && subscription->again_us <= now_us)
-        look_at_all(subscription);
+        settle_all(subscription);
     else if (subscription->again_us)
         hl_session_watch(session, subscription->again_us);
     oldest = TAILQ_FIRST(&subscription->sent);
@@ -361,12 +322,10 @@ void hl_subscription_done(struct hl_subscription *subscription)
         forget((void *)entry);
 }
 
-static int is_on(const struct hl_channel *channel) { return channel->is_subscribed && channel->state != CHANNEL_SENT; }
-
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
 {
-    const void *channel = hl_table_find(&subscription->channels, name, length);
-    return channel && is_on(channel);
+    const struct hl_channel *channel = (void *)hl_table_find(&subscription->channels, name, length);
+    return channel && channel->state == CHANNEL_ON;
 }
 
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
@@ -387,8 +346,6 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
     return listener;
 }
 
-void hl_listener_let_rest(struct hl_listener *listener) { listener->may_rest = 1; }
-
 /* Sends nothing: in a forked child the parent shares the link. */
 void hl_listener_close(struct hl_listener *listener)
 {
@@ -402,4 +359,4 @@ void hl_listener_close(struct hl_listener *listener)
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }
 
-int hl_listener_is_on(const struct hl_listener *listener) { return is_on(listener->channel); }
+int hl_listener_is_on(const struct hl_listener *listener) { return listener->channel->state == CHANNEL_ON; }

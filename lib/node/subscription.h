@@ -21,9 +21,8 @@
 #include "node/session.h"
 
 enum hl_channel_event {
-    HL_CHANNEL_ON,      /* confirmed: messages from here on arrive */
+    HL_CHANNEL_ON,      /* confirmed: messages from here on arrive. Again after each loss of the link */
     HL_CHANNEL_MESSAGE,
-    HL_CHANNEL_OFF,     /* the link is lost; ON follows when it is back */
     HL_CHANNEL_REFUSED  /* refused (no right): no messages, the listener must poll */
 };
 
@@ -34,7 +33,7 @@ struct hl_listener {
     struct hl_channel *channel;
     hl_channel_fn *hear;
     void *arg;
-    int may_rest; /* does not keep the link */
+    int may_rest; /* set by its owner: does not keep the link; on again with the next start */
 };
 
 struct hl_subscription {
@@ -69,7 +68,6 @@ void hl_subscription_done(struct hl_subscription *subscription); /* channels wit
 /* NULL: no memory. The listener is called from the loop only; is_on has the state now. */
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
                                      hl_channel_fn *hear, void *arg);
-void hl_listener_let_rest(struct hl_listener *listener); /* does not keep the link; on again with the next start */
 void hl_listener_close(struct hl_listener *listener); /* it gets no more calls; NULL is allowed */
 int hl_listener_is_on(const struct hl_listener *listener);
 const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);

@@ -8,8 +8,6 @@
 static struct hl_wait_link *wait_link_of(struct hl_node *link) { return (struct hl_wait_link *)(void *)link; }
 static struct hl_requests *pending_of(struct hl_wait_link *it) { return &it->node.queues[REQUEST_CONFIRMING]; }
 
-/* ---- WAIT ---- */
-
 static void encode_wait(struct hl_request *request, struct hl_command *command)
 {
     const struct hl_wait_link *wait_link = (void *)((char *)request - offsetof(struct hl_wait_link, wait));
@@ -35,31 +33,25 @@ static void ask_for_the_least(struct hl_wait_link *wait_link)
                    HL_REQUEST_URGENT | HL_REQUEST_BLOCKS);
 }
 
-/* This WAIT asked for fewer replicas or less time, and found too few. */
-static int wants_more(const struct hl_wait_link *wait_link, const struct hl_request *request,
-                      const struct hl_reply *reply)
-{
-    return reply && reply->type == HL_REPLY_INTEGER && reply->integer < request->replicas &&
-           (request->replicas > wait_link->replicas || request->timeout_ms > wait_link->timeout_ms);
-}
-
-/* Each `done` may withdraw others. */
+/* A request stays that wants more replicas or time than this WAIT, which found too few. Each `done` may withdraw
+ * others. */
 static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 {
     struct hl_wait_link *wait_link = (void *)((char *)wait - offsetof(struct hl_wait_link, wait));
     struct hl_requests *pending = pending_of(wait_link);
+    const struct hl_reply *reply = answer->reply;
     struct hl_request *request;
     TAILQ_INSERT_TAIL(pending, &wait_link->mark, entry);
     while ((request = TAILQ_FIRST(pending)) != &wait_link->mark) {
+        int is_short = reply && reply->type == HL_REPLY_INTEGER && reply->integer < request->replicas;
+        int wants_more = request->replicas > wait_link->replicas || request->timeout_ms > wait_link->timeout_ms;
         hl_node_dequeue(request);
-        if (wants_more(wait_link, request, answer->reply))
+        if (is_short && wants_more)
             hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
         else
             request->ops->done(request, answer);
     }
     TAILQ_REMOVE(pending, &wait_link->mark, entry);
-    if (TAILQ_EMPTY(pending))
-        wait_link->node.is_shut = 0;
 }
 
 void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
@@ -77,13 +69,11 @@ static void go_on(struct hl_node *link)
     struct hl_wait_link *wait_link = wait_link_of(link);
     if (hl_request_is_busy(&wait_link->wait))
         return;
-    if (TAILQ_EMPTY(pending_of(wait_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT)) /* all were withdrawn */
+    if (TAILQ_EMPTY(pending_of(wait_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT))
         link->is_shut = 0;
     else if (!TAILQ_EMPTY(pending_of(wait_link)) && !hl_node_oldest(link))
         ask_for_the_least(wait_link);
 }
-
-/* ---- the link ---- */
 
 /* A WAIT that was sent is answered "none came" right after this. */
 static void on_down(void *arg, struct hl_node *link)

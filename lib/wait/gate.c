@@ -270,7 +270,6 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         if (!HL_PLANTED(WAKE_IGNORED))
             news(gate);
         break;
-    case HL_CHANNEL_OFF: break;
     case HL_CHANNEL_REFUSED:
         gate->is_deaf = 1;
         news(gate); /* sleepers rely on messages: they poll from here on */

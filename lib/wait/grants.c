@@ -123,7 +123,6 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
             wake_all(grants);
         break;
     case HL_CHANNEL_MESSAGE: on_push(grants, message); break;
-    case HL_CHANNEL_OFF: break; /* meanwhile a waiter is skipped and keeps its place */
     case HL_CHANNEL_REFUSED:
         grants->is_refused = 1;
         wake_all(grants);
@@ -155,7 +154,7 @@ static void listen(struct hl_grants *grants)
     grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
     if (!grants->channel)
         return;
-    hl_listener_let_rest(grants->channel);
+    grants->channel->may_rest = 1;
     if (hl_listener_is_on(grants->channel)) /* it was there still, without a listener */
         wake_all(grants);
 }

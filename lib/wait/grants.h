@@ -3,7 +3,7 @@
  * hash slot with such names, at the server of that slot and in that slot, so that scripts may publish to it, and it
  * moves with its slot. Subscribed when a name is refused, because a free name needs no push; for FAIR with the first
  * handle, so that a wait need not begin with that. A channel without waiters for a minute is given up when another is
- * needed; none keeps a link up (hl_listener_let_rest).
+ * needed; none keeps a link up (may_rest).
  *
  *   push -> the wait of that id (place.h)
  *     `---> no wait has that id: it is released at once, by name and id; the next waiter does not wait for the end of

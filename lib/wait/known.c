@@ -102,7 +102,7 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
     const struct hl_terms *terms = acquire->lock->terms;
     const struct hl_gate *gate = name->gate;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(gate->left_until_us, now_us), step;
-    uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name), now_us);
+    uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name));
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
     if (gate->known == HILOCK_UNWRITABLE && guard_us)

@@ -276,7 +276,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
         hold->state != HOLD_ASKING)
         return;
-    if (terms->is_renewed && !must_confirm && !hl_node_is_guarded(node))
+    if (terms->is_renewed && !must_confirm && !hl_node_guard_left_us(node))
         deadline_us = deadline_of(place, node, push);
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (!deadline_us || hl_left_us(deadline_us, hl_now_us(node->host)) < least_us) {
