@@ -342,25 +342,21 @@ static void on_due(void *arg, uint64_t due_us)
         hl_session_break(&node->session, "a command was not answered in its time");
 }
 
-static void prepare(struct hl_node *node, struct hl_request *requests, unsigned count, const struct hl_request_ops *ops)
-{
-    for (unsigned i = 0; i < count; i++)
-        requests[i] = (struct hl_request){.ops = ops, .node = node, .timeout_ms = node->options.command_timeout_ms};
-}
-
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
     static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due, left_us};
     static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
+    uint32_t timeout_ms = options->command_timeout_ms;
     *node = (struct hl_node){.host = host, .options = *options, .events = events, .arg = arg};
-    prepare(node, node->loads, HL_SCRIPTS_MAX, &load_ops);
-    prepare(node, node->steps, HL_HANDSHAKE_STEPS, &hl_handshake_ops);
+    for (unsigned i = 0; i < HL_SCRIPTS_MAX; i++)
+        node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = timeout_ms};
+    for (unsigned i = 0; i < HL_HANDSHAKE_STEPS; i++)
+        node->steps[i] = (struct hl_request){.ops = &hl_handshake_ops, .node = node, .timeout_ms = timeout_ms};
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) == 0 &&
-        hl_subscription_init(&node->subscription, host, &node->options.session, options->command_timeout_ms,
-                             options->keepalive_ms) == 0)
+        hl_subscription_init(&node->subscription, host, &node->options.session, timeout_ms, options->keepalive_ms) == 0)
         return 0;
     hl_session_done(&node->session);
     return -1;

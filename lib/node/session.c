@@ -195,23 +195,19 @@ static void connect_next(struct hl_session *session)
         hl_session_break(session, "out of memory while connecting");
 }
 
-static void add_address(struct hl_session *session, const struct sockaddr *address)
-{
-    const void *four = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
-    const void *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    const void *from = address->sa_family == AF_INET ? four : six; /* of another family inet_ntop makes nothing */
-    char *to = session->addresses[session->addresses_count];
-    session->addresses_count += inet_ntop(address->sa_family, from, to, HL_ADDRESS_MAX) != NULL;
-}
-
 static void on_resolved(const struct sockaddr *const *addresses, size_t count, const char *error, void *arg)
 {
     struct hl_session *session = arg;
     struct hl_host *host = session->host;
     hl_host_enter(host);
     session->query = NULL;
-    for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++)
-        add_address(session, addresses[i]);
+    for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++) {
+        const void *four = &((const struct sockaddr_in *)(const void *)addresses[i])->sin_addr;
+        const void *six = &((const struct sockaddr_in6 *)(const void *)addresses[i])->sin6_addr;
+        int family = addresses[i]->sa_family; /* of another one inet_ntop makes nothing */
+        char *to = session->addresses[session->addresses_count];
+        session->addresses_count += inet_ntop(family, family == AF_INET ? four : six, to, HL_ADDRESS_MAX) != NULL;
+    }
     if (session->addresses_count)
         connect_next(session);
     else {

@@ -34,15 +34,6 @@ static void tell(struct hl_channel *channel, enum hl_channel_event event, const 
     }
 }
 
-static void remove_listener(struct hl_listener *listener)
-{
-    struct hl_subscription *subscription = listener->channel->subscription;
-    if (subscription->next == listener)
-        subscription->next = TAILQ_NEXT(listener, entry);
-    TAILQ_REMOVE(&listener->channel->listeners, listener, entry);
-    hl_memory_free(&subscription->host->memory, listener);
-}
-
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
 static int is_beat(const struct hl_channel *channel) { return channel == channel->subscription->beat; }
 
@@ -50,8 +41,6 @@ static void forget(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
     hl_table_remove(&subscription->channels, &channel->entry);
-    while (is_wanted(channel))
-        remove_listener(TAILQ_FIRST(&channel->listeners));
     hl_memory_free(&subscription->host->memory, channel);
 }
 
@@ -318,8 +307,12 @@ void hl_subscription_done(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry;
     hl_session_done(&subscription->session);
-    while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL)
-        forget((void *)entry);
+    while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL) {
+        struct hl_channel *channel = (void *)entry;
+        while (is_wanted(channel))
+            hl_listener_close(TAILQ_FIRST(&channel->listeners));
+        forget(channel);
+    }
 }
 
 int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
@@ -350,11 +343,16 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
 void hl_listener_close(struct hl_listener *listener)
 {
     struct hl_channel *channel = listener ? listener->channel : NULL;
+    struct hl_subscription *subscription;
     if (!listener)
         return;
-    remove_listener(listener);
+    subscription = channel->subscription;
+    if (subscription->next == listener)
+        subscription->next = TAILQ_NEXT(listener, entry);
+    TAILQ_REMOVE(&channel->listeners, listener, entry);
+    hl_memory_free(&subscription->host->memory, listener);
     if (!is_wanted(channel))
-        look_again(channel->subscription);
+        look_again(subscription);
 }
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }
