@@ -90,19 +90,10 @@ static void settle(struct hl_channel *channel)
 static void settle_all(struct hl_subscription *subscription)
 {
     struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
-    subscription->again_us = 0;
     while ((entry = next) != NULL) {
         next = hl_table_next(&subscription->channels, entry);
         settle((void *)entry);
     }
-}
-
-/* Soon, and at all channels: few at a time change, and one that is wanted again by then need not be asked for. */
-static void look_again(struct hl_subscription *subscription)
-{
-    if (!subscription->again_us)
-        subscription->again_us = hl_now_us(subscription->host) + AGAIN_US;
-    hl_session_watch(&subscription->session, subscription->again_us);
 }
 
 static void report_once(struct hl_channel *channel, const struct hl_reply *refusal)
@@ -140,7 +131,7 @@ static void on_misplaced(struct hl_channel *channel)
     channel->state = CHANNEL_OFF;
     if (!is_wanted(channel))
         forget(channel);
-    look_again(subscription);
+    hl_session_watch(&subscription->session, hl_now_us(subscription->host) + AGAIN_US);
     subscription->on_misplaced(subscription->misplaced_arg);
 }
 
@@ -225,7 +216,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                      .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
 }
 
-/* Time for the earliest of: an overdue answer, the next look at all channels, the next keep-alive. After a silence: if
+/* Time for the earliest of: an overdue answer, a look at all channels, the next keep-alive. After a silence: if
  * an answer is overdue the link is given up; if nothing was asked, it asks. */
 static void on_due(void *arg, uint64_t due_us)
 {
@@ -235,10 +226,7 @@ static void on_due(void *arg, uint64_t due_us)
     uint64_t timeout_us = subscription->timeout_us;
     const struct hl_channel *oldest;
     (void)due_us;
-    if (subscription->again_us && subscription->again_us <= now_us)
-        settle_all(subscription);
-    else if (subscription->again_us)
-        hl_session_watch(session, subscription->again_us);
+    settle_all(subscription);
     oldest = TAILQ_FIRST(&subscription->sent);
     if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
         hl_session_break(session, "a subscription was not answered in its time");
@@ -339,7 +327,7 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
     return listener;
 }
 
-/* Sends nothing: in a forked child the parent shares the link. */
+/* Sends nothing: in a forked child the parent shares the link. And a channel may be wanted again in a moment. */
 void hl_listener_close(struct hl_listener *listener)
 {
     struct hl_channel *channel = listener ? listener->channel : NULL;
@@ -352,7 +340,7 @@ void hl_listener_close(struct hl_listener *listener)
     TAILQ_REMOVE(&channel->listeners, listener, entry);
     hl_memory_free(&subscription->host->memory, listener);
     if (!is_wanted(channel))
-        look_again(subscription);
+        hl_session_watch(&subscription->session, hl_now_us(subscription->host) + AGAIN_US);
 }
 
 const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }

@@ -44,7 +44,6 @@ struct hl_subscription {
     uint64_t active_us, timeout_us, keepalive_us;
     void (*on_misplaced)(void *arg); /* this server does not have a channel's slot, or no longer. Set if is_sharded */
     void *misplaced_arg;
-    uint64_t again_us;        /* when to look at all channels: some are unwanted, or have moved; 0: never */
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
