@@ -52,8 +52,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
 
 int hl_member_is_able(const struct hl_member *member)
 {
-    const struct hl_group *group = member->group;
-    return hl_node_is_able(hl_member_node(member), hl_members_patience_us(group));
+    return hl_node_is_able(hl_member_node(member), hl_members_patience_us(member->group));
 }
 
 hilock_status hl_member_ask(struct hl_member *member, int is_try)
