@@ -9,10 +9,8 @@
 #include "client/deployment.h"
 #include "client/options.h"
 #include "group/group.h"
-#include "hold/belief.h"
 #include "hold/ending.h"
 #include "hold/hold.h"
-#include "hold/recent.h"
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
@@ -120,7 +118,8 @@ static void on_leave(void *arg)
 
 static void verify(struct hl_hold *hold, void *node)
 {
-    if (node ? hl_hold_is_at(hold, node) : hl_hold_has_moved(hold))
+    struct hl_node *present = hl_name_node(hl_hold_core(hold), hold->name), *asked = hold->request.node;
+    if (node ? present == node : !asked || hl_node_parent(asked) != present)
         hl_watchdog_verify(hold, (uint64_t)hl_hold_core(hold)->live_holds * VERIFY_STEP_US);
 }
 
@@ -130,7 +129,7 @@ static void on_node_up(void *arg, struct hl_node *node)
     struct hilock_client *client = arg;
     hl_hold_each_held(&client->core, verify, node);
     hl_gates_retry(&client->core, node);
-    hl_recent_repeat(&client->core);
+    hl_endings_repeat(&client->core);
     hl_groups_node(&client->core, 1);
 }
 
@@ -142,7 +141,7 @@ static void on_moved(void *arg, int is_failover)
     hl_grants_follow(&client->core);
     hl_gates_retry(&client->core, NULL);
     if (is_failover)
-        hl_recent_repeat(&client->core);
+        hl_endings_repeat(&client->core);
 }
 
 /* Each pending request gets its own answer. */
@@ -157,7 +156,7 @@ static void lose(struct hl_hold *hold, void *core)
     if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
         return;
     if (hl_hold_is_told(hold))
-        hl_belief_lose(core, hold, HILOCK_REASON_CLOSING);
+        hl_watchdog_lose(core, hold, HILOCK_REASON_CLOSING);
 }
 
 static void on_close_timer(void *arg)

@@ -43,7 +43,7 @@ struct hl_core {
     struct hl_table slot_grants;         /* wait/grants.c: by slot */
     struct hl_terms *queue_terms;        /* whose scripts release unknown grants, referenced. NULL: no queue was used */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */
-    struct hl_recent *recent;            /* hold/recent.c; NULL: none yet */
+    struct hl_recent *recent;            /* hold/ending.c; NULL: none yet */
     void *shortage_timer;                /* wait/gate.c */
     int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */

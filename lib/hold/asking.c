@@ -11,8 +11,6 @@
 #include "hold/watchdog.h"
 #include "node/wait_link.h"
 
-/* ---- what a request says ---- */
-
 static struct hl_hold *hold_of(struct hl_request *request)
 {
     return (struct hl_hold *)(void *)((char *)request - offsetof(struct hl_hold, request));
@@ -114,8 +112,6 @@ static void encode(struct hl_request *request, struct hl_command *command)
     }
 }
 
-/* ---- the answers until it is held ---- */
-
 static void ask(struct hl_hold *hold, enum hl_way way)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -139,48 +135,16 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
 {
     uint64_t from_us = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? hl_now_us(&hl_hold_core(hold)->host)
         : hold->request.sent_us;
-    hold->kept = KEPT_OURS;
     hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);
     if (!hold->terms->replicas || HL_PLANTED(REPLICAS_TOLD_EARLY)) {
+        hold->kept = KEPT_OURS;
         report(hold, said);
-        return;
+    } else {
+        hold->ask = ASK_CONFIRM;
+        hl_wait_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
     }
-    hold->kept = KEPT_MAYBE;
-    hold->ask = ASK_CONFIRM;
-    hl_wait_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
-}
-
-/* The clock sample was old, or the command took very long to arrive: ask once more with the server's time from the
- * refusal. */
-static void on_late(struct hl_hold *hold, const struct hl_response *said)
-{
-    static const char words[] = "the request reached the store later than it may run";
-    hl_handshake_learn_time(hold->request.node, said->server_us, hold->request.sent_us);
-    if (hold->way != WAY_AGAIN)
-        ask(hold, WAY_AGAIN);
-    else
-        report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-                                           .quote = words, .quote_length = sizeof words - 1});
-}
-
-/* After the store's definite no the id is not there, unless an earlier request of it went unanswered and may still run.
- * A lasting error (a missing right) may have stopped the script halfway: the id is released for safety. */
-static void on_asked(struct hl_hold *hold, const struct hl_reply *reply)
-{
-    struct hl_response said = hl_hold_read(hold, reply);
-    if (hl_hold_is_cleared_by(hold, &said))
-        hold->kept = KEPT_NOTHING;
-    hold->is_queued |= said.position != 0;
-    if (said.result == HL_YES)
-        on_granted(hold, &said);
-    else if (said.result == HL_AGAIN)
-        ask(hold, WAY_SECOND);
-    else if (said.result == HL_LATE)
-        on_late(hold, &said);
-    else
-        report(hold, &said);
 }
 
 /* The answer to WAIT. */
@@ -206,23 +170,40 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     report(hold, &said);
 }
 
-/* Without an answer, a grant that waits for replicas is at the store, even if its request never leaves again. */
-static void on_answered(struct hl_hold *hold, const struct hl_answer *answer)
+/* Without an answer, a grant that waits for replicas is at the store, even if its request never leaves again. After the
+ * store's definite no the id is not there, unless an earlier request of it went unanswered and may still run. A lasting
+ * error (a missing right) may have stopped the script halfway: the id is released for safety. LATE: the clock sample
+ * was old, or the command took very long to arrive; it is asked once more with the server's time from the refusal. */
+static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    if (answer->reply && hold->ask == ASK_CONFIRM)
-        on_confirmed(hold, answer->reply);
-    else if (answer->reply)
-        on_asked(hold, answer->reply);
-    else {
+    static const char late[] = "the request reached the store later than it may run";
+    struct hl_response said;
+    if (!reply) {
         if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             hold->kept = KEPT_NOTHING;
         else if (hold->ask == ASK_ACQUIRE || !HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN))
             hl_ending_haunt(hold);
         report(hold, NULL);
+        return;
     }
+    said = hl_hold_read(hold, reply);
+    if (hl_hold_is_cleared_by(hold, &said))
+        hold->kept = KEPT_NOTHING;
+    hold->is_queued |= said.position != 0;
+    if (said.result == HL_LATE)
+        hl_handshake_learn_time(hold->request.node, said.server_us, hold->request.sent_us);
+    if (said.result == HL_YES)
+        on_granted(hold, &said);
+    else if (said.result == HL_AGAIN)
+        ask(hold, WAY_SECOND);
+    else if (said.result == HL_LATE && hold->way != WAY_AGAIN)
+        ask(hold, WAY_AGAIN);
+    else if (said.result == HL_LATE)
+        report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+                                           .quote = late, .quote_length = sizeof late - 1});
+    else
+        report(hold, &said);
 }
-
-/* ---- who gets an answer, or an alarm ---- */
 
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
@@ -232,7 +213,12 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         hl_hold_unsent(hold);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
-    case HOLD_ASKING: on_answered(hold, answer); break;
+    case HOLD_ASKING:
+        if (answer->reply && hold->ask == ASK_CONFIRM)
+            on_confirmed(hold, answer->reply);
+        else
+            on_answered(hold, answer->reply);
+        break;
     case HOLD_HELD:
         if (hold->ask == ASK_ACQUIRE)
             hl_hold_core(hold)->owner->crossed(hold, answer);
@@ -255,7 +241,7 @@ static void on_alarm(struct hl_alarm *alarm)
     case HOLD_IDLE:
     case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;
     case HOLD_HELD: hl_watchdog_tick(hold); break;
-    case HOLD_ENDING: hl_ending_tick(hold); break;
+    case HOLD_ENDING: hl_ending_go_on(hold); break;
     }
 }
 

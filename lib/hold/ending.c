@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ending - see ending.h. The alarm has four uses: a release's outcome becomes unknown, the next try after an error, the
  * second release of an id whose acquire may still run, the end of the lease. Each time everything that is not done is
- * tried again. */
+ * tried again. Acknowledged releases are in a ring: a new one replaces the oldest. */
 #include "hold/ending.h"
 
 #include "base/plant.h"
@@ -9,6 +9,17 @@
 #include "hold/extend.h"
 #include "hold/messages.h"
 #include "hold/validity.h"
+
+enum { RECENT_MAX = 1024 };
+
+struct hl_recent {
+    unsigned next;
+    struct released {
+        struct hl_name *name;   /* NULL: none; referenced */
+        struct hl_terms *terms; /* referenced */
+        uint64_t id, at_us;
+    } ring[RECENT_MAX];
+};
 
 /* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
 static uint64_t over_us(const struct hl_hold *hold)
@@ -35,16 +46,6 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
     uint64_t over = over_us(hold), unknown = unknown_us(hold);
     at_us = over < at_us ? over : at_us;
     hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
-}
-
-static void release(struct hl_hold *hold)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
-        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
-            hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
-    hold->ask = ASK_RELEASE;
-    hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
 /* After the first answer, or without a release, siblings may ask for the name again. */
@@ -153,7 +154,10 @@ static void finish(struct hl_hold *hold)
  * that. */
 void hl_ending_go_on(struct hl_hold *hold)
 {
+    struct hl_core *core = hl_hold_core(hold);
     int has_lapsed = is_over(hold);
+    if (hl_now_us(&core->host) >= unknown_us(hold))
+        hl_ending_answer(hold, HILOCK_UNKNOWN);
     if (has_lapsed) {
         (void)hl_node_withdraw(&hold->request);
         hl_hold_wake_at(hold, UINT64_MAX);
@@ -161,20 +165,28 @@ void hl_ending_go_on(struct hl_hold *hold)
         sleep_until(hold, UINT64_MAX);
     if (hl_request_is_busy(&hold->request) || (hold->notice.pending & REPORT_LOST))
         return;
-    if (hold->kept == KEPT_NOTHING || has_lapsed)
+    if (hold->kept == KEPT_NOTHING || has_lapsed) {
         finish(hold);
-    else
-        release(hold);
+        return;
+    }
+    if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
+        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
+            hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
+    hold->ask = ASK_RELEASE;
+    hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-void hl_ending_begin(struct hl_hold *hold, uint64_t now_us)
+void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
 {
+    struct hl_core *core = hl_hold_core(hold);
     struct hl_name *name = hold->name;
     int was_holder = name->hold == hold;
     hold->state = HOLD_ENDING;
+    hold->end = (uint8_t)end;
+    core->unheld += end == END_UNHELD;
     if (hl_hold_is_told(hold))
         hl_validity_follow(hold->lock);
-    hold->since_us = now_us;
+    hold->since_us = hl_now_us(&core->host);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
         hl_hold_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
@@ -187,24 +199,15 @@ void hl_ending_begin(struct hl_hold *hold, uint64_t now_us)
     hl_ending_go_on(hold);
 }
 
-void hl_ending_give_up(struct hl_hold *hold)
-{
-    hold->lock = NULL;
-    hold->end = END_UNHELD;
-    hl_hold_core(hold)->unheld++;
-    hl_ending_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
-}
-
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);
     if (!hold)
         return 0;
     hold->id = id;
-    hold->end = (uint8_t)end;
     hold->kept = KEPT_MAYBE;
     hold->is_queued = lock->terms->kind->has_queue != 0;
-    hl_ending_begin(hold, hl_now_us(&core->host));
+    hl_ending_begin(hold, end);
     return 1;
 }
 
@@ -220,6 +223,33 @@ static void trace_fault(const struct hl_hold *hold, const char *detail)
              &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node), .detail = detail});
 }
 
+static void forget(struct hl_core *core, struct released *released)
+{
+    if (!released->name)
+        return;
+    hl_name_unref(core, &core->host.memory, released->name);
+    hl_terms_unref(released->terms);
+    released->name = NULL;
+}
+
+static void remember(const struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    struct released *released;
+    if (!(core->route->ops->can_forget || hold->terms->kind->has_queue))
+        return;
+    if (!core->recent)
+        core->recent = hl_memory_new(&core->host.memory, sizeof *core->recent);
+    if (!core->recent)
+        return;
+    released = &core->recent->ring[core->recent->next];
+    core->recent->next = (core->recent->next + 1) % RECENT_MAX;
+    forget(core, released);
+    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us};
+    hold->name->refs++;
+    hold->terms->refs++;
+}
+
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -229,7 +259,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int is_to_be_gone = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us && is_to_be_gone);
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
-    core->owner->acknowledged(hold);
+    remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
     if (said->was_unheard && !core->is_unheard_told) /* reported once, until a message is not refused */
@@ -246,31 +276,25 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
         sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
 }
 
-/* Reported once: it is tried again several times a lease. */
-static void on_fault(struct hl_hold *hold, const struct hl_response *said)
-{
-    struct hl_text why;
-    hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
-                hl_name_quoted(hold->name).bytes,
-                hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length).bytes);
-    if (hold->is_awaited)
-        trace_fault(hold, why.bytes);
-    if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
-        hold->kept = KEPT_NOTHING;
-    hear(hold);
-    sleep_until(hold, again_us(hold));
-}
-
 static void released(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = hl_hold_read(hold, reply);
+    struct hl_text why;
     /* an id that the second way did not find may be in the queue, unless a key of another type has its name */
     int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
     hold->way = said.result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
-    if (said.result == HL_FAULT)
-        on_fault(hold, &said);
-    else if (said.result != HL_AGAIN)
+    if (said.result == HL_FAULT) {
+        hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
+                    hl_name_quoted(hold->name).bytes,
+                    hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+        if (hold->is_awaited) /* reported once: it is tried again several times a lease */
+            trace_fault(hold, why.bytes);
+        if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
+            hold->kept = KEPT_NOTHING;
+        hear(hold);
+        sleep_until(hold, again_us(hold));
+    } else if (said.result != HL_AGAIN)
         on_gone(hold, &said, is_half_said);
     else if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
         hl_ending_go_on(hold);
@@ -300,49 +324,69 @@ static void take_up(struct hl_hold *hold)
     hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
 }
 
-/* If refused it left nothing; else its id is released. */
-static void acquired(struct hl_hold *hold, const struct hl_reply *reply)
+/* If refused it left nothing; else its id is released. said NULL: no answer */
+static void acquired(struct hl_hold *hold, const struct hl_response *said)
 {
-    struct hl_response said = hl_hold_read(hold, reply);
     int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold);
-    hold->is_queued |= said.position != 0;
-    if (said.result == HL_YES && !is_kept) {
-        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
-        take_up(hold);
-        if (HL_PLANTED(R4_NO_UNDO))
-            hold->kept = KEPT_NOTHING;
-    } else if (said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
-        hold->kept = KEPT_NOTHING;
-}
-
-static void renewed(struct hl_hold *hold, const struct hl_reply *reply)
-{
-    enum hl_result verdict = hl_hold_read(hold, reply).result;
-    int is_late = verdict == HL_YES && is_over(hold);
-    if (verdict == HL_NO)
-        hl_hold_not_ours(hold);
-    else if (is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
-        take_up(hold);
-}
-
-void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
-{
-    if (hold->ask == ASK_RENEW && answer->reply)
-        renewed(hold, answer->reply);
-    else if (hold->ask == ASK_ACQUIRE && answer->was_sent && answer->reply)
-        acquired(hold, answer->reply);
-    else if (hold->ask == ASK_ACQUIRE && answer->was_sent) {
+    if (!said) {
         hl_ending_haunt(hold);
         take_up(hold);
         if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             hold->kept = KEPT_NOTHING;
+        return;
     }
+    hold->is_queued |= said->position != 0;
+    if (said->result == HL_YES && !is_kept) {
+        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
+        take_up(hold);
+        if (HL_PLANTED(R4_NO_UNDO))
+            hold->kept = KEPT_NOTHING;
+    } else if (said->result != HL_FAULT && hl_hold_is_cleared_by(hold, said))
+        hold->kept = KEPT_NOTHING;
+}
+
+void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    struct hl_response said = {.result = HL_FAULT};
+    int is_late;
+    if (answer->reply)
+        said = hl_hold_read(hold, answer->reply);
+    is_late = said.result == HL_YES && is_over(hold) && hold->ask == ASK_RENEW;
+    if (hold->ask == ASK_ACQUIRE && answer->was_sent)
+        acquired(hold, answer->reply ? &said : NULL);
+    else if (hold->ask == ASK_RENEW && said.result == HL_NO)
+        hl_hold_not_ours(hold);
+    else if (is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
+        take_up(hold);
     hl_ending_go_on(hold);
 }
 
-void hl_ending_tick(struct hl_hold *hold)
+/* Its server is another one, or another run, than the one that acknowledged it; and its lease and its place in a queue
+ * have not ended yet at a server where they came back. */
+static int may_be_back(struct hl_core *core, const struct released *released)
 {
-    if (hl_now_us(&hl_hold_core(hold)->host) >= unknown_us(hold))
-        hl_ending_answer(hold, HILOCK_UNKNOWN);
-    hl_ending_go_on(hold);
+    const struct hl_node *node = hl_name_node(core, released->name);
+    int is_another = node->moved_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
+    uint64_t queue_ms = released->terms->kind->has_queue ? HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS : 0;
+    uint64_t lasts_us = hl_terms_lease_us(released->terms) + queue_ms * 1000;
+    int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);
+    return is_unknown && released->at_us + lasts_us >= hl_now_us(&core->host);
+}
+
+void hl_endings_repeat(struct hl_core *core)
+{
+    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
+        struct released *released = &core->recent->ring[i];
+        const struct hilock_lock some = {.terms = released->terms, .name = released->name};
+        if (some.name && may_be_back(core, released) && hl_ending_of(core, &some, released->id, END_REPEATED))
+            forget(core, released); /* else without memory: when a link comes up again */
+    }
+}
+
+void hl_endings_forget(struct hl_core *core)
+{
+    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++)
+        forget(core, &core->recent->ring[i]);
+    hl_memory_free(&core->host.memory, core->recent);
+    core->recent = NULL;
 }

@@ -25,7 +25,6 @@ int hl_extend_is_pending(const struct hl_hold *hold) { return first_pending(hold
 uint32_t hl_extend_round(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, reach_us;
-    uint32_t left_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
     struct hl_extend *first = first_pending(hold);
     for (struct hl_extend *extend = first; extend; extend = TAILQ_NEXT(extend, entry)) {
@@ -36,12 +35,10 @@ uint32_t hl_extend_round(struct hl_hold *hold)
     reach_us = now_us + lease_us + hl_lease_drift_us(lease_us);
     if (first && reach_us > hold->reach_us)
         hold->reach_us = reach_us;
-    if (longest_ms)
-        return longest_ms;
-    return left_ms ? left_ms : 1;
+    if (!longest_ms)
+        longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
+    return longest_ms ? longest_ms : 1;
 }
-
-/* ---- answers ---- */
 
 static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
 {
@@ -64,8 +61,17 @@ void hl_extend_answered(struct hl_hold *hold, hilock_status status, const char *
 static void expire(struct hl_core *core, struct hl_call *call)
 {
     struct hl_extend *extend = (struct hl_extend *)(void *)call;
+    struct hl_quoted name = hl_name_quoted(call->lock->name);
+    const struct hl_node *node = hl_name_node(core, call->lock->name);
+    uint32_t waited_ms = core->limits.command_timeout_ms;
     struct hl_text why;
-    hl_message_of_silence(core, call->lock->name, extend->attempts, &why);
+    if (extend->attempts)
+        hl_text_set(&why,
+                    "no answer from %s within %u ms: \"%s\" may or may not be extended; what was left of it counts",
+                    hl_node_name(node), waited_ms, name.bytes);
+    else
+        hl_text_set(&why, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
+                    waited_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent", name.bytes);
     decide(core, extend, extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE, why.bytes, 0);
 }
 
@@ -88,13 +94,11 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_extend *extend = (struct hl_extend *)(void *)notice;
-    if (!extend->has_ended)
+    if (extend->status != HILOCK_LOST)
         TAILQ_REMOVE(&extend->call.lock->side->extends, extend, entry);
     hl_memory_free(&core->host.memory, extend->detail);
     hl_callback_free(core, &extend->call);
 }
-
-/* ---- the begin, the end ---- */
 
 hilock_status hl_extend_begin(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                               hilock_result_fn *on_result, void *user)
@@ -115,7 +119,6 @@ void hl_extend_end(struct hl_core *core, struct hilock_lock *lock, int is_loss)
     struct hl_extend *extend;
     while (lock->side && (extend = TAILQ_FIRST(&lock->side->extends)) != NULL) {
         TAILQ_REMOVE(&lock->side->extends, extend, entry);
-        extend->has_ended = 1;
         decide(core, extend, HILOCK_LOST, NULL, is_loss);
     }
 }

@@ -16,9 +16,8 @@
 
 struct hl_extend {
     struct hl_call call;
-    TAILQ_ENTRY(hl_extend) entry; /* in its handle's side, until it is reported or the hold has ended */
+    TAILQ_ENTRY(hl_extend) entry; /* in its handle's side, until it is reported or the hold has ended: LOST */
     uint32_t lease_ms, attempts; /* attempts: rounds that left since it was accepted */
-    int has_ended;               /* the hold */
     hilock_status status;        /* decided */
     char *detail;                /* decided; NULL: the status' own sentence */
 };

@@ -47,16 +47,6 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
     hold->due_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
-int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node)
-{
-    return hl_name_node(hl_hold_core(hold), hold->name) == node;
-}
-
-int hl_hold_has_moved(const struct hl_hold *hold)
-{
-    return !hold->request.node || hl_node_parent(hold->request.node) != hl_name_node(hl_hold_core(hold), hold->name);
-}
-
 /* A renewal under way proves nothing yet. */
 int hl_hold_is_adrift(const struct hl_hold *hold)
 {
@@ -119,8 +109,6 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
             visit(hold, arg);
     }
 }
-
-/* ---- what answers prove ---- */
 
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply)
 {

@@ -37,7 +37,7 @@ enum hl_way { /* of the latest request */
 enum hl_end { /* why it is ENDING; of a release how far it has come, in this order */
     END_QUIET,     /* lost, or undone: nobody waits for an answer */
     END_UNHELD,    /* its grant was never reported: it is in core->unheld */
-    END_REPEATED,  /* its release had been acknowledged, and may be lost (recent.c) */
+    END_REPEATED,  /* its release had been acknowledged, and may be lost */
     END_RELEASED,  /* by its user, and not answered */
     END_OK,        /* answered, from here on */
     END_LOST,
@@ -102,7 +102,6 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*regain)(struct hl_acquire *acquire);   /* its hold is HELD and never reported: belief in it has ended */
     void (*resume)(struct hl_acquire *acquire);   /* the alarm of its hold, until that is held */
     void (*freed)(struct hl_name *name);    /* the first answer to its release, or there will be none */
-    void (*acknowledged)(const struct hl_hold *hold); /* the store has answered its release */
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
@@ -122,8 +121,6 @@ uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: t
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* tokens that its acquire reserves for later turns */
 int hl_hold_is_confirming(const struct hl_hold *hold); /* it is granted, and replicas have not confirmed it yet */
 int hl_hold_is_blank(const struct hl_hold *hold);  /* nothing of it is at the store or on the wire */
-int hl_hold_is_at(const struct hl_hold *hold, const struct hl_node *node); /* as the route has it */
-int hl_hold_has_moved(const struct hl_hold *hold); /* its latest request went to another node than its present one */
 int hl_hold_is_adrift(const struct hl_hold *hold); /* its latest request went over an older link, or to another
                                                       server */
 

@@ -35,7 +35,6 @@ void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct
     const struct hl_quoted name = hl_name_quoted(hold->name);
     const struct hl_node *node = hl_name_node(core, hold->name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    uint32_t late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us));
     switch ((hilock_lost_reason)hold->reason) {
     case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
     case HILOCK_REASON_TAKEN:
@@ -52,7 +51,7 @@ void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct
         break;
     case HILOCK_REASON_SUSPENDED:
         hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"",
-                    late_ms, name.bytes);
+                    hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)), name.bytes);
         break;
     case HILOCK_REASON_HOLD_MAX:
         hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", name.bytes,
@@ -62,34 +61,6 @@ void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct
         hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", name.bytes);
         break;
     }
-}
-
-void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text)
-{
-    hl_text_set(text, status == HILOCK_LOST
-                ? "the store no longer had our hold of \"%s\" when the release arrived; work done under it may have "
-                  "overlapped"
-                : "the release of \"%s\" was not answered; it is repeated until its lease has run out",
-                hl_name_quoted(hold->name).bytes);
-}
-
-void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text)
-{
-    hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", with no command",
-                hl_name_quoted(name).bytes);
-}
-
-void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, unsigned asked, struct hl_text *text)
-{
-    const struct hl_node *node = hl_name_node(core, name);
-    if (asked)
-        hl_text_set(text,
-                    "no answer from %s within %u ms: \"%s\" may or may not be extended; what was left of it counts",
-                    hl_node_name(node), core->limits.command_timeout_ms, hl_name_quoted(name).bytes);
-    else
-        hl_text_set(text, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
-                    core->limits.command_timeout_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent",
-                    hl_name_quoted(name).bytes);
 }
 
 void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
@@ -102,12 +73,4 @@ void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, stru
         hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name.bytes, waited_ms);
     else
         hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);
-}
-
-void hl_message_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
-{
-    uint64_t now_us = hl_now_us(&core->host);
-    hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", hold->failures,
-                hl_name_quoted(hold->name).bytes, hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
-                hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
 }

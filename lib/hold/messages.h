@@ -14,12 +14,6 @@ struct hl_text hl_message_of_server(const struct hl_core *core, const char *quot
 void hl_message_of_refusal(struct hl_core *core, const struct hl_name *name, const struct hl_kind *kind,
                          hilock_status status, const char *note, struct hl_text *text);
 void hl_message_of_loss(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
-/* an extend's time is over */
-void hl_message_of_silence(struct hl_core *core, const struct hl_name *name, unsigned asked, struct hl_text *text);
-void hl_message_of_release(const struct hl_hold *hold, hilock_status status, struct hl_text *text); /* LOST, UNKNOWN */
-/* the answer to the release of a hold that was handed on */
-void hl_message_of_handing_on(const struct hl_name *name, struct hl_text *text);
 void hl_message_of_settling(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text); /* was UNKNOWN */
-void hl_message_of_renewals(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
 
 #endif

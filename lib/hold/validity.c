@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* validity - see validity.h.
  *
- * Memory orders. The deadline carries no other data with it: each value is true by itself, so no reader needs what was
- * written before it. The load is an acquire so that the clock is read after it: an old clock with a new deadline would
- * promise too much; the other way round it promises too little. The store is a release so that nothing that led to it
- * can seem to come later. The store of 0 must also be visible before anyone can learn of the lock's release; between
- * the two is a system call that hands bytes to the kernel. A reader that checked just before the end acts on an answer
- * that was true then: fencing tokens protect against that. */
+ * Memory orders. Each value of the deadline is true by itself, so no reader needs what was written before it. The load
+ * is an acquire so that the clock is read after it: an old clock with a new deadline would promise too much; the other
+ * way round it promises too little. The store is a release so that nothing that led to it can seem to come later. The
+ * store of 0 must also be visible before anyone can learn of the lock's release; between the two is a system call. A
+ * reader that checked just before the end acts on an answer that was true then: fencing tokens protect against that. */
 #include "hold/validity.h"
 
 #include "base/plant.h"
@@ -18,30 +17,26 @@ static void set(struct hilock_validity *validity, uint64_t ends_us)
         atomic_store_explicit(&validity->ends_us, ends_us, memory_order_release);
 }
 
-static struct hilock_validity *validity_new(struct hl_core *core)
-{
-    struct hilock_validity *validity = hl_memory_new(&core->host.memory, sizeof *validity);
-    if (!validity)
-        return NULL;
-    atomic_init(&validity->refs, 1);
-    atomic_init(&validity->ends_us, 0);
-    validity->now_us = core->host.loop.now_us;
-    validity->clock = core->host.loop.clock;
-    validity->cell = core->cell;
-    hl_cell_ref(validity->cell);
-    return validity;
-}
-
 struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
 {
+    struct hl_core *core = lock->terms->cell->core;
     struct hl_side *side = hl_lock_side(lock);
-    if (side && !side->validity)
-        side->validity = validity_new(lock->terms->cell->core);
-    if (!side || !side->validity)
+    struct hilock_validity *validity = side ? side->validity : NULL;
+    if (side && !validity)
+        validity = side->validity = hl_memory_new(&core->host.memory, sizeof *validity);
+    if (!validity)
         return NULL;
+    if (!validity->cell) { /* a new one: of zeroes */
+        atomic_init(&validity->refs, 1);
+        atomic_init(&validity->ends_us, 0);
+        validity->now_us = core->host.loop.now_us;
+        validity->clock = core->host.loop.clock;
+        validity->cell = core->cell;
+        hl_cell_ref(validity->cell);
+    }
     hl_validity_follow(lock);
-    hl_validity_ref(side->validity);
-    return side->validity;
+    hl_validity_ref(validity);
+    return validity;
 }
 
 void hl_validity_follow(const struct hilock_lock *lock)

@@ -5,19 +5,91 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "hold/belief.h"
+#include "hold/ending.h"
 #include "hold/extend.h"
 #include "hold/messages.h"
 #include "hold/validity.h"
 
-/* A pushed grant has no send of its own to count from: two thirds of its window before the end. */
-static uint64_t renewal_us(const struct hl_hold *hold)
+/* The time that the latest grant or renewal gave. */
+static uint64_t stood_us(const struct hl_hold *hold)
 {
-    if (!hold->terms->is_renewed)
-        return UINT64_MAX;
-    if (hold->is_windowed)
-        return hl_left_us(hl_hold_deadline_us(hold), hl_belief_stood_us(hold) / 3 * 2);
-    return hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms));
+    return hold->is_windowed ? (uint64_t)hl_terms_window_ms(hold->terms) * 1000 : hl_terms_lease_us(hold->terms);
+}
+
+/* Until then, or until the end of belief. */
+static void sleep_until(struct hl_hold *hold, uint64_t next_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t ends_us = hl_hold_ends_us(hold);
+    if (ends_us < core->earliest_us) /* nearer than before, if another program has shortened the lease */
+        core->earliest_us = ends_us;
+    hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
+}
+
+void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
+{
+    struct hl_text detail;
+    hold->reason = (uint8_t)reason;
+    hl_message_of_loss(core, hold, &detail);
+    hl_terms_trace(hold->terms, HL_HOLD_LOST,
+                   &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
+                                     .detail = detail.bytes, .token = hl_hold_token(hold),
+                                     .waited_us = hl_now_us(&core->host) - hold->since_us});
+    hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
+    if (!HL_PLANTED(LOSS_UNTOLD))
+        hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
+    hl_ending_begin(hold, END_QUIET);
+}
+
+void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    if (hl_hold_is_told(hold))
+        hl_watchdog_lose(core, hold, reason);
+    else
+        core->owner->regain(hold->lock->acquire);
+}
+
+/* Checks now. 1: it is lost; a report is pending, or its owner was notified.
+ * EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the
+ * deadline was not done by then (every loop is a little late), or if the loop stood still for long at the deadline
+ * itself. */
+static int has_ended(struct hl_hold *hold)
+{
+    const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
+    int is_expired = deadline_us <= now_us;
+    int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
+    int missed_its_turn = hold->due_us && hold->due_us < deadline_us &&
+        now_us - hold->due_us > stood_us(hold) / 6 && hold->terms->is_renewed;
+    int was_still = missed_its_turn || now_us - deadline_us > stall_us;
+    if (hl_hold_ends_us(hold) > now_us || is_ignored)
+        return 0;
+    hl_watchdog_end(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
+                    : was_still ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
+    return 1;
+}
+
+static void sweep(struct hl_hold *hold, void *now_us)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold);
+    if (ends_us <= *(const uint64_t *)now_us)
+        (void)has_ended(hold);
+    else if (ends_us < core->earliest_us)
+        core->earliest_us = ends_us;
+}
+
+/* Runs before every delivery, and searches only if a hold may have expired: earliest_us is never later than the first
+ * end (hold_max is at least a lease). */
+uint64_t hl_watchdog_sweep(struct hl_core *core)
+{
+    uint64_t now_us = hl_now_us(&core->host);
+    if (now_us < core->earliest_us || HL_PLANTED(R6_NO_SWEEP))
+        return now_us;
+    core->earliest_us = UINT64_MAX;
+    hl_hold_each_held(core, sweep, &now_us);
+    return now_us;
 }
 
 static int is_open(const struct hl_hold *hold)
@@ -25,14 +97,14 @@ static int is_open(const struct hl_hold *hold)
     return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
 }
 
-/* How long until a renewal counts as failed: after a failure at most half of the time that is left, so that the second
- * failure is reported while the hold is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
-static uint64_t patience_us(const struct hl_hold *hold, uint64_t now_us)
+/* When the renewal under way counts as failed: after a failure at most half of the time that is left, so that the
+ * second one is reported while it is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
+static uint64_t overdue_us(const struct hl_hold *hold)
 {
-    uint64_t half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
-    uint32_t command_ms = hl_hold_core(hold)->limits.command_timeout_ms;
-    uint64_t timeout_us = hl_lease_renewal_timeout_us(hl_belief_stood_us(hold), command_ms);
-    return hold->failures && half_us < timeout_us ? half_us : timeout_us;
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host), half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(stood_us(hold), core->limits.command_timeout_ms);
+    return now_us + (hold->failures && half_us < timeout_us ? half_us : timeout_us);
 }
 
 static void count_failure(struct hl_hold *hold, const char *why)
@@ -49,18 +121,15 @@ static void count_failure(struct hl_hold *hold, const char *why)
 
 static uint64_t retry_us(struct hl_hold *hold)
 {
-    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, hl_belief_stood_us(hold));
+    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, stood_us(hold));
 }
 
-static void retry(struct hl_hold *hold)
-{
-    hl_belief_sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
-}
-
+/* why NULL: that failure has been counted */
 static void on_failed(struct hl_hold *hold, const char *why)
 {
-    count_failure(hold, why);
-    retry(hold);
+    if (why)
+        count_failure(hold, why);
+    sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
 }
 
 /* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
@@ -68,14 +137,13 @@ static void on_failed(struct hl_hold *hold, const char *why)
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host);
     if (!hl_request_is_busy(&hold->request)) {
         hold->is_overdue = 0;
         hold->ask = ASK_RENEW;
         hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms,
                         HL_REQUEST_URGENT | HL_REQUEST_FIRST);
     }
-    hl_belief_sleep_until(hold, now_us + patience_us(hold, now_us));
+    sleep_until(hold, overdue_us(hold));
 }
 
 /* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
@@ -89,20 +157,23 @@ static void give_up_request(struct hl_hold *hold)
     }
     hold->is_overdue = 1;
     count_failure(hold, "no answer yet");
-    longer_us = patience_us(hold, now_us);
-    hl_belief_sleep_until(hold, now_us + (longer_us > pause_us ? longer_us : pause_us));
+    longer_us = overdue_us(hold);
+    sleep_until(hold, longer_us > now_us + pause_us ? longer_us : now_us + pause_us);
 }
 
-/* Extends that were accepted after the latest renewal left are asked for at once. */
+/* Extends that were accepted after the latest renewal left are asked for at once. A pushed grant has no send of its own
+ * to count from: two thirds of its window before the end. */
 static void go_on(struct hl_hold *hold)
 {
     if (hl_extend_is_pending(hold) && !is_open(hold))
         renew(hold);
+    else if (!hold->terms->is_renewed)
+        sleep_until(hold, UINT64_MAX);
+    else if (hold->is_windowed)
+        sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), stood_us(hold) / 3 * 2));
     else
-        hl_belief_sleep_until(hold, renewal_us(hold));
+        sleep_until(hold, hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
 }
-
-/* ---- answers ---- */
 
 static void believe(struct hl_hold *hold, uint64_t deadline_us)
 {
@@ -122,21 +193,13 @@ static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const c
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
-/* Reported once while it lasts. The lease of an extend without an answer does not count. */
-static void look_for_overlong(struct hl_hold *hold, uint64_t found_us)
-{
-    uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) &&
-        hold->request.sent_us + found_us > hl_extend_over_us(hold);
-    if (is_overlong && !hold->is_overlong)
-        trace_anomaly(hold, found_us, "longer than was asked for");
-    hold->is_overlong = is_overlong != 0;
-}
-
 static void on_kept(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
+    uint64_t lease_us = hl_terms_lease_us(hold->terms);
+    /* the lease of an extend without an answer does not count */
+    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) && sent_us + found_us > hl_extend_over_us(hold);
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
@@ -145,7 +208,9 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
         trace_anomaly(hold, found_us, "less than believed");
     }
     believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
-    look_for_overlong(hold, found_us);
+    if (is_overlong && !hold->is_overlong) /* reported once while it lasts */
+        trace_anomaly(hold, found_us, "longer than was asked for");
+    hold->is_overlong = is_overlong != 0;
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
@@ -156,24 +221,12 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     go_on(hold);
 }
 
-static void on_fault(struct hl_hold *hold, const struct hl_response *said)
-{
-    struct hl_text quote = hl_message_of_server(hl_hold_core(hold), said->quote, said->quote_length);
-    if (HL_PLANTED(R5_ERROR_IS_LOSS))
-        hl_belief_end(hold, HILOCK_REASON_TAKEN);
-    else {
-        hl_extend_answered(hold, said->fault.status, quote.bytes);
-        on_failed(hold, quote.bytes);
-    }
-}
-
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_response said;
+    struct hl_text quote;
     if (!answer->reply) {
-        if (!hold->is_overdue)
-            count_failure(hold, "no answer");
-        retry(hold);
+        on_failed(hold, hold->is_overdue ? NULL : "no answer");
         return;
     }
     said = hl_hold_read(hold, answer->reply);
@@ -181,25 +234,28 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_failed(hold, "not ours");
     else if (said.result == HL_NO) {
         hl_hold_not_ours(hold);
-        hl_belief_end(hold, HILOCK_REASON_TAKEN);
-    } else if (!HL_PLANTED(R11_RESURRECT) && hl_belief_has_ended(hold))
+        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
+    } else if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold))
         return;
     else if (said.result == HL_YES)
         on_kept(hold, &said);
-    else
-        on_fault(hold, &said);
+    else if (HL_PLANTED(R5_ERROR_IS_LOSS))
+        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
+    else {
+        quote = hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length);
+        hl_extend_answered(hold, said.fault.status, quote.bytes);
+        on_failed(hold, quote.bytes);
+    }
 }
 
 void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
 {
-    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && hl_belief_has_ended(hold))
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && has_ended(hold))
         return;
     if (is_ours)
         believe(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
     go_on(hold);
 }
-
-/* ---- turns, alarms, extends ---- */
 
 void hl_watchdog_keep(struct hl_hold *hold)
 {
@@ -216,13 +272,13 @@ void hl_watchdog_go_on(struct hl_hold *hold)
     hold->failures = 0;
     go_on(hold);
     if (early_us && early_us < hold->due_us && !is_open(hold))
-        hl_belief_sleep_until(hold, early_us);
+        sleep_until(hold, early_us);
 }
 
 /* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
-    if (hl_belief_has_ended(hold))
+    if (has_ended(hold))
         return;
     if (hl_request_is_busy(&hold->request))
         give_up_request(hold);
@@ -244,7 +300,7 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
     int is_fixed = hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
     within_us = within_us < left_us ? within_us : left_us;
     if (!is_open(hold) && (hold->terms->is_renewed || is_fixed))
-        hl_belief_sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
+        sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 
 struct ends { const struct hl_node *node; uint64_t first_us; };
@@ -253,7 +309,8 @@ static void find_end(struct hl_hold *hold, void *arg)
 {
     struct ends *ends = arg;
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    if (hold->terms->is_renewed && deadline_us < ends->first_us && (!ends->node || hl_hold_is_at(hold, ends->node)))
+    if (hold->terms->is_renewed && deadline_us < ends->first_us &&
+        (!ends->node || hl_name_node(hl_hold_core(hold), hold->name) == ends->node))
         ends->first_us = deadline_us;
 }
 

@@ -77,8 +77,10 @@ static void let_go(struct hl_acquire *acquire)
     acquire->hold = NULL;
     if (next)
         hl_turn_hand_on(core, hold, next);
-    else if (hold)
-        hl_ending_give_up(hold);
+    else if (hold) {
+        hold->lock = NULL;
+        hl_ending_begin(hold, END_UNHELD);
+    }
     hl_alarm_end(&core->wait_alarms, &acquire->alarm);
     hl_gate_leave(acquire);
 }
@@ -134,7 +136,7 @@ static void part(struct hl_acquire *acquire)
         hl_grants_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
-    hl_ending_begin(hold, hl_now_us(&hl_hold_core(hold)->host));
+    hl_ending_begin(hold, END_QUIET);
 }
 
 /* Too little of its grant is left (R8). Its alarm did nothing while it was GRANTED. */

@@ -5,11 +5,11 @@
 
 #include "core/callback.h"
 #include "hold/asking.h"
-#include "hold/belief.h"
+#include "hold/ending.h"
 #include "hold/extend.h"
 #include "hold/hold.h"
-#include "hold/recent.h"
 #include "hold/validity.h"
+#include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
@@ -23,8 +23,7 @@
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
      .next = hl_place_next, .next_asked = hl_place_next_asked, .next_answered = hl_place_next_answered,
-     .regain = hl_acquire_regain, .resume = hl_acquire_resume, .freed = hl_gate_released,
-     .acknowledged = hl_recent_add};
+     .regain = hl_acquire_regain, .resume = hl_acquire_resume, .freed = hl_gate_released};
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
@@ -35,7 +34,7 @@ int hl_machine_init(struct hl_core *core)
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
                   hl_random_next(&core->host.random));
     hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
-    hl_notices_init(&core->notices, hl_belief_sweep);
+    hl_notices_init(&core->notices, hl_watchdog_sweep);
     core->owner = &owner_ops;
     core->waiters = &waiter_ops;
     TAILQ_INIT(&core->handles);
@@ -92,7 +91,7 @@ void hl_machine_clear(struct hl_core *core)
     while (!TAILQ_EMPTY(&core->live))
         forget_hold(TAILQ_FIRST(&core->live));
     hl_inquiries_clear(core);
-    hl_recent_free(core);
+    hl_endings_forget(core);
     hl_grants_done(core);
     hl_names_detach(core);
     core->waiting = core->held = 0;

@@ -4,7 +4,7 @@
 
 #include "base/plant.h"
 #include "core/callback.h"
-#include "hold/belief.h"
+#include "hold/watchdog.h"
 
 struct hl_entry {
     struct hl_call call;
@@ -114,7 +114,7 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     struct hl_entry *leave;
     if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
         return 0;
-    (void)hl_belief_sweep(core);
+    (void)hl_watchdog_sweep(core);
     leave = lock->ops->look(lock).ends_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;

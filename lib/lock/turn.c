@@ -98,7 +98,8 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_call *receipt = (struct hl_call *)(void *)notice;
     struct hl_text detail;
-    hl_message_of_handing_on(receipt->lock->name, &detail);
+    hl_text_set(&detail, "handed to the next handle of this client that waited for \"%s\", with no command",
+                hl_name_quoted(receipt->lock->name).bytes);
     hl_callback_answer(core, receipt,
                    (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
                                           .detail = detail.bytes});
@@ -128,7 +129,6 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold,
                       hilock_result_fn *on_result, void *user)
 {
-    hold->end = END_RELEASED;
     hold->notice.epoch = lock->epoch;
     hold->on_result = on_result;
     hold->user = user;
@@ -138,12 +138,13 @@ static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_
     }
     hl_notice_cancel(core, &hold->notice);
     if (hold->state == HOLD_ENDING) { /* in the turn in which its loss was due: the release reports the loss, once */
+        hold->end = END_RELEASED;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_go_on(hold);
         return;
     }
     hl_place_take_next(core, hold);
-    hl_ending_begin(hold, hl_now_us(&core->host));
+    hl_ending_begin(hold, END_RELEASED);
 }
 
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -192,15 +193,19 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;
+    uint64_t now_us = hl_now_us(&core->host);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
-         .fencing_token = hl_hold_token(hold)};
+         .fencing_token = hl_hold_token(hold),
+         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_us(hold), now_us))};
     if (bit == REPORT_RENEWED)
         hl_text_set(&detail, "\"%s\" is renewed again", hl_name_quoted(lock->name).bytes);
     else
-        hl_message_of_renewals(core, hold, &detail);
-    event.remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_us(hold), hl_now_us(&core->host)));
+        hl_text_set(&detail, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms",
+                    hold->failures, hl_name_quoted(lock->name).bytes,
+                    hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
+                    hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
@@ -217,7 +222,11 @@ static void report_released(struct hl_core *core, struct hl_hold *hold)
          .detail = status == HILOCK_OK ? hilock_status_text(status) : detail.bytes,
          .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
     if (status != HILOCK_OK)
-        hl_message_of_release(hold, status, &detail);
+        hl_text_set(&detail, status == HILOCK_LOST
+                    ? "the store no longer had our hold of \"%s\" when the release arrived; work done under it may "
+                      "have overlapped"
+                    : "the release of \"%s\" was not answered; it is repeated until its lease has run out",
+                    hl_name_quoted(lock->name).bytes);
     lock->refs++;
     hl_ending_settle(hold);
     if (on_result)

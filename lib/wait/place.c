@@ -5,7 +5,6 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/asking.h"
-#include "hold/belief.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "wait/gate.h"
@@ -324,7 +323,7 @@ void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
     if (!answer->reply && answer->was_sent)
         hl_ending_may_run(hold);
     if (is_taken || is_old_no)
-        hl_belief_end(hold, HILOCK_REASON_TAKEN); /* under a token that was never reported: released with the report */
+        hl_watchdog_end(hold, HILOCK_REASON_TAKEN); /* under a token never reported: released with the report */
     else
         hl_watchdog_crossed(hold, said.result == HL_YES);
 }
