@@ -347,11 +347,9 @@ static void acquired(struct hl_hold *hold, const struct hl_response *said)
 
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    struct hl_response said = {.result = HL_FAULT};
-    int is_late;
-    if (answer->reply)
-        said = hl_hold_read(hold, answer->reply);
-    is_late = said.result == HL_YES && is_over(hold) && hold->ask == ASK_RENEW;
+    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
+                                                  : (struct hl_response){.result = HL_FAULT};
+    int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_over(hold);
     if (hold->ask == ASK_ACQUIRE && answer->was_sent)
         acquired(hold, answer->reply ? &said : NULL);
     else if (hold->ask == ASK_RENEW && said.result == HL_NO)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - its memory, its alarm, what answers prove. Asking is in asking.c, renewal in watchdog.c, the end in
- * ending.c. */
+/* hold - its memory, its alarm, what answers prove. asking.c asks for it, watchdog.c renews it, ending.c ends it. */
 #include "hold/hold.h"
 
 #include "base/contract.h"

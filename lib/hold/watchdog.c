@@ -50,10 +50,9 @@ void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
         core->owner->regain(hold->lock->acquire);
 }
 
-/* Checks now. 1: it is lost; a report is pending, or its owner was notified.
- * EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the
- * deadline was not done by then (every loop is a little late), or if the loop stood still for long at the deadline
- * itself. */
+/* 1: it is lost; a report is pending, or its owner was notified. EXPIRED if the watchdog ran in time and no renewal got
+ * through. SUSPENDED if work that was due well before the deadline was not done by then (every loop is a little late),
+ * or if the loop stood still for long at the deadline itself. */
 static int has_ended(struct hl_hold *hold)
 {
     const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
@@ -107,29 +106,24 @@ static uint64_t overdue_us(const struct hl_hold *hold)
     return now_us + (hold->failures && half_us < timeout_us ? half_us : timeout_us);
 }
 
-static void count_failure(struct hl_hold *hold, const char *why)
-{
-    struct hl_core *core = hl_hold_core(hold);
-    if (hold->failures < UINT8_MAX)
-        hold->failures++;
-    hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
-             &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures, .detail = why,
-                               .remaining_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(&core->host))});
-    if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
-        hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
-}
-
-static uint64_t retry_us(struct hl_hold *hold)
-{
-    return hl_lease_retry_us(&hl_hold_core(hold)->host.random, stood_us(hold));
-}
-
-/* why NULL: that failure has been counted */
+/* It is tried again in a moment, but not while its request may still be answered in time. why NULL: that failure has
+ * been counted */
 static void on_failed(struct hl_hold *hold, const char *why)
 {
-    if (why)
-        count_failure(hold, why);
-    sleep_until(hold, hl_now_us(&hl_hold_core(hold)->host) + retry_us(hold));
+    struct hl_core *core = hl_hold_core(hold);
+    uint64_t now_us = hl_now_us(&core->host), retry_us, answer_us;
+    if (why) {
+        if (hold->failures < UINT8_MAX)
+            hold->failures++;
+        hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
+                 &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
+                                   .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
+        if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
+            hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
+    }
+    retry_us = now_us + hl_lease_retry_us(&core->host.random, stood_us(hold));
+    answer_us = hl_request_is_busy(&hold->request) ? overdue_us(hold) : 0;
+    sleep_until(hold, answer_us > retry_us ? answer_us : retry_us);
 }
 
 /* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
@@ -144,21 +138,6 @@ static void renew(struct hl_hold *hold)
                         HL_REQUEST_URGENT | HL_REQUEST_FIRST);
     }
     sleep_until(hold, overdue_us(hold));
-}
-
-/* Its time is over. An unsent request is withdrawn. One on the wire may still be answered; its answer counts as
- * usual. */
-static void give_up_request(struct hl_hold *hold)
-{
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), pause_us = retry_us(hold), longer_us;
-    if (hl_node_withdraw(&hold->request)) {
-        on_failed(hold, "the store is unreachable");
-        return;
-    }
-    hold->is_overdue = 1;
-    count_failure(hold, "no answer yet");
-    longer_us = overdue_us(hold);
-    sleep_until(hold, longer_us > now_us + pause_us ? longer_us : now_us + pause_us);
 }
 
 /* Extends that were accepted after the latest renewal left are asked for at once. A pushed grant has no send of its own
@@ -275,15 +254,18 @@ void hl_watchdog_go_on(struct hl_hold *hold)
         sleep_until(hold, early_us);
 }
 
-/* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. */
+/* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. If the time of a request is
+ * over, it is withdrawn. One on the wire cannot be: it may still be answered, and its answer counts as usual. */
 void hl_watchdog_tick(struct hl_hold *hold)
 {
     if (has_ended(hold))
         return;
-    if (hl_request_is_busy(&hold->request))
-        give_up_request(hold);
-    else
+    if (!hl_request_is_busy(&hold->request)) {
         renew(hold);
+        return;
+    }
+    hold->is_overdue = !hl_node_withdraw(&hold->request);
+    on_failed(hold, hold->is_overdue ? "no answer yet" : "the store is unreachable");
 }
 
 void hl_watchdog_ask(struct hl_hold *hold)
