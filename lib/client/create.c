@@ -6,7 +6,7 @@
 #include "client/options.h"
 #include "core/name.h"
 #include "group/group.h"
-#include "lock/plain.h"
+#include "lock/machine.h"
 #include "wait/grants.h"
 
 enum { MULTI_MAX = 64 };
@@ -70,7 +70,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
         hl_memory_free(&core->host.memory, lock);
         return NULL;
     }
-    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .user = options->user,
+    *lock = (struct hilock_lock){.refs = 1, .ops = &hl_machine_ops, .terms = terms, .user = options->user,
                                  .name = names[0]};
     names[0]->refs++;
     TAILQ_INSERT_TAIL(&core->handles, lock, entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lock - a handle: its state, its life, and the table of its calls. The user has a reference, and so has each callback
- * that is under way. Two tables exist: plain.h, of a handle of one name; and group/group.h, of one made of several. */
+ * that is under way. Two tables exist: lock/machine.h, of a handle of one name; group/group.h, of one of several. */
 #ifndef HL_CORE_LOCK_H
 #define HL_CORE_LOCK_H
 

@@ -11,7 +11,7 @@
 #include "group/verdict.h"
 #include "hold/hold.h"
 #include "lock/inquiry.h"
-#include "lock/plain.h"
+#include "lock/machine.h"
 #include "lock/turn.h"
 
 struct hl_gather *hl_gather_new(const struct hl_group *group)
@@ -258,7 +258,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     gather->until_us = hl_lease_deadline_us(gather->begun_us, (uint64_t)lease_ms * 1000);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock->hold &&
-            hl_plain_ops.extend(core, group->members[i].lock, lease_ms, on_answered, gather) == HILOCK_OK)
+            hl_machine_ops.extend(core, group->members[i].lock, lease_ms, on_answered, gather) == HILOCK_OK)
             gather->open++;
     if (gather->open >= group->needed)
         return HILOCK_OK;

@@ -15,7 +15,6 @@
 #include "group/verdict.h"
 #include "hold/validity.h"
 #include "lock/machine.h"
-#include "lock/plain.h"
 #include "lock/reentry.h"
 #include "wait/known.h"
 
@@ -342,7 +341,7 @@ static uint64_t token(const struct hilock_lock *lock, size_t index)
     const struct hl_group *group = hl_group_of(lock);
     for (unsigned i = 0; group->state == GROUP_HELD && !group->ways->is_voted && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
-            return hl_plain_ops.look(group->members[i].lock).token;
+            return hl_machine_ops.look(group->members[i].lock).token;
     return 0;
 }
 
@@ -408,7 +407,7 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
             int order = strcmp(names[j]->bytes, names[i]->bytes);
             before += order < 0 || (order == 0 && j < i);
         }
-        *own = (struct hilock_lock){.refs = 1, .ops = &hl_plain_ops, .terms = terms, .name = names[i],
+        *own = (struct hilock_lock){.refs = 1, .ops = &hl_machine_ops, .terms = terms, .name = names[i],
                                     .user = &group->members[before], .attempt = &group->attempt};
         group->members[before] = (struct hl_member){.group = group, .lock = own, .index = (uint8_t)i};
         terms->refs++;

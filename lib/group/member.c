@@ -9,7 +9,7 @@
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
-#include "lock/plain.h"
+#include "lock/machine.h"
 #include "lock/turn.h"
 
 enum { IDS = 1 << HL_GROUP_ID_BITS, TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
@@ -97,7 +97,7 @@ static void on_extended(const struct hilock_result *result, void *user)
 void hl_member_extend(struct hl_member *member)
 {
     struct hl_group *group = member->group;
-    if (member->is_extending || hl_plain_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms,
+    if (member->is_extending || hl_machine_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms,
                                                     on_extended, member) != HILOCK_OK)
         return;
     member->is_extending = 1;

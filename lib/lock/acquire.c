@@ -24,16 +24,13 @@ static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquir
 
 /* ---- its time ---- */
 
-static uint64_t report_us(const struct hl_acquire *acquire)
-{
-    int is_to_come = acquire->report_ms && acquire->report_ms != UINT32_MAX;
-    return is_to_come ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
-}
-
+/* Until its next report or its end. */
 static void sleep_on(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
-    uint64_t due_us = report_us(acquire) < acquire->ends_us ? report_us(acquire) : acquire->ends_us;
+    int has_report = acquire->report_ms && acquire->report_ms != UINT32_MAX;
+    uint64_t report_us = has_report ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
+    uint64_t due_us = report_us < acquire->ends_us ? report_us : acquire->ends_us;
     if (due_us == UINT64_MAX)
         hl_alarm_stop(alarms, &acquire->alarm);
     else if (hl_alarm_has_begun(&acquire->alarm))
@@ -88,8 +85,10 @@ static void let_go(struct hl_acquire *acquire)
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
+    hl_memory_free(&core->host.memory, acquire->words);
     acquire->words = hl_known_last_words(core, acquire, status); /* while it is in line the gate has its hold */
-    let_go(acquire);
+    if (acquire->state != ACQUIRE_DECIDED)
+        let_go(acquire);
     acquire->status = (int8_t)status;
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
@@ -212,33 +211,26 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     hl_hold_wake_at(acquire->hold, hl_now_us(&core_of(acquire)->host) + PAUSE_US);
 }
 
-static void on_refused(struct hl_acquire *acquire, const struct hl_response *said)
+void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    int is_held = said->result == HL_NO;
+    int is_held = said && said->result == HL_NO;
+    if (said && said->result == HL_YES) {
+        on_granted(acquire);
+        return;
+    }
     hl_known_learn(acquire, said);
     if (acquire->place && is_held)
         hl_place_placed(acquire->place, said);
-    if (hl_place_forgoes_queue(acquire, said))
+    if (!said)
+        hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
+    else if (hl_place_forgoes_queue(acquire, said))
         hl_acquire_ask(acquire);
-    else if (said->result == HL_FAULT && (acquire->is_try || said->fault.kind != HL_FAULT_PASSING))
-        hl_acquire_decide(acquire, said->fault.status);
-    else if (acquire->is_try && is_held)
-        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
+    else if (acquire->is_try || (!is_held && said->fault.kind != HL_FAULT_PASSING))
+        hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
     else if (acquire->hold->ask == ASK_CONFIRM)
         give_back_unconfirmed(acquire);
     else
         sleep_or_ask(acquire, said);
-}
-
-void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
-{
-    if (!said) {
-        hl_known_learn(acquire, said);
-        hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
-    } else if (said->result == HL_YES)
-        on_granted(acquire);
-    else
-        on_refused(acquire, said);
 }
 
 /* After a pause it waits for its turn in line. */
@@ -249,28 +241,20 @@ void hl_acquire_resume(struct hl_acquire *acquire)
     hl_gate_try_again(acquire);
 }
 
-static hilock_status status_at_end(struct hl_core *core, const struct hl_acquire *acquire)
-{
-    if (acquire->state == ACQUIRE_STARVED)
-        return HILOCK_NO_MEMORY;
-    if (acquire->hold && hl_hold_is_confirming(acquire->hold))
-        return HILOCK_NOT_REPLICATED;
-    return hl_known_status(core, acquire);
-}
-
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm));
     struct hl_core *core = core_of(acquire);
-    uint64_t now_us = hl_now_us(&core->host);
     if (acquire->state == ACQUIRE_GRANTED)
         return;
-    if (acquire->ends_us <= now_us && !HL_PLANTED(WAIT_NOT_ENDED))
-        hl_acquire_decide(acquire, status_at_end(core, acquire));
-    else if (report_us(acquire) <= now_us)
+    if (acquire->ends_us > hl_now_us(&core->host))
         hl_acquire_tell_waiting(core, acquire); /* sets it again, too */
-    else
-        sleep_on(acquire);
+    else if (acquire->state == ACQUIRE_STARVED)
+        hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
+    else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
+        hl_acquire_decide(acquire, HILOCK_NOT_REPLICATED);
+    else if (!HL_PLANTED(WAIT_NOT_ENDED))
+        hl_acquire_decide(acquire, hl_known_status(core, acquire));
 }
 
 /* A waiter in line behind another one knows what that one knows. */
@@ -303,37 +287,26 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
-static int is_still_good(const struct hl_acquire *acquire)
-{
-    if (HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE))
-        return 1;
-    return !is_too_late(acquire) || HL_PLANTED(HANDOFF_BLIND);
-}
-
 static void report_result(struct hl_core *core, struct hl_acquire *acquire)
 {
-    struct hilock_lock *lock = acquire->lock;
-    hilock_result_fn *on_result = acquire->on_result;
-    void *user = acquire->user;
-    struct hl_last_words *words = acquire->words;
-    uint64_t waited_us = core->notices.looked_us - acquire->begun_us;
+    const struct hl_acquire own = *acquire;
+    struct hilock_lock *lock = own.lock;
+    uint64_t waited_us = core->notices.looked_us - own.begun_us;
     struct hilock_result result =
-        {.status = HILOCK_OK, .operation = HILOCK_OP_ACQUIRE, .detail = "granted", .attempts = acquire->attempts,
-         .waited_ms = hl_lease_span_ms(waited_us)};
+        {.status = (hilock_status)own.status, .operation = HILOCK_OP_ACQUIRE, .detail = "granted",
+         .attempts = own.attempts, .waited_ms = hl_lease_span_ms(waited_us)};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
     acquire->words = NULL;
-    if (acquire->state == ACQUIRE_DECIDED) {
-        result.status = (hilock_status)acquire->status;
-        hl_known_say_words(words, &result);
+    if (own.state == ACQUIRE_DECIDED) {
+        hl_known_say_words(own.words, &result);
         if (lock->terms->kind->place_each) {
-            result.position = acquire->place->position;
-            result.waiters = acquire->place->waiters;
+            result.position = own.place->position;
+            result.waiters = own.place->waiters;
         }
     } else {
-        HL_REQUIRE(acquire->state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
-        lock->hold = acquire->hold;
+        HL_REQUIRE(own.state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
+        lock->hold = own.hold;
         core->held += hl_terms_count(lock->terms);
         acquire->hold = NULL;
         hl_gate_leave(acquire);
@@ -344,18 +317,22 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
                                      .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
-    hl_callback_result(lock, on_result, result, user);
+    hl_callback_result(lock, own.on_result, result, own.user);
     if (!HL_PLANTED(MEMORY_KEPT))
-        hl_memory_free(&core->host.memory, words);
+        hl_memory_free(&core->host.memory, own.words);
 }
 
+/* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
     unsigned bit = hl_notice_take(core, &acquire->notice);
+    int is_late = acquire->state == ACQUIRE_GRANTED && is_too_late(acquire);
+    if (HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE))
+        is_late = 0;
     if (bit == REPORT_WAITING)
         report_waiting(core, acquire);
-    else if (acquire->state == ACQUIRE_GRANTED && !is_still_good(acquire))
+    else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
         hl_acquire_regain(acquire);
     else
         report_result(core, acquire);
@@ -387,20 +364,11 @@ int hl_acquire_may_ask(struct hl_acquire *acquire)
     return 0;
 }
 
-/* NULL: no memory. */
-static struct hl_gate *furnish(struct hl_core *core, struct hl_acquire *acquire)
-{
-    int needs_alarm = acquire->ends_us != UINT64_MAX || acquire->lock->terms->wait_report_ms;
-    if (needs_alarm && hl_alarm_begin(&core->wait_alarms, &acquire->alarm) != 0)
-        return NULL;
-    sleep_on(acquire);
-    return hl_gate_of(core, acquire->lock->name);
-}
-
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops reports = {report, forget};
+    int needs_alarm = limit_us != UINT64_MAX || lock->terms->wait_report_ms, has_alarm;
     size_t place_size = lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0;
     struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire + place_size);
     struct hl_gate *gate;
@@ -414,7 +382,9 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;
     }
-    gate = furnish(core, acquire);
+    has_alarm = !needs_alarm || hl_alarm_begin(&core->wait_alarms, &acquire->alarm) == 0;
+    sleep_on(acquire); /* if it has one */
+    gate = has_alarm ? hl_gate_of(core, lock->name) : NULL;
     if (!gate) {
         hl_acquire_free(core, acquire);
         return HILOCK_NO_MEMORY;

@@ -20,7 +20,8 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
 void hl_acquire_regain(struct hl_acquire *acquire);   /* granted with too little left: give it back, try again */
 void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of its hold: its pause is over */
 void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
-/* The answer follows on delivery. It has left the line, and at the store at most an undo is pending. */
+/* The answer follows on delivery, in place of one that was decided before. It has left the line, and at the store at
+ * most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* the same, without a callback */
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECIDED or delivered; it leaves its handle */

@@ -49,48 +49,38 @@ static void ask(struct hl_inquiry *inquiry)
                     inquiry->state == INQUIRY_RELEASING ? HL_REQUEST_URGENT : 0);
 }
 
-/* ---- its sentence ---- */
-
-static void describe_answer(const struct hl_inquiry *inquiry, struct hl_text *text)
+static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
                                      [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
                                      [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
     const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
-    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder));
-    struct hl_quoted name = hl_name_quoted(inquiry->call.lock->name);
-    if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
-        hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
-                    name.bytes);
-    else if (!*inquiry->holder)
-        hl_text_set(text, "nobody holds \"%s\"", name.bytes);
-    else if (inquiry->is_forcing)
-        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, name.bytes);
-    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", name.bytes, holder.bytes, kind);
-    else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", name.bytes, holder.bytes, kind,
-                    inquiry->holder_remaining_ms);
-}
-
-static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
-{
     const struct hl_name *name = inquiry->call.lock->name;
     const struct hl_node *node = hl_name_node(core, name);
-    uint32_t waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us);
+    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder)), quoted = hl_name_quoted(name);
+    struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
-        hl_text_set(&inquiry->detail, "no answer from %s within %u ms: %s%s", hl_node_name(node), waited_ms,
-                    hl_message_silence_of(node), inquiry->was_sent ? "; the hold may have been ended" : "");
+        hl_text_set(text, "no answer from %s within %u ms: %s%s", hl_node_name(node),
+                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_message_silence_of(node),
+                    inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
-        hl_text_set(&inquiry->detail, "the holder of \"%s\" has %zu bytes; hilock can name at most %d",
-                    hl_name_quoted(name).bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
+        hl_text_set(text, "the holder of \"%s\" has %zu bytes; hilock can name at most %d", quoted.bytes,
+                    inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
-        hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", &inquiry->detail);
+        hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", text);
+    else if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
+        hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
+                    quoted.bytes);
+    else if (!*inquiry->holder)
+        hl_text_set(text, "nobody holds \"%s\"", quoted.bytes);
+    else if (inquiry->is_forcing)
+        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted.bytes);
+    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
+        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted.bytes, holder.bytes, kind);
     else
-        describe_answer(inquiry, &inquiry->detail);
+        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted.bytes, holder.bytes, kind,
+                    inquiry->holder_remaining_ms);
 }
-
-/* ---- the end ---- */
 
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
@@ -157,8 +147,6 @@ void hl_inquiries_clear(struct hl_core *core)
     core->inquiries_open = 0;
 }
 
-/* ---- answers ---- */
-
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
     struct hl_core *core = core_of(inquiry);
@@ -168,25 +156,20 @@ static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : said->fault.status);
 }
 
-static void keep_holder(struct hl_inquiry *inquiry, const struct hl_response *peeked)
-{
-    size_t kept = peeked->holder_length < HL_INQUIRY_HOLDER_MAX ? peeked->holder_length : HL_INQUIRY_HOLDER_MAX;
-    memcpy(inquiry->holder, peeked->holder, kept);
-    inquiry->holder[kept] = '\0';
-    inquiry->holder_length = peeked->holder_length;
-    inquiry->found = (uint8_t)peeked->found;
-    inquiry->holder_remaining_ms = peeked->has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked->left_ms * 1000);
-}
-
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     const struct hl_response peeked = inquiry->call.lock->terms->kind->peeked(reply, HL_FORM_SCRIPT);
+    size_t kept = peeked.holder_length < HL_INQUIRY_HOLDER_MAX ? peeked.holder_length : HL_INQUIRY_HOLDER_MAX;
     if (peeked.result == HL_FAULT) {
         on_fault(inquiry, &peeked);
         return;
     }
-    if (peeked.result == HL_NO)
-        keep_holder(inquiry, &peeked);
+    if (peeked.result == HL_NO) {
+        memcpy(inquiry->holder, peeked.holder, kept); /* zeroed behind it */
+        inquiry->holder_length = peeked.holder_length;
+        inquiry->found = (uint8_t)peeked.found;
+        inquiry->holder_remaining_ms = peeked.has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked.left_ms * 1000);
+    }
     inquiry->waiters = peeked.waiters;
     inquiry->position = peeked.position;
     if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
@@ -232,8 +215,6 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     else
         on_released(inquiry, answer->reply);
 }
-
-/* ---- the begin ---- */
 
 static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int is_forcing, const char *holder,
                            hilock_result_fn *on_result, void *user)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - the begin and the end of a client's locks, and the tables of calls up. The end frees the memory of every
- * wait and hold, without traffic or callbacks. Handles stay, idle. */
+/* machine - see machine.h. The end frees the memory of every wait and hold, without traffic or callbacks. Handles stay,
+ * idle. */
 #include "lock/machine.h"
 
 #include "core/callback.h"
@@ -17,8 +17,6 @@
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/place.h"
-
-/* ---- the begin ---- */
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
@@ -51,8 +49,6 @@ int hl_machine_init(struct hl_core *core)
     return 0;
 }
 
-/* ---- the end ---- */
-
 static void forget_hold(struct hl_hold *hold)
 {
     hold->request.place = REQUEST_IDLE;
@@ -77,7 +73,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
         forget_hold(hold);
     hl_validity_end(lock);
     hl_extends_forget(core, lock);
-    hl_reentry_forget(core, lock);
+    hl_reentry_end(core, lock);
 }
 
 void hl_machine_clear(struct hl_core *core)
@@ -108,3 +104,54 @@ void hl_machine_done(struct hl_core *core)
     core->cell->core = NULL;
     hl_cell_unref(core->cell);
 }
+
+static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uint32_t wait_ms,
+                             hilock_result_fn *on_result, void *user)
+{
+    uint64_t limit_ms = wait_ms == HILOCK_TRY ? core->limits.command_timeout_ms : wait_ms;
+    uint64_t limit_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : limit_ms * 1000;
+    return hl_acquire_begin(core, lock, wait_ms == HILOCK_TRY, limit_us, on_result, user);
+}
+
+static int cancel(struct hl_core *core, struct hilock_lock *lock)
+{
+    (void)core;
+    if (lock->acquire)
+        hl_acquire_decide(lock->acquire, HILOCK_CANCELLED);
+    return lock->acquire != NULL;
+}
+
+static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                            hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = hl_extend_begin(core, lock, lease_ms, on_result, user);
+    if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
+        hl_watchdog_ask(lock->hold);
+    return status;
+}
+
+static void silence(struct hl_core *core, struct hilock_lock *lock)
+{
+    lock->epoch++;
+    if (lock->acquire)
+        hl_acquire_drop(lock->acquire);
+    if (lock->hold)
+        hl_turn_release(core, lock, NULL, NULL);
+}
+
+static struct hl_look look(const struct hilock_lock *lock)
+{
+    const struct hl_hold *hold = lock->hold;
+    if (lock->acquire)
+        return (struct hl_look){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
+    if (!hold)
+        return (struct hl_look){.state = HILOCK_STATE_IDLE};
+    return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
+                            .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0,
+                            .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->turn};
+}
+
+const struct hl_handle_ops hl_machine_ops =
+    {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = extend,
+     .silence = silence, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
+     .teardown = hl_machine_forget_lock};

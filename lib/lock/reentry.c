@@ -151,10 +151,3 @@ void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock)
     while ((entry = uncount(lock)) != NULL)
         hl_callback_free(core, &entry->call);
 }
-
-void hl_reentry_forget(struct hl_core *core, struct hilock_lock *lock)
-{
-    while (lock->side && !TAILQ_EMPTY(&lock->side->entering))
-        forget(core, &TAILQ_FIRST(&lock->side->entering)->call.notice);
-    hl_reentry_end(core, lock);
-}

@@ -18,7 +18,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock); /* the newest without an answer; 0: there is
                                                                           none */
-void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock); /* all counts end; pending answers still come */
-void hl_reentry_forget(struct hl_core *core, struct hilock_lock *lock); /* they do not */
+/* All counts end. Pending answers still come, or are forgotten with all notices. */
+void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock);
 
 #endif

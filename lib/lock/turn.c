@@ -16,18 +16,6 @@
 #include "wait/grants.h"
 #include "wait/place.h"
 
-/* ---- the next turn ---- */
-
-static int may_go_on(const struct hl_hold *hold, uint64_t now_us)
-{
-    /* beside programs that get a turn only when the name is freed, each handle frees it */
-    unsigned turns_max = hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
-    int is_within = hold->turn < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
-    if (HL_PLANTED(HANDOFF_UNBOUNDED))
-        is_within = hold->turn < UINT8_MAX;
-    return hold->state == HOLD_HELD && is_within;
-}
-
 /* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
  * present turn learns that when the hold is verified; until then no new turn begins. */
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
@@ -53,13 +41,19 @@ static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, ui
     return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
 }
 
-/* Only the first in line: a handle that does not fit is not passed over. */
+/* Only the first in line: a handle that does not fit is not passed over. Beside programs that get a turn only when the
+ * name is freed, each handle frees it. */
 struct hl_acquire *hl_turn_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    struct hl_acquire *next = hl_gate_next(hold->name);
-    uint64_t now_us = next ? hl_now_us(&core->host) : 0;
-    int goes_on = next && may_go_on(hold, now_us) && is_vouched_for(core, hold);
-    return goes_on && is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
+    struct hl_acquire *next = hold->state == HOLD_HELD ? hl_gate_next(hold->name) : NULL;
+    uint64_t now_us = hl_now_us(&core->host);
+    unsigned turns_max = hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
+    int is_within = hold->turn < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    if (HL_PLANTED(HANDOFF_UNBOUNDED))
+        is_within = hold->turn < UINT8_MAX;
+    if (!next || !is_within || !is_vouched_for(core, hold))
+        return NULL;
+    return is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
 void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
@@ -92,8 +86,6 @@ void hl_turn_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acqui
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
-/* ---- the answer to the release of a hold that was handed on ---- */
-
 static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_call *receipt = (struct hl_call *)(void *)notice;
@@ -101,16 +93,14 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
     hl_text_set(&detail, "handed to the next handle of this client that waited for \"%s\", with no command",
                 hl_name_quoted(receipt->lock->name).bytes);
     hl_callback_answer(core, receipt,
-                   (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
-                                          .detail = detail.bytes});
+                       (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
+                                              .detail = detail.bytes});
 }
 
 static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 {
     hl_callback_free(core, (struct hl_call *)(void *)notice);
 }
-
-/* ---- the end ---- */
 
 /* From here on only we and the store know the hold; the handle may acquire again at once. Pending calls on the hold are
  * answered with its end. */
@@ -126,27 +116,6 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
     core->held -= hl_terms_count(lock->terms);
 }
 
-static void give_back(struct hl_core *core, struct hilock_lock *lock, struct hl_hold *hold,
-                      hilock_result_fn *on_result, void *user)
-{
-    hold->notice.epoch = lock->epoch;
-    hold->on_result = on_result;
-    hold->user = user;
-    if (on_result) {
-        hold->lock = lock;
-        lock->refs++;
-    }
-    hl_notice_cancel(core, &hold->notice);
-    if (hold->state == HOLD_ENDING) { /* in the turn in which its loss was due: the release reports the loss, once */
-        hold->end = END_RELEASED;
-        hl_ending_answer(hold, HILOCK_LOST);
-        hl_ending_go_on(hold);
-        return;
-    }
-    hl_place_take_next(core, hold);
-    hl_ending_begin(hold, END_RELEASED);
-}
-
 void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
@@ -159,18 +128,31 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
         hl_terms_trace(lock->terms, HL_HOLD_RELEASED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
-    if (!next || (on_result && !receipt)) {
-        give_back(core, lock, hold, on_result, user);
+    if (next && (receipt || !on_result)) {
+        if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
+            hl_ending_of(core, next->lock, hold->id, END_QUIET);
+        if (receipt)
+            hl_notice_post(core, &receipt->notice, 1);
+        hl_turn_hand_on(core, hold, next);
         return;
     }
-    if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-        hl_ending_of(core, next->lock, hold->id, END_QUIET);
-    if (receipt)
-        hl_notice_post(core, &receipt->notice, 1);
-    hl_turn_hand_on(core, hold, next);
+    hold->notice.epoch = lock->epoch;
+    hold->on_result = on_result;
+    hold->user = user;
+    if (on_result) {
+        hold->lock = lock;
+        lock->refs++;
+    }
+    hl_notice_cancel(core, &hold->notice);
+    if (hold->state == HOLD_HELD) {
+        hl_place_take_next(core, hold);
+        hl_ending_begin(hold, END_RELEASED);
+    } else { /* in the turn in which its loss was due: the release reports the loss, once */
+        hold->end = END_RELEASED;
+        hl_ending_answer(hold, HILOCK_LOST);
+        hl_ending_go_on(hold);
+    }
 }
-
-/* ---- the reports of a hold ---- */
 
 static void report_lost(struct hl_core *core, struct hl_hold *hold)
 {
@@ -209,44 +191,37 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* Its release was asked for with a callback, so it keeps its handle. Settling may end the hold. */
-static void report_released(struct hl_core *core, struct hl_hold *hold)
+/* The answer to its release, or later what became of that. It was asked for with a callback, so it keeps its handle.
+ * Settling may end the hold. */
+static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;
-    hilock_status status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN;
-    hilock_result_fn *on_result = hl_callback_is_off(lock, &hold->notice) ? NULL : hold->on_result;
+    hilock_result_fn *on_result = hold->on_result;
     void *user = hold->user;
+    int is_off = hl_callback_is_off(lock, &hold->notice);
     struct hl_text detail;
-    struct hilock_result result =
-        {.status = status, .operation = HILOCK_OP_RELEASE, .attempts = 1,
-         .detail = status == HILOCK_OK ? hilock_status_text(status) : detail.bytes,
+    struct hilock_event event =
+        {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
          .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
-    if (status != HILOCK_OK)
-        hl_text_set(&detail, status == HILOCK_LOST
+    struct hilock_result result =
+        {.operation = HILOCK_OP_RELEASE, .attempts = 1, .detail = detail.bytes, .waited_ms = event.waited_ms,
+         .status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
+    if (bit == REPORT_SETTLED)
+        hl_message_of_settling(hold, event.waited_ms, &detail);
+    else if (result.status == HILOCK_OK)
+        result.detail = hilock_status_text(HILOCK_OK);
+    else
+        hl_text_set(&detail, result.status == HILOCK_LOST
                     ? "the store no longer had our hold of \"%s\" when the release arrived; work done under it may "
                       "have overlapped"
                     : "the release of \"%s\" was not answered; it is repeated until its lease has run out",
                     hl_name_quoted(lock->name).bytes);
     lock->refs++;
     hl_ending_settle(hold);
-    if (on_result)
-        hl_callback_result(lock, on_result, result, user);
-    hl_lock_unref(lock);
-}
-
-static void report_settled(struct hl_core *core, struct hl_hold *hold)
-{
-    struct hilock_lock *lock = hold->lock;
-    int is_off = hl_callback_is_off(lock, &hold->notice);
-    struct hl_text detail;
-    struct hilock_event event =
-        {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
-    hl_message_of_settling(hold, event.waited_ms, &detail);
-    lock->refs++;
-    hl_ending_settle(hold);
-    if (!is_off)
+    if (bit == REPORT_SETTLED && !is_off)
         hl_callback_event(core, lock, lock->terms->on_event, &event);
+    else if (!is_off)
+        hl_callback_result(lock, on_result, result, user);
     hl_lock_unref(lock);
 }
 
@@ -256,10 +231,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     unsigned bit = hl_notice_take(core, &hold->notice);
     if (bit == REPORT_LOST)
         report_lost(core, hold);
-    else if (bit == REPORT_RELEASED)
-        report_released(core, hold);
-    else if (bit == REPORT_SETTLED)
-        report_settled(core, hold);
+    else if (bit == REPORT_RELEASED || bit == REPORT_SETTLED)
+        report_release(core, hold, bit);
     else
         report_renewals(core, hold, bit);
 }
