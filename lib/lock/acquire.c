@@ -93,20 +93,6 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
-void hl_acquire_drop(struct hl_acquire *acquire)
-{
-    struct hl_core *core = core_of(acquire);
-    struct hilock_lock *lock = acquire->lock;
-    if (acquire->state != ACQUIRE_DECIDED)
-        let_go(acquire);
-    hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
-                   &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = HILOCK_CANCELLED,
-                                     .waited_us = hl_now_us(&core->host) - acquire->begun_us,
-                                     .count = acquire->attempts});
-    hl_acquire_free(core, acquire);
-    core->waiting -= hl_terms_count(lock->terms);
-}
-
 /* ---- asking ---- */
 
 void hl_acquire_ask(struct hl_acquire *acquire)
@@ -192,10 +178,8 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
     if (may_sleep)
         hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
                                                                  : hl_known_sleep_us(core, acquire)));
-    else {
-        hl_hold_wake_at(acquire->hold, UINT64_MAX);
+    else
         hl_gate_try_again(acquire);
-    }
 }
 
 /* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
@@ -291,7 +275,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_acquire own = *acquire;
     struct hilock_lock *lock = own.lock;
-    uint64_t waited_us = core->notices.looked_us - own.begun_us;
+    uint64_t waited_us = hl_now_us(&core->host) - own.begun_us;
     struct hilock_result result =
         {.status = (hilock_status)own.status, .operation = HILOCK_OP_ACQUIRE, .detail = "granted",
          .attempts = own.attempts, .waited_ms = hl_lease_span_ms(waited_us)};
@@ -317,9 +301,19 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire)
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
                                      .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
     hl_acquire_free(core, acquire);
-    hl_callback_result(lock, own.on_result, result, own.user);
+    if (own.on_result)
+        hl_callback_result(lock, own.on_result, result, own.user);
     if (!HL_PLANTED(MEMORY_KEPT))
         hl_memory_free(&core->host.memory, own.words);
+}
+
+void hl_acquire_drop(struct hl_acquire *acquire)
+{
+    if (acquire->state != ACQUIRE_DECIDED)
+        let_go(acquire);
+    acquire->status = HILOCK_CANCELLED;
+    acquire->on_result = NULL;
+    report_result(core_of(acquire), acquire);
 }
 
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */

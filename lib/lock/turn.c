@@ -58,10 +58,9 @@ struct hl_acquire *hl_turn_next(struct hl_core *core, const struct hl_hold *hold
 
 void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
 {
-    struct hl_terms *from = hold->terms;
     terms->refs++;
+    hl_terms_unref(hold->terms);
     hold->terms = terms;
-    hl_terms_unref(from);
     hold->since_us = since_us;
     hl_watchdog_go_on(hold);
 }
