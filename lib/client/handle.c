@@ -172,7 +172,8 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     if (status == HILOCK_OK)
         status = check_callback(lock, on_result, "a peek");
     if (status == HILOCK_OK)
-        status = accepted(lock, lock->ops->peek(core_of(lock), lock, on_result, user), "an inquiry");
+        status = accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_PEEK, NULL, on_result, user),
+                          "an inquiry");
     return status;
 }
 
@@ -191,7 +192,8 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
     if (holder && hl_holder_is_field(holder, length))
         return hl_client_refuse(client_of(lock), HILOCK_INVALID,
             "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
-    return accepted(lock, lock->ops->force(core_of(lock), lock, holder, on_result, user), "an inquiry");
+    return accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_FORCE_RELEASE, holder, on_result, user),
+                    "an inquiry");
 }
 
 uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock).token : 0; }

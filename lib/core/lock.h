@@ -61,10 +61,9 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
                             hilock_result_fn *on_result, void *user);
     void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
     struct hl_look (*look)(const struct hilock_lock *lock);
-    /* OK, NO_MEMORY, UNSUPPORTED. holder NULL: any holder */
-    hilock_status (*peek)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
-    hilock_status (*force)(struct hl_core *core, struct hilock_lock *lock, const char *holder,
-                           hilock_result_fn *on_result, void *user);
+    /* peek or force_release; holder NULL: any holder. OK, NO_MEMORY, UNSUPPORTED */
+    hilock_status (*inquire)(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                             const char *holder, hilock_result_fn *on_result, void *user);
     uint64_t (*token)(const struct hilock_lock *lock, size_t index); /* of one of several names; NULL: it has one */
     void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees waits and holds, sends nothing */
     void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: nothing to do */

@@ -183,7 +183,7 @@ static void on_answered(const struct hilock_result *result, void *user)
     if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
         status = HILOCK_LOST; /* it is not there */
         if (hl_verdict_is_one(gather->named, result->holder))
-            status = hl_inquiry_force(core, result->lock, result->holder, on_answered, gather);
+            status = hl_inquiry_begin(core, result->lock, HILOCK_OP_FORCE_RELEASE, result->holder, on_answered, gather);
         if (status == HILOCK_OK)
             return;
     }
@@ -281,10 +281,11 @@ int hl_gather_lost(struct hl_group *group, const char *detail)
 static int is_up(const struct hl_member *member) { return hl_member_node(member)->is_up; }
 
 /* An operator's question. Without memory a master is not asked, and counts as silent. */
-static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_operation operation, const char *holder,
-                         hilock_result_fn *on_result, void *user)
+hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                                const char *holder, hilock_result_fn *on_result, void *user)
 {
-    int is_any = operation == HILOCK_OP_FORCE_RELEASE && !holder;
+    struct hl_group *group = hl_group_of(lock);
+    hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked for */
     struct hl_gather *gather = group->ways->is_voted ? hl_gather_new(group) : NULL;
     int is_each; /* also those that are away */
     if (!gather)
@@ -295,22 +296,10 @@ static hilock_status ask(struct hl_core *core, struct hl_group *group, hilock_op
     for (unsigned i = 0; i < group->count && (!holder || gather->named); i++) {
         struct hilock_lock *member = group->members[i].lock;
         if (is_each || is_up(&group->members[i]))
-            gather->open += (is_any ? hl_inquiry_force(core, member, NULL, on_answered, gather)
-                                    : hl_inquiry_peek(core, member, on_answered, gather)) == HILOCK_OK;
+            gather->open += hl_inquiry_begin(core, member, first, NULL, on_answered, gather) == HILOCK_OK;
     }
     if (gather->open)
         return HILOCK_OK;
     end(gather);
     return HILOCK_NO_MEMORY;
-}
-
-hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
-{
-    return ask(core, hl_group_of(lock), HILOCK_OP_PEEK, NULL, on_result, user);
-}
-
-hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
-                              hilock_result_fn *on_result, void *user)
-{
-    return ask(core, hl_group_of(lock), HILOCK_OP_FORCE_RELEASE, holder, on_result, user);
 }

@@ -36,8 +36,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
 int hl_gather_lost(struct hl_group *group, const char *detail);
 
 /* OK, NO_MEMORY; UNSUPPORTED: of several names. holder NULL: any holder. */
-hilock_status hl_gather_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
-hilock_status hl_gather_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
-                              hilock_result_fn *on_result, void *user);
+hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                                const char *holder, hilock_result_fn *on_result, void *user);
 
 #endif

@@ -376,7 +376,7 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .look = look, .peek = hl_gather_peek, .force = hl_gather_force,
+     .look = look, .inquire = hl_gather_inquire,
      .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */

@@ -22,8 +22,6 @@ enum { PAUSE_US = 50000 };
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
-/* ---- its time ---- */
-
 /* Until its next report or its end. */
 static void sleep_on(struct hl_acquire *acquire)
 {

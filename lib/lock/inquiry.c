@@ -216,8 +216,8 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         on_released(inquiry, answer->reply);
 }
 
-static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int is_forcing, const char *holder,
-                           hilock_result_fn *on_result, void *user)
+hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                               const char *holder, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
@@ -225,7 +225,7 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int i
     if (!inquiry)
         return HILOCK_NO_MEMORY;
     inquiry->request.ops = &ops;
-    inquiry->is_forcing = is_forcing != 0;
+    inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
     TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
     core->inquiries_open++;
     if (holder && !HL_PLANTED(FORCE_OF_WHOEVER)) {
@@ -235,15 +235,4 @@ static hilock_status begin(struct hl_core *core, struct hilock_lock *lock, int i
     }
     ask(inquiry);
     return HILOCK_OK;
-}
-
-hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
-{
-    return begin(core, lock, 0, NULL, on_result, user);
-}
-
-hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
-                               hilock_result_fn *on_result, void *user)
-{
-    return begin(core, lock, 1, holder, on_result, user);
 }

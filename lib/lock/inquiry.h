@@ -34,10 +34,9 @@ struct hl_inquiry {
     struct hl_text detail;
 };
 
-/* holder: whose hold must end; NULL: any holder's. HILOCK_OK, or NO_MEMORY. */
-hilock_status hl_inquiry_peek(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
-hilock_status hl_inquiry_force(struct hl_core *core, struct hilock_lock *lock, const char *holder,
-                               hilock_result_fn *on_result, void *user);
+/* A peek or a force_release. holder: whose hold must end; NULL: any holder's. HILOCK_OK, or NO_MEMORY. */
+hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                               const char *holder, hilock_result_fn *on_result, void *user);
 
 void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
 void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees them without callbacks */

@@ -153,5 +153,5 @@ static struct hl_look look(const struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_machine_ops =
     {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = extend,
-     .silence = silence, .look = look, .peek = hl_inquiry_peek, .force = hl_inquiry_force,
+     .silence = silence, .look = look, .inquire = hl_inquiry_begin,
      .teardown = hl_machine_forget_lock};
