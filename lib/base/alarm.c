@@ -86,8 +86,6 @@ static void on_timer(void *arg)
     hl_host_leave(host);
 }
 
-/* ---- room ---- */
-
 static int resize(struct hl_alarms *alarms, uint32_t room)
 {
     struct hl_alarm_due *heap = hl_memory_grow(&alarms->host->memory, alarms->heap, room * sizeof *heap);

@@ -6,6 +6,8 @@
 
 #include "base/contract.h"
 
+enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 }; /* of an argument as it is sent: $, its length, two line ends */
+
 void hl_command_begin(struct hl_command *command, const char *word)
 {
     command->argc = 0;
@@ -53,6 +55,30 @@ size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
     for (size_t at = digits; at--; number /= 10)
         to[at] = (char)('0' + number % 10);
     return digits;
+}
+
+static char *add_count(char *to, char mark, size_t count)
+{
+    *to++ = mark;
+    return mempcpy(to + hl_command_decimal(to, count), "\r\n", 2);
+}
+
+size_t hl_command_encoded_max(int argc, const size_t *lengths)
+{
+    size_t room = FRAME_MAX;
+    for (int i = 0; i < argc; i++)
+        room += FRAME_MAX + lengths[i];
+    return room;
+}
+
+size_t hl_command_encode(char *to, int argc, const char *const *argv, const size_t *lengths)
+{
+    char *at = add_count(to, '*', (size_t)argc);
+    for (int i = 0; i < argc; i++) {
+        at = mempcpy(add_count(at, '$', lengths[i]), argv[i], lengths[i]);
+        at = mempcpy(at, "\r\n", 2);
+    }
+    return (size_t)(at - to);
 }
 
 /* The longest is a release of kind FAIR: three keys and a channel of HILOCK_NAME_MAX bytes, a holder and numbers. */

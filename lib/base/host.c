@@ -22,10 +22,7 @@ void hl_host_wake_next_turn(struct hl_host *host)
 
 int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed)
 {
-    memset(host, 0, sizeof *host);
-    host->loop = *loop;
-    host->memory = *memory;
-    host->random.state = seed;
+    *host = (struct hl_host){.loop = *loop, .memory = *memory, .random = {seed}};
     TAILQ_INIT(&host->flushes);
     host->wake_timer = hl_timer_new(host, on_wake, host);
     return host->wake_timer ? 0 : -1;
@@ -91,17 +88,14 @@ void hl_host_settle(struct hl_host *host)
 /* Hurries outside of the loop's calls only: inside, an event that starts itself again would never end its turn. */
 void hl_host_wake(struct hl_host *host)
 {
-    if (host->is_woken)
-        return;
     host->is_woken = 1;
     if (host->depth > 0 || host->is_armed)
         return;
-    if (!host->loop.timer_hurry) {
-        hl_host_wake_next_turn(host);
-        return;
-    }
     host->is_armed = 1;
-    host->loop.timer_hurry(host->wake_timer);
+    if (host->loop.timer_hurry)
+        host->loop.timer_hurry(host->wake_timer);
+    else
+        hl_timer_start(host, host->wake_timer, 0);
 }
 
 void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush)

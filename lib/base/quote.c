@@ -8,22 +8,6 @@
 
 enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* of one that is not ours: no uuid */
 
-/* Appends one byte as text. 0: no room for it and the ".." that may follow. */
-static size_t quote_byte(char *to, size_t room, unsigned char byte)
-{
-    int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
-    size_t needed = is_plain ? 1 : 4;
-    if (needed + 3 > room)
-        return 0;
-    if (is_plain)
-        *to = (char)byte;
-    else
-        snprintf(to, room, "\\x%02x", byte);
-    return needed;
-}
-
-struct piece { const char *shown; size_t shown_length, length; }; /* how the next `length` bytes are shown */
-
 /* The longest secret that begins here: one secret may begin with another. */
 static size_t secret_length(const char *const *secrets, const char *bytes, size_t length)
 {
@@ -45,6 +29,8 @@ static int is_uuid(const char *bytes, size_t length)
     return !form[i];
 }
 
+struct piece { const char *shown; size_t shown_length, length; }; /* how the next `length` bytes are shown */
+
 static struct piece piece_at(const char *const *secrets, const char *bytes, size_t i, size_t length)
 {
     size_t secret = secrets ? secret_length(secrets, bytes + i, length - i) : 0;
@@ -57,17 +43,22 @@ static struct piece piece_at(const char *const *secrets, const char *bytes, size
 
 struct hl_quoted hl_quote_said(const char *const *secrets, const char *bytes, size_t length)
 {
-    struct hl_quoted quoted;
+    struct hl_quoted quoted = {""};
     struct piece piece;
-    size_t used = 0, added = 1;
-    for (size_t i = 0; i < length && added; i += piece.length) {
+    char text[5], *end = quoted.bytes;
+    for (size_t i = 0; i < length; i += piece.length) {
         piece = piece_at(secrets, bytes, i, length);
-        for (size_t at = 0; at < piece.shown_length && added; at++) {
-            added = quote_byte(quoted.bytes + used, sizeof quoted.bytes - used, (unsigned char)piece.shown[at]);
-            used += added;
+        for (size_t at = 0; at < piece.shown_length; at++) {
+            unsigned char byte = (unsigned char)piece.shown[at];
+            int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
+            snprintf(text, sizeof text, is_plain ? "%c" : "\\x%02x", byte);
+            if (end + strlen(text) + sizeof ".." > quoted.bytes + sizeof quoted.bytes) {
+                stpcpy(end, "..");
+                return quoted;
+            }
+            end = stpcpy(end, text);
         }
     }
-    memcpy(quoted.bytes + used, added ? "" : "..", added ? 1 : 3);
     return quoted;
 }
 

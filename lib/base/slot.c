@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot - see slot.h. The CRC is CCITT's with polynomial 0x1021 and no reflection ("XMODEM"), a byte a step; it is
- * linear, so the entries for single bits give the whole table. */
+/* slot - see slot.h. The CRC is CCITT's with polynomial 0x1021 and no reflection ("XMODEM"), half a byte a step. */
 #include "base/slot.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#define BIT(i, bit, crc) (((i) >> (bit) & 1) * (crc))
-#define ENTRY(i)                                                                                                       \
-    (BIT(i, 0, 0x1021) ^ BIT(i, 1, 0x2042) ^ BIT(i, 2, 0x4084) ^ BIT(i, 3, 0x8108) ^                                  \
-     BIT(i, 4, 0x1231) ^ BIT(i, 5, 0x2462) ^ BIT(i, 6, 0x48c4) ^ BIT(i, 7, 0x9188))
-#define ENTRIES_4(i) ENTRY(i), ENTRY((i) + 1), ENTRY((i) + 2), ENTRY((i) + 3)
-#define ENTRIES_16(i) ENTRIES_4(i), ENTRIES_4((i) + 4), ENTRIES_4((i) + 8), ENTRIES_4((i) + 12)
-#define ENTRIES_64(i) ENTRIES_16(i), ENTRIES_16((i) + 16), ENTRIES_16((i) + 32), ENTRIES_16((i) + 48)
-
-static const uint16_t table[256] = {ENTRIES_64(0), ENTRIES_64(64), ENTRIES_64(128), ENTRIES_64(192)};
-
 static unsigned crc16(const char *bytes, size_t length)
 {
+    static const uint16_t table[] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
+                                     0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
     unsigned crc = 0;
-    for (size_t i = 0; i < length; i++)
-        crc = (crc << 8 & 0xffff) ^ table[crc >> 8 ^ (unsigned char)bytes[i]];
+    for (size_t i = 0; i < 2 * length; i++) {
+        unsigned half = (unsigned char)bytes[i / 2] >> (i % 2 ? 0 : 4) & 15;
+        crc = (crc << 4 & 0xffff) ^ table[crc >> 12 ^ half];
+    }
     return crc;
 }
 
@@ -28,9 +21,8 @@ unsigned hl_slot_of(const char *key, size_t length)
 {
     const char *open = memchr(key, '{', length);
     const char *close = open ? memchr(open, '}', (size_t)(key + length - open)) : NULL;
-    if (close && close > open + 1)
-        return crc16(open + 1, (size_t)(close - open - 1)) % HL_SLOTS;
-    return crc16(key, length) % HL_SLOTS;
+    int has_tag = close && close > open + 1;
+    return (has_tag ? crc16(open + 1, (size_t)(close - open - 1)) : crc16(key, length)) % HL_SLOTS;
 }
 
 /* A tag has letters from @ to O, whose low four bits are free: 16 bits, which the CRC maps one to one. Begin with the

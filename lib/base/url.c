@@ -51,8 +51,6 @@ static void refuse(struct reading *reading, const char *at, const char *rule)
                                          (int)(at - reading->text) + 1, rule);
 }
 
-/* ---- the pieces ---- */
-
 /* Returns what follows. */
 static const char *take_scheme(struct reading *reading)
 {
@@ -70,25 +68,17 @@ static const char *take_scheme(struct reading *reading)
     return reading->text;
 }
 
-static int is_escape(const char *at, const char *to)
-{
-    return to - at > 2 && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]) &&
-           memcmp(at, "%00", 3) != 0;
-}
-
 static char *take_text(struct reading *reading, const char *from, const char *to)
 {
     char *start = reading->unused;
     for (const char *at = from; at < to; at++) {
-        char digits[3] = "";
-        if (*at != '%') {
-            *reading->unused++ = *at;
-        } else if (is_escape(at, to)) {
-            memcpy(digits, at + 1, 2);
-            *reading->unused++ = (char)strtoul(digits, NULL, 16);
-            at += 2;
-        } else
+        int is_escape = *at == '%' && to - at > 2 && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]);
+        char digits[3] = {is_escape ? at[1] : '0', is_escape ? at[2] : '0'};
+        char byte = *at == '%' ? (char)strtoul(digits, NULL, 16) : *at;
+        if (!byte) /* no escape, or %00 */
             refuse(reading, at, "% must be followed by two hexadecimal digits, not 00; % itself is written %25");
+        *reading->unused++ = byte;
+        at += is_escape ? 2 : 0;
     }
     *reading->unused++ = '\0';
     return start;
@@ -106,22 +96,6 @@ static void take_number(struct reading *reading, const char *from, const char *t
     else
         *ret_number = (int)number;
 }
-
-static const char login_rule[] = "/ ? # @ in a user name or password must be written %2F %3F %23 %40";
-
-static void take_login(struct reading *reading, const char *from, const char *to)
-{
-    const char *colon = memchr(from, ':', (size_t)(to - from)), *user_end = colon ? colon : to;
-    const char *sign = memchr(from, '@', (size_t)(to - from));
-    if (sign)
-        refuse(reading, sign, login_rule);
-    if (user_end > from)
-        reading->url->user = take_text(reading, from, user_end);
-    if (colon && colon + 1 < to)
-        reading->url->password = take_text(reading, colon + 1, to);
-}
-
-/* ---- hosts ---- */
 
 static int is_ipv6(const char *address)
 {
@@ -162,13 +136,19 @@ static void take_host(struct reading *reading, const char *from, const char *to)
 /* user:password@host:port,host:port.. Returns where no host can go on. */
 static const char *take_places(struct reading *reading, const char *from)
 {
+    static const char login_rule[] = "/ ? # @ in a user name or password must be written %2F %3F %23 %40";
     const char *end = from + strcspn(from, "/?#"), *sign = memrchr(from, '@', (size_t)(end - from));
-    const char *hosts = sign ? sign + 1 : from, *comma;
+    const char *hosts = sign ? sign + 1 : from, *first_sign = memchr(from, '@', (size_t)(end - from)), *comma;
+    const char *colon = memchr(from, ':', (size_t)((sign ? sign : from) - from)), *user_end = colon ? colon : sign;
     int is_unix = reading->url->scheme == HL_URL_UNIX;
     if (!is_unix && strchr(end, '@'))
         refuse(reading, end, login_rule);
-    if (sign)
-        take_login(reading, from, sign);
+    if (first_sign != sign)
+        refuse(reading, first_sign, login_rule);
+    if (sign && user_end > from)
+        reading->url->user = take_text(reading, from, user_end);
+    if (colon && colon + 1 < sign)
+        reading->url->password = take_text(reading, colon + 1, sign);
     if (is_unix && hosts < end)
         refuse(reading, hosts, reading->form->tail);
     for (const char *at = is_unix ? NULL : hosts; at; at = comma ? comma + 1 : NULL) {
@@ -181,8 +161,6 @@ static const char *take_places(struct reading *reading, const char *from)
     }
     return end;
 }
-
-/* ---- what follows them ---- */
 
 /* A path or a master's name, and the number of a database. */
 static void take_tail(struct reading *reading, const char *at)
@@ -206,8 +184,6 @@ static void take_tail(struct reading *reading, const char *at)
         take_number(reading, at + strlen(form->database), at + strlen(at), 0, form->databases_max, form->tail,
                     &url->db);
 }
-
-/* ---- the whole ---- */
 
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
                            struct hl_text *ret_error)

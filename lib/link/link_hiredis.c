@@ -19,13 +19,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "base/contract.h"
-#include "link/encode.h"
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
@@ -84,16 +84,11 @@ static void on_cleanup(void *arg)
     hl_host_flush_never(link->host, &link->flush);
 }
 
-static void end_context(struct hl_link *link)
-{
-    if (link->context)
-        redisAsyncFree(link->context);
-}
-
 static void destroy(struct hl_link *link)
 {
     struct hl_host *host = link->host;
-    end_context(link);
+    if (link->context)
+        redisAsyncFree(link->context);
     if (link->tls)
         hl_tls_unref(link->tls);
     hl_memory_free(&host->memory, link->tls_host);
@@ -104,40 +99,37 @@ static void destroy(struct hl_link *link)
 /* ---- replies ---- */
 
 /* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
- * outside. The reader lets no other reply to nothing in. Returns whether to go on. */
-static int take(struct hl_link *link, const struct hl_reply *reply)
-{
-    if (!link->reader.is_stream && !link->reader.asked) {
-        hl_text_set(&link->why, "%s", hl_host_quote(link->host, reply->bytes, reply->length).bytes);
-        return 0;
-    }
-    link->reader.asked -= !link->reader.is_stream;
-    link->events->on_reply(link->arg, reply);
-    return 1;
-}
-
+ * outside. The reader lets no other reply to nothing in. */
 static void read_once(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
-    void *reply = NULL;
+    struct hl_reader *reader = &link->reader;
+    const struct hl_reply *reply;
+    void *made = NULL;
     int is_good;
     if (link->ssl)
         link->tls->ops->prepare();
-    link->reader.is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    reader->is_stream = link->is_stream; /* may change inside a reply: from the next read on */
     is_good = redisBufferRead(context) == REDIS_OK;
     while (is_good && !link->is_closed) {
-        is_good = redisGetReplyFromReader(context, &reply) == REDIS_OK;
-        if (!is_good || !reply)
+        is_good = redisGetReplyFromReader(context, &made) == REDIS_OK;
+        if (!is_good || !made)
             break;
-        is_good = take(link, reply);
-        hl_reader_free(reply);
+        reply = made;
+        is_good = reader->is_stream || reader->asked;
+        reader->asked -= !reader->is_stream && is_good;
+        if (is_good)
+            link->events->on_reply(link->arg, reply);
+        else
+            hl_text_set(&link->why, "%s", hl_host_quote(link->host, reply->bytes, reply->length).bytes);
+        hl_reader_free(made);
     }
     if (is_good && hl_reader_is_full(context->reader)) {
-        link->reader.refusal = "the server's answer is too long";
+        reader->refusal = "the server's answer is too long";
         is_good = 0;
     }
     if (!is_good)
-        end_context(link);
+        redisAsyncFree(link->context);
 }
 
 static int has_more(const struct hl_link *link)
@@ -166,23 +158,11 @@ static void give_up(struct hl_link *link)
     }
     if (link->context) {
         link->why = why;
-        end_context(link);
+        redisAsyncFree(link->context);
     }
 }
 
 /* ---- commands ---- */
-
-/* Wipe what was sent: it may have been a password. */
-static void drop_written(redisContext *context, size_t written)
-{
-    sdsrange(context->obuf, (int)written, -1);
-    hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
-    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && written < sdsavail(context->obuf) / 4) {
-        sds fresh = sdsempty();
-        if (fresh)
-            sdsfree(context->obuf), context->obuf = fresh;
-    }
-}
 
 /* Returns how many bytes have left; below 0: failed, and why has the reason. */
 static ssize_t write_plain(const redisContext *context, size_t length, struct hl_text *why)
@@ -206,8 +186,10 @@ static void write_some(struct hl_link *link)
                                   : write_plain(context, length, &why);
     int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
                                              : written >= 0 && (size_t)written < length;
-    if (written > 0)
-        drop_written(context, (size_t)written);
+    if (written > 0) {
+        sdsrange(context->obuf, (int)written, -1);
+        hl_memory_wipe(context->obuf + sdslen(context->obuf), (size_t)written); /* it may have been a password */
+    }
     if (written < 0)
         fail_later(link, why.bytes);
     want(link, HILOCK_READABLE | (is_stuck ? HILOCK_WRITABLE : 0u));
@@ -228,11 +210,11 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
     if (!link->context || link->is_failing)
         return 0;
     HL_REQUIRE(link->is_up); /* a session sends after on_up only */
-    to = sdsMakeRoomFor(link->context->c.obuf, hl_encode_room(argc, lengths));
+    to = sdsMakeRoomFor(link->context->c.obuf, hl_command_encoded_max(argc, lengths));
     if (!to)
         return -1;
     link->context->c.obuf = to;
-    sdsIncrLen(to, (int)hl_encode(to + sdslen(to), argc, argv, lengths));
+    sdsIncrLen(to, (int)hl_command_encode(to + sdslen(to), argc, argv, lengths));
     link->reader.asked += !link->is_stream;
     hl_host_flush_later(link->host, &link->flush);
     return 0;
@@ -266,7 +248,7 @@ static void shake_hands(struct hl_link *link)
     case HL_TLS_DONE: tell_up(link); break;
     case HL_TLS_READS: want(link, HILOCK_READABLE); break;
     case HL_TLS_WRITES: want(link, HILOCK_WRITABLE); break;
-    case HL_TLS_FAILED: end_context(link); break;
+    case HL_TLS_FAILED: redisAsyncFree(link->context); break;
     }
 }
 
@@ -283,15 +265,7 @@ static void finish_connect(struct hl_link *link)
     if (link->ssl)
         shake_hands(link);
     else
-        end_context(link);
-}
-
-static void go_on(struct hl_link *link, unsigned ready)
-{
-    if ((ready & HILOCK_READABLE) || link->ssl)
-        read_some(link);
-    if (((ready & HILOCK_WRITABLE) || (link->ssl && backlog(link))) && link->context && !link->is_closed)
-        write_some(link);
+        redisAsyncFree(link->context);
 }
 
 /* A turn. The host's leave may free everything: touch nothing after it. */
@@ -303,9 +277,12 @@ static void on_ready(unsigned ready, void *arg)
     link->is_in_turn = 1;
     if (link->is_failing)
         give_up(link);
-    else if (link->is_up && link->context)
-        go_on(link, ready);
-    else if (link->ssl)
+    else if (link->is_up && link->context) {
+        if ((ready & HILOCK_READABLE) || link->ssl)
+            read_some(link);
+        if (((ready & HILOCK_WRITABLE) || (link->ssl && backlog(link))) && link->context && !link->is_closed)
+            write_some(link);
+    } else if (link->ssl)
         shake_hands(link);
     else if (link->context)
         finish_connect(link);
@@ -366,7 +343,7 @@ static int connect_to(struct hl_link *link, const struct hl_link_target *target)
     context->ev.data = link;
     context->ev.cleanup = on_cleanup;
     if (context->err) {
-        end_context(link);
+        redisAsyncFree(context);
         hl_timer_start(link->host, link->timer, 0);
         return 0;
     }

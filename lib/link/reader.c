@@ -2,18 +2,14 @@
 /* reader - see reader.h. */
 #include "link/reader.h"
 
-static size_t added(size_t to, size_t more, size_t most) { return more > most ? most + 1 : to + more; }
-
-/* No count overflows: an excess is refused before the next addition. */
-static int admits(const redisReadTask *task, size_t named, size_t items, size_t bytes)
+static int admits(struct hl_reader *reader, const redisReadTask *task)
 {
-    struct hl_reader *reader = task->privdata;
-    if (!task->parent)
-        reader->named = reader->items = reader->bytes = 0;
-    reader->named = added(reader->named, named, HL_READER_NAMED_MAX);
-    reader->items = added(reader->items, items, HL_REPLY_ITEMS_MAX);
-    reader->bytes = added(reader->bytes, bytes, HL_READER_BYTES_MAX);
-    if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
+    int depth = task->type == REDIS_REPLY_ARRAY;
+    for (const redisReadTask *list = task->parent; list; list = list->parent)
+        depth++;
+    if (depth > HL_REPLY_DEPTH_MAX)
+        reader->refusal = "the server's answer is nested too deeply";
+    else if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
         reader->refusal = "the server's answer is of a type that protocol version 2 does not have";
     else if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
         reader->refusal = "the server sent a reply that no command asked for"; /* an error says why it closes */
@@ -24,10 +20,9 @@ static int admits(const redisReadTask *task, size_t named, size_t items, size_t 
     return !reader->refusal;
 }
 
-/* ---- what hiredis calls for each item ---- */
-
-/* Makes the item where it belongs. To hiredis a refusal, NULL, looks like a lack of memory. */
-static void *make(const redisReadTask *task, struct hl_reply reply, size_t named)
+/* Makes the item where it belongs. To hiredis a refusal, NULL, looks like a lack of memory. No count overflows: an
+ * excess is refused before the next addition. */
+static void *make(const redisReadTask *task, struct hl_reply reply)
 {
     struct hl_reader *reader = task->privdata;
     struct hl_reply *place = &reader->reply;
@@ -35,7 +30,14 @@ static void *make(const redisReadTask *task, struct hl_reply reply, size_t named
     int is_beyond = list && list->parent && task->idx >= HL_REPLY_INNER_MAX;
     int is_kept = !is_beyond && !(list && list->obj == &reader->skipped);
     int needs_memory = reply.bytes || reply.count;
-    if (!admits(task, named, is_kept ? reply.count : 0, is_kept ? reply.length : 0))
+    if (!list)
+        reader->named = reader->items = reader->bytes = 0;
+    reader->named += reply.count;
+    if (list && reply.count > HL_REPLY_INNER_MAX)
+        reply.count = HL_REPLY_INNER_MAX;
+    reader->items += is_kept ? reply.count : 0;
+    reader->bytes += is_kept ? reply.length : 0;
+    if (!admits(reader, task))
         return NULL;
     if (!is_kept)
         return &reader->skipped;
@@ -55,19 +57,18 @@ static void *make(const redisReadTask *task, struct hl_reply reply, size_t named
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t length)
 {
-    static const enum hl_reply_type types[] = {[REDIS_REPLY_STRING] = HL_REPLY_STRING,
-                                               [REDIS_REPLY_STATUS] = HL_REPLY_STATUS,
-                                               [REDIS_REPLY_ERROR] = HL_REPLY_ERROR};
-    enum hl_reply_type type = task->type <= REDIS_REPLY_ERROR ? types[task->type] : HL_REPLY_STRING; /* or refused */
-    return make(task, (struct hl_reply){.type = type, .bytes = bytes, .length = length}, 0);
+    enum hl_reply_type type = task->type == REDIS_REPLY_STATUS  ? HL_REPLY_STATUS
+                              : task->type == REDIS_REPLY_ERROR ? HL_REPLY_ERROR
+                                                                : HL_REPLY_STRING; /* or refused */
+    return make(task, (struct hl_reply){.type = type, .bytes = bytes, .length = length});
 }
 
 static void *make_integer(const redisReadTask *task, long long value)
 {
-    return make(task, (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = value}, 0);
+    return make(task, (struct hl_reply){.type = HL_REPLY_INTEGER, .integer = value});
 }
 
-static void *make_nil(const redisReadTask *task) { return make(task, (struct hl_reply){.type = HL_REPLY_NIL}, 0); }
+static void *make_nil(const redisReadTask *task) { return make(task, (struct hl_reply){.type = HL_REPLY_NIL}); }
 
 #if HIREDIS_MAJOR < 1
 static void *make_array(const redisReadTask *task, int count)
@@ -75,16 +76,7 @@ static void *make_array(const redisReadTask *task, int count)
 static void *make_array(const redisReadTask *task, size_t count)
 #endif
 {
-    struct hl_reader *reader = task->privdata;
-    size_t named = (size_t)count, kept = task->parent && named > HL_REPLY_INNER_MAX ? HL_REPLY_INNER_MAX : named;
-    int depth = 0;
-    for (const redisReadTask *at = task; at && depth <= HL_REPLY_DEPTH_MAX; at = at->parent)
-        depth++;
-    if (depth > HL_REPLY_DEPTH_MAX) {
-        reader->refusal = "the server's answer is nested too deeply";
-        return NULL;
-    }
-    return make(task, (struct hl_reply){.type = HL_REPLY_ARRAY, .count = kept}, named);
+    return make(task, (struct hl_reply){.type = HL_REPLY_ARRAY, .count = (size_t)count});
 }
 
 #if HIREDIS_MAJOR >= 1
@@ -100,8 +92,6 @@ static void *make_bool(const redisReadTask *task, int value)
     return make_nil(task); /* is refused */
 }
 #endif
-
-/* ---- the reply ---- */
 
 static void release(const struct hl_memory *memory, struct hl_reply *reply)
 {

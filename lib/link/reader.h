@@ -28,7 +28,7 @@ struct hl_reader {
     size_t asked;            /* replies to come; without any, one that is no error is refused, */
     int is_stream;           /* unless they may come at any time */
     const char *refusal;     /* why a reply was refused; NULL: none was */
-    size_t items, bytes, named; /* of the reply being read; named: items, skipped ones included */
+    uint64_t items, bytes, named; /* of the reply being read; named: items, skipped ones included */
 };
 
 void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct hl_memory *memory);

@@ -34,13 +34,6 @@ static const char *reason(unsigned long error)
     return text ? text : "unknown error";
 }
 
-static int is_about_trust(long result)
-{
-    return result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY || result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
-           result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN || result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
-           result == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
-}
-
 /* The first error is the cause; the others follow from it. */
 static void tell_error(const SSL *ssl, struct hl_text *why)
 {
@@ -98,17 +91,6 @@ static long control(BIO *bio, int what, long number, void *pointer)
     if (what == BIO_CTRL_EOF)
         return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
     return what == BIO_CTRL_FLUSH;
-}
-
-/* NULL: no memory */
-static BIO_METHOD *socket_method(void)
-{
-    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "link");
-    if (method && BIO_meth_set_read(method, read_some) && BIO_meth_set_write(method, write_some) &&
-        BIO_meth_set_ctrl(method, control))
-        return method;
-    BIO_meth_free(method);
-    return NULL;
 }
 
 /* ---- the settings ---- */
@@ -247,6 +229,10 @@ static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 static void tell_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
 {
     long result = SSL_get_verify_result(ssl);
+    int is_about_trust =
+        result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY || result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+        result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN || result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
+        result == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
     if (error == SSL_ERROR_SYSCALL && system_error)
         hl_text_set(why, "%s in the TLS handshake", strerror(system_error));
     else if (error != SSL_ERROR_SSL)
@@ -260,7 +246,7 @@ static void tell_failure(SSL *ssl, int error, int system_error, const char *host
                     hl_quote(host, strlen(host)).bytes);
     else
         hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
-                    is_about_trust(result) ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
+                    is_about_trust ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
 }
 
 static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why)
@@ -344,8 +330,10 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
     *tls = (struct hl_tls){.ops = &ops, .memory = *memory, .refs = 1};
     ERR_clear_error();
     tls->settings = SSL_CTX_new(TLS_client_method());
-    tls->socket = socket_method();
-    if (tls->settings && tls->socket && set_policy(tls->settings) == 0)
+    tls->socket = BIO_meth_new(BIO_TYPE_SOCKET, "link");
+    if (tls->settings && tls->socket && BIO_meth_set_read(tls->socket, read_some) &&
+        BIO_meth_set_write(tls->socket, write_some) && BIO_meth_set_ctrl(tls->socket, control) &&
+        set_policy(tls->settings) == 0)
         status = use_files(tls->settings, options, why);
     else
         status = hl_text_refuse(why, HILOCK_NO_MEMORY, "TLS cannot be set up: %s",

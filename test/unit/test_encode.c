@@ -5,7 +5,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "link/encode.h"
+#include "base/command.h"
 #include "suite.h"
 
 enum { ARGS_MAX = 12, ARG_MAX = 120, SEEDS = 2000 };
@@ -37,9 +37,9 @@ TEST(as_hiredis_does)
         char *expected;
         draw(&trial);
         size_t length = (size_t)redisFormatCommandArgv(&expected, trial.argc, trial.argv, trial.lengths);
-        assert_true(length <= hl_encode_room(trial.argc, trial.lengths));
+        assert_true(length <= hl_command_encoded_max(trial.argc, trial.lengths));
         memset(to, '#', sizeof to);
-        assert_int_equal(hl_encode(to, trial.argc, trial.argv, trial.lengths), length);
+        assert_int_equal(hl_command_encode(to, trial.argc, trial.argv, trial.lengths), length);
         assert_memory_equal(to, expected, length);
         for (size_t i = length; i < sizeof to; i++)
             assert_int_equal(to[i], '#');
