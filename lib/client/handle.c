@@ -189,7 +189,7 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
         return hl_client_refuse(client_of(lock), HILOCK_INVALID,
                                 "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
                                 length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
-    if (holder && hl_holder_is_field(holder, length))
+    if (holder && strcmp(holder, "mode") == 0)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID,
             "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
     return accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_FORCE_RELEASE, holder, on_result, user),

@@ -44,8 +44,6 @@ int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *n
     return lock->epoch != notice->epoch && !HL_PLANTED(SILENCE_BROKEN);
 }
 
-/* ---- calls that are answered later ---- */
-
 void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops,
                       void (*expire)(struct hl_core *core, struct hl_call *call), struct hilock_lock *lock,
                       hilock_result_fn *on_result, void *user)

@@ -19,12 +19,10 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory)
     cell->memory = *memory;
     cell->pid = getpid();
     page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return cell;
-    if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0) {
+    if (page != MAP_FAILED && madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0) {
         page[0] = 1;
         cell->page = page;
-    } else
+    } else if (page != MAP_FAILED)
         munmap(page, PAGE_BYTES); /* a kernel that does not wipe (before 4.14, or not really Linux) */
     return cell;
 }

@@ -34,11 +34,6 @@ uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us)
     return pause_us / 2 + hl_random_below(random, pause_us / 2);
 }
 
-uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms)
-{
-    return ended_us + lease_us + hl_lease_drift_us(lease_us) + (uint64_t)command_timeout_ms * 1000;
-}
-
 uint32_t hl_lease_span_ms(uint64_t span_us)
 {
     return span_us / 1000 < UINT32_MAX ? (uint32_t)(span_us / 1000) : UINT32_MAX - 1;

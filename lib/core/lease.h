@@ -19,8 +19,6 @@ uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /*
 /* After that long a renewal counts as failed. */
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
-/* When a hold is surely over at the server, if belief in it ends at `ended_us` at the latest. */
-uint64_t hl_lease_over_us(uint64_t ended_us, uint64_t lease_us, uint32_t command_timeout_ms);
 /* rounded down, cut at UINT32_MAX - 1 */
 uint32_t hl_lease_span_ms(uint64_t span_us);
 

@@ -45,10 +45,3 @@ struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *n
 {
     return hl_route_node(core->route, &(struct hl_about){name->bytes, name->length, name->master});
 }
-
-void hl_names_detach(struct hl_core *core)
-{
-    struct hl_table_entry *entry;
-    while ((entry = hl_table_next(&core->names, NULL)) != NULL)
-        hl_table_remove(&core->names, entry);
-}

@@ -26,7 +26,6 @@ struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t leng
 /* core NULL: the client is gone */
 void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
 struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name); /* the node that serves it now */
-void hl_names_detach(struct hl_core *core); /* the client ends: its handles keep their names */
 
 static inline struct hl_about hl_name_about(const struct hl_name *name) /* for a route */
 {

@@ -56,18 +56,21 @@ unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice)
 
 void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notice_withdraw(core, notice, UINT8_MAX); }
 
-/* ---- the drain ---- */
-
 static uint64_t look(struct hl_core *core) { return core->notices.looked_us = core->notices.look(core); }
 
-/* Losses first, even those caused by a callback of this drain; of the news only those before the marker. */
-static void drain(struct hl_core *core, int is_for_losses)
+/* Losses first, even those caused by a callback of this delivery; of the news only those before the marker. A turn of
+ * the loop may bring several events: after a whole batch the rest waits for the next turn, except losses. */
+void hl_notices_deliver(struct hl_core *core)
 {
     struct hl_notices *notices = &core->notices;
     struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
+    int is_next_turn = notices->is_behind && core->host.is_armed;
+    int is_for_losses = is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED);
     uint64_t ends_us = look(core) + BATCH_US;
+    HL_REQUIRE(!notices->is_delivering); /* the host leaves once, at its outermost level */
     if (!hl_notices_are_due(core))
         return;
+    notices->is_delivering = 1;
     move(core, &notices->marker, NOTICE_NEWS);
     for (int reported = 0; !core->is_gone && reported < BATCH; reported++) {
         struct hl_notice *notice = TAILQ_EMPTY(losses) && !is_for_losses ? TAILQ_FIRST(news) : TAILQ_FIRST(losses);
@@ -82,16 +85,7 @@ static void drain(struct hl_core *core, int is_for_losses)
     notices->is_behind = !core->is_gone && hl_notices_are_due(core);
     if (notices->is_behind && !is_for_losses)
         hl_host_wake_next_turn(&core->host);
-}
-
-/* A turn of the loop may bring several events: after a whole batch the rest waits for the next, except losses. */
-void hl_notices_deliver(struct hl_core *core)
-{
-    int is_next_turn = core->notices.is_behind && core->host.is_armed;
-    HL_REQUIRE(!core->notices.is_delivering); /* the host leaves once, at its outermost level */
-    core->notices.is_delivering = 1;
-    drain(core, is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED));
-    core->notices.is_delivering = 0;
+    notices->is_delivering = 0;
 }
 
 int hl_notices_are_due(const struct hl_core *core)

@@ -55,7 +55,7 @@ static void say_end(const struct hl_hold *hold, struct hl_params *params)
     if (hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD))
         params->own = HL_OWN_ALL;
     else {
-        length = hl_key_channel_write(channel, name->bytes, name->length);
+        length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
         params->own = hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length) != 0;
     }
 }

@@ -28,7 +28,8 @@ static uint64_t over_us(const struct hl_hold *hold)
     uint64_t queue_us = (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000;
     int is_queued = hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN);
     uint64_t longest_us = is_queued && queue_us > lease_us ? queue_us : lease_us;
-    uint64_t own_us = hl_lease_over_us(hold->since_us, longest_us, hl_hold_core(hold)->limits.command_timeout_ms);
+    uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
+                      (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }

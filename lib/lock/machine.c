@@ -89,7 +89,8 @@ void hl_machine_clear(struct hl_core *core)
     hl_inquiries_clear(core);
     hl_endings_forget(core);
     hl_grants_done(core);
-    hl_names_detach(core);
+    while (core->names.first) /* handles keep their names */
+        hl_table_remove(&core->names, core->names.first);
     core->waiting = core->held = 0;
 }
 

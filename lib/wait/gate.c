@@ -316,7 +316,7 @@ int hl_gate_may_sleep(const struct hl_acquire *acquire, const struct hl_response
         listen(gate, &gate->heir, channel,
                hl_key_heir_write(channel, name->bytes, name->length, heir, said->heir_length));
     if (listens && !gate->channel)
-        listen(gate, &gate->channel, channel, hl_key_channel_write(channel, name->bytes, name->length));
+        listen(gate, &gate->channel, channel, hl_key_write(channel, hl_key_channel, name->bytes, name->length));
     return gate->news_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 

@@ -22,40 +22,27 @@ static int has_one_of(const struct hl_reply *error, const char *const *codes)
     return *codes != NULL;
 }
 
-/* Inside a script a missing right has the code ERR; the texts are that of Redis 7.0 and the later one. */
-static int is_denied(const struct hl_reply *error)
-{
-    static const char *const codes[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
-    return has_one_of(error, codes) || contains(error, "without any password configured") ||
-           contains(error, "ACL failure in script") || contains(error, "The user executing the script can't");
-}
-
-/* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
-static int has_left_nothing(const struct hl_reply *error)
-{
-    int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
-                           hl_reply_starts(error, "NOPERM ");
-    return (is_refused_whole && !contains(error, "user_script")) || hl_reply_has_code(error, "WRONGTYPE");
-}
-
 struct hl_fault hl_fault_of(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING",     "MASTERDOWN", "BUSY",      "OOM",   "NOREPLICAS",
                                           "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", NULL};
-    hilock_status status = HILOCK_SERVER;
+    static const char *const denied[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
+    /* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
+    int is_wrong_kind = hl_reply_has_code(error, "WRONGTYPE");
+    int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
+                           hl_reply_starts(error, "NOPERM ");
+    int left_nothing = is_wrong_kind || (is_refused_whole && !contains(error, "user_script"));
     if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") ||
         contains(error, "Script killed by user") || contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
-    if (is_denied(error))
-        status = HILOCK_DENIED;
-    else if (hl_reply_has_code(error, "WRONGTYPE"))
-        status = HILOCK_WRONG_KIND;
-    return (struct hl_fault){HL_FAULT_LASTING, status, has_left_nothing(error)};
+    /* Inside a script a missing right has the code ERR; the texts are that of Redis 7.0 and the later one. */
+    if (has_one_of(error, denied) || contains(error, "without any password configured") ||
+        contains(error, "ACL failure in script") || contains(error, "The user executing the script can't"))
+        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, left_nothing};
+    return (struct hl_fault){HL_FAULT_LASTING, is_wrong_kind ? HILOCK_WRONG_KIND : HILOCK_SERVER, left_nothing};
 }
-
-/* ---- the right that is missing ---- */
 
 /* Up to a quotation mark: "+word", in lower case. */
 static void add_word(struct hl_text *right, const char *word)

@@ -27,7 +27,7 @@ void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, con
     hl_command_add(command, holder, hl_holder_write(holder, uuid, n, label));
 }
 
-/* Where the label begins; NULL: another program's holder. */
+/* Where the number begins; NULL: another program's holder. */
 static const char *number_in(const char *holder)
 {
     const char *colon = strnlen(holder, HL_UUID_LENGTH) == HL_UUID_LENGTH ? holder + HL_UUID_LENGTH : "";
@@ -59,9 +59,4 @@ void hl_holder_mend_label(char *label)
     for (; *label; label++)
         if (!strchr(letters, *label))
             *label = '-';
-}
-
-int hl_holder_is_field(const char *holder, size_t length)
-{
-    return length == sizeof "mode" - 1 && memcmp(holder, "mode", length) == 0;
 }

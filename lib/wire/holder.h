@@ -21,6 +21,5 @@ uint64_t hl_holder_number(const char *holder);   /* the n in it; 0 if it is of a
 const char *hl_holder_label(const char *holder); /* in it; "" if it has none, or is of another form */
 int hl_holder_is_label(const char *label);       /* 1..HL_LABEL_MAX letters, digits or _.-+@/=, */
 void hl_holder_mend_label(char *label);          /* other characters become '-' */
-int hl_holder_is_field(const char *holder, size_t length); /* no holder: a field that the hash of every lock has */
 
 #endif

@@ -6,6 +6,7 @@
 
 const char hl_key_token[] = "hilock:token";
 const char hl_key_queue[] = "hilock:wait";
+const char hl_key_channel[] = "redisson_lock__channel";
 
 int hl_key_has_good_braces(const char *name, size_t length)
 {
@@ -26,30 +27,19 @@ int hl_key_is_reserved(const char *name, size_t length)
     return begins(name, length, "hilock:") || begins(name, length, "redisson_lock");
 }
 
-/* "word:{N}"; if N has a tag of its own, the word, `own` and N. */
-static size_t put(char *to, const char *word, const char *own, const char *name, size_t length)
+size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
 {
     int has_tag = memchr(name, '{', length) != NULL;
-    char *end = mempcpy(stpcpy(stpcpy(to, word), has_tag ? own : ":{"), name, length);
+    const char *between = !has_tag ? ":{" : word == hl_key_channel ? ":" : "=";
+    char *end = mempcpy(stpcpy(stpcpy(to, word), between), name, length);
     if (!has_tag)
         *end++ = '}';
     return (size_t)(end - to);
 }
 
-size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
-{
-    return put(to, word, "=", name, length);
-}
-
-size_t hl_key_channel_write(char *to, const char *name, size_t length)
-{
-    return put(to, "redisson_lock__channel", ":", name, length);
-}
-
 size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length)
 {
-    size_t used = hl_key_channel_write(to, name, length);
-    to[used] = ':';
-    memcpy(to + used + 1, heir, heir_length);
-    return used + 1 + heir_length;
+    char *end = to + hl_key_write(to, hl_key_channel, name, length);
+    *end++ = ':';
+    return (size_t)((char *)mempcpy(end, heir, heir_length) - to);
 }

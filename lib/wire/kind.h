@@ -106,7 +106,6 @@ extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;
 struct hl_response hl_response_fault(const struct hl_reply *reply); /* an error reply; anything else is PROTOCOL */
 /* the same for the lock's key alone: WRONGTYPE is NO */
 struct hl_response hl_response_of_hold(const struct hl_reply *reply);
-struct hl_response hl_response_late(const struct hl_reply *reply);  /* "LATE seconds microseconds" */
 hl_parse_fn hl_response_renewed; /* of a script: 0 not this hold, or 1 + the PTTL it found */
 hl_parse_fn hl_response_peeked;  /* {PTTL, holder, what it is, length of the queue, place in it}; or the first two */
 /* Item i, from `least` up to HL_NUMBER_MAX. 0: it is no such number */

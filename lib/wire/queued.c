@@ -10,8 +10,6 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-static const uint64_t pause_max_ms = 1000;
-
 /* ---- what is said ---- */
 
 static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
@@ -44,17 +42,6 @@ static void add_number(struct hl_command *command, const char *before, uint64_t 
     add_bytes(command, digits, hl_command_decimal(digits, number));
 }
 
-/* The server compares sixteen digits, which last until the year 2286. */
-static void add_not_after(struct hl_command *command, uint64_t not_after_ms)
-{
-    static const uint64_t never_us = 9999999999999999;
-    char digits[HL_DECIMAL_MAX];
-    uint64_t us = not_after_ms && not_after_ms < never_us / 1000 ? not_after_ms * 1000 : never_us;
-    size_t length = hl_command_decimal(digits, us);
-    add_text(command, &"0000000000000000"[length]);
-    add_bytes(command, digits, length);
-}
-
 static void add_ticket(struct hl_command *command, uint64_t ticket)
 {
     if (ticket == HL_TICKET_UNKNOWN)
@@ -73,14 +60,19 @@ static void add_place(struct hl_command *command, const struct hl_params *params
     add_number(command, " ", params->number);
 }
 
+/* The server compares sixteen digits of not_after, which last until the year 2286. */
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
+    static const uint64_t never_us = 9999999999999999;
+    int is_limited = params->not_after_ms && params->not_after_ms < never_us / 1000;
+    uint64_t not_after_us = is_limited ? params->not_after_ms * 1000 : never_us;
+    char digits[HL_DECIMAL_MAX];
     begin(command, &hl_script_mutex_acquire, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     begin_terms(command);
-    add_not_after(command, params->not_after_ms);
+    add_number(command, &"0000000000000000"[hl_command_decimal(digits, not_after_us)], not_after_us);
     if (!params->channel)
         add_text(command, " *");
     else if (!params->is_try) {
@@ -93,8 +85,7 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
 
 enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    hl_command_evalsha(command, &hl_script_renew, 1);
-    hl_command_add(command, target->name, target->name_length);
+    begin(command, &hl_script_renew, 1, target);
     hl_command_add_number(command, params->lease_ms);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->token);
@@ -105,7 +96,7 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
 static void add_channel(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     char *channel = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
-    hl_command_add(command, channel, hl_key_channel_write(channel, target->name, target->name_length));
+    hl_command_add(command, channel, hl_key_write(channel, hl_key_channel, target->name, target->name_length));
     hl_command_add_word(command, params->is_sharded ? "SPUBLISH" : "PUBLISH");
 }
 
@@ -172,14 +163,22 @@ static struct hl_response waits(const struct hl_reply *reply)
                             .heir_length = heir ? heir->length : 0};
 }
 
+/* A token, "LATE seconds microseconds", or who has it. */
 struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
+    static const char head[] = "LATE ";
+    size_t used = sizeof head - 1;
+    uint64_t seconds, microseconds;
     (void)form;
     if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && reply->integer <= HL_NUMBER_MAX)
         return (struct hl_response){.result = HL_YES, .token = (uint64_t)reply->integer};
-    if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE "))
-        return hl_response_late(reply);
-    return waits(reply);
+    if (reply->type != HL_REPLY_ERROR || !hl_reply_starts(reply, head))
+        return waits(reply);
+    used += hl_reply_decimal(reply->bytes + used, reply->length - used, &seconds);
+    if (used == sizeof head - 1 || used == reply->length || reply->bytes[used++] != ' ' ||
+        !hl_reply_decimal(reply->bytes + used, reply->length - used, &microseconds))
+        return hl_response_fault(reply);
+    return (struct hl_response){.result = HL_LATE, .server_us = seconds * 1000000 + microseconds};
 }
 
 /* Below -1 the name was handed over: no message was published. */
@@ -266,7 +265,6 @@ enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
 
 static struct hl_push read_grant(struct text text, uint64_t id)
 {
-    static const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
     struct text word;
     uint64_t numbers[NUMBERS], granted_us;
     int is_good = take_word(&text, &word); /* the channel */
@@ -275,7 +273,7 @@ static struct hl_push read_grant(struct text text, uint64_t id)
     if (!is_good || !text.length || text.length > HILOCK_NAME_MAX || !numbers[TOKEN] ||
         numbers[WINDOW] > HL_FAIR_WINDOW_MS || numbers[SECONDS] > HL_NUMBER_MAX / 1000000 ||
         numbers[MICROSECONDS] > 999999)
-        return nonsense;
+        return (struct hl_push){.what = HL_PUSH_NONSENSE};
     granted_us = numbers[SECONDS] * 1000000 + numbers[MICROSECONDS];
     return (struct hl_push){.what = HL_PUSH_GRANT,
                             .id = id,
@@ -297,16 +295,14 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
         return (struct hl_push){.what = HL_PUSH_NONSENSE};
     if (is_grant)
         return read_grant(text, id);
-    if (!is_number(text, &pause_ms) || pause_ms > pause_max_ms)
+    if (!is_number(text, &pause_ms) || pause_ms > HL_FAIR_YIELD_MAX_MS)
         return (struct hl_push){.what = HL_PUSH_NONSENSE};
     return (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000};
 }
 
-#define WRONG_KIND \
-    "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for readers and writers)"
-
 #define WORDS \
-    .wrong_kind = WRONG_KIND, \
+    .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for " \
+                  "readers and writers)", \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
     .peek = hl_queued_peek, .peeked = hl_response_peeked, .force = hl_queued_force, .forced = hl_queued_forced

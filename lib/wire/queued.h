@@ -13,6 +13,7 @@
 enum {
     HL_FAIR_WINDOW_MS = 3000, /* how long a pushed grant lasts, unless it is renewed */
     HL_FAIR_ALIVE_MS = 30000, /* a waiter is dead after that long without a heartbeat: as in choose.lua */
+    HL_FAIR_YIELD_MAX_MS = 1000, /* the longest pause that a message asks for */
     HL_FAIR_QUEUE_MS = 90000  /* a queue is gone after that long without a heartbeat: as in mutex_acquire.lua */
 };
 

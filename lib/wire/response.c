@@ -18,18 +18,6 @@ struct hl_response hl_response_of_hold(const struct hl_reply *reply)
     return hl_response_fault(reply);
 }
 
-struct hl_response hl_response_late(const struct hl_reply *reply)
-{
-    static const size_t head = sizeof "LATE " - 1;
-    uint64_t seconds, microseconds;
-    size_t used = hl_reply_decimal(reply->bytes + head, reply->length - head, &seconds);
-    const char *rest = reply->bytes + head + used;
-    size_t left = reply->length - head - used;
-    if (!used || !left || *rest != ' ' || !hl_reply_decimal(rest + 1, left - 1, &microseconds))
-        return hl_response_fault(reply);
-    return (struct hl_response){.result = HL_LATE, .server_us = seconds * 1000000 + microseconds};
-}
-
 struct hl_response hl_response_renewed(const struct hl_reply *reply, enum hl_form form)
 {
     (void)form;

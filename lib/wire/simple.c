@@ -6,21 +6,22 @@
 #include "wire/holder.h"
 #include "wire/scripts.h"
 
-/* script NULL: a native SET */
-static void begin(struct hl_command *command, const struct hl_script *script, const struct hl_target *target)
+/* script NULL: the native command instead */
+static void begin(struct hl_command *command, const struct hl_script *script, const char *native,
+                  const struct hl_target *target)
 {
     if (script)
         hl_command_evalsha(command, script, 1);
     else
-        hl_command_begin(command, "SET");
+        hl_command_begin(command, native);
     hl_command_add(command, target->name, target->name_length);
-    hl_holder_add(command, target->uuid, target->id, target->label);
 }
 
 enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    begin(command, params->is_second ? &hl_script_simple_acquire : NULL, target);
+    begin(command, params->is_second ? &hl_script_simple_acquire : NULL, "SET", target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
     if (!params->is_second) {
         hl_command_add_word(command, "NX");
         hl_command_add_word(command, "PX");
@@ -31,7 +32,8 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
 
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
-    begin(command, HL_PLANTED(SIMPLE_RENEWS_BLINDLY) ? NULL : &hl_script_simple_renew, target);
+    begin(command, HL_PLANTED(SIMPLE_RENEWS_BLINDLY) ? NULL : &hl_script_simple_renew, "SET", target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
     if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY))
         hl_command_add_word(command, "PX");
     hl_command_add_number(command, params->lease_ms);
@@ -42,11 +44,9 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_targe
                                const struct hl_params *params)
 {
     (void)params;
-    if (HL_PLANTED(SIMPLE_RELEASES_BLINDLY)) {
-        hl_command_begin(command, "DEL");
-        hl_command_add(command, target->name, target->name_length);
-    } else
-        begin(command, &hl_script_simple_release, target);
+    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) ? NULL : &hl_script_simple_release, "DEL", target);
+    if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
+        hl_holder_add(command, target->uuid, target->id, target->label);
     return HL_FORM_SCRIPT;
 }
 
@@ -88,16 +88,14 @@ static void force(struct hl_command *command, const struct hl_target *target, co
                   const char *holder, size_t holder_length)
 {
     (void)params;
-    hl_command_evalsha(command, &hl_script_simple_release, 1);
-    hl_command_add(command, target->name, target->name_length);
+    begin(command, &hl_script_simple_release, NULL, target);
     hl_command_add(command, holder, holder_length);
 }
 
 static enum hl_form peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     (void)params;
-    hl_command_evalsha(command, &hl_script_simple_peek, 1);
-    hl_command_add(command, target->name, target->name_length);
+    begin(command, &hl_script_simple_peek, NULL, target);
     return HL_FORM_SCRIPT;
 }
 

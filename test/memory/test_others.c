@@ -139,7 +139,7 @@ TRIAL(a_release_is_published_where_its_name_says)
         char channel[128];
         for (int to_heir = 0; to_heir < 2; to_heir++) {
             size_t length = to_heir ? hl_key_heir_write(channel, target.name, target.name_length, "java:1", 6)
-                                    : hl_key_channel_write(channel, target.name, target.name_length);
+                                    : hl_key_write(channel, hl_key_channel, target.name, target.name_length);
             channel[length] = '\0';
             begin(trial);
             (void)listens(trial, channel);

@@ -48,7 +48,7 @@ static void listen_to(struct sim_java *java, const char *name)
         return;
     java->peer = store_connect(java->sim->places[0].store, on_message, java);
     say(java, "AUTH", TEST_SECRET, strlen(TEST_SECRET));
-    say(java, "SUBSCRIBE", channel, hl_key_channel_write(channel, name, strlen(name)));
+    say(java, "SUBSCRIBE", channel, hl_key_write(channel, hl_key_channel, name, strlen(name)));
 }
 
 static void cut(struct sim_java *java)

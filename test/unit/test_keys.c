@@ -19,7 +19,7 @@ static const char *token_key(const char *name)
 static const char *channel(const char *name)
 {
     static char text[256];
-    text[hl_key_channel_write(text, name, strlen(name))] = '\0';
+    text[hl_key_write(text, hl_key_channel, name, strlen(name))] = '\0';
     return text;
 }
 
@@ -83,7 +83,7 @@ TEST(the_longest_name_fits)
 {
     char name[1024], to[1024 + HL_KEY_PREFIX_MAX];
     memset(name, 'n', sizeof name);
-    assert_int_equal(hl_key_channel_write(to, name, sizeof name), strlen("redisson_lock__channel:{}") + 1024);
+    assert_int_equal(hl_key_write(to, hl_key_channel, name, sizeof name), strlen("redisson_lock__channel:{}") + 1024);
     assert_true(strlen("redisson_lock__channel:{}") <= HL_KEY_PREFIX_MAX && strlen(hl_key_token) + 3 <= HL_KEY_PREFIX_MAX);
 }
 

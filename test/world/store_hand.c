@@ -55,7 +55,7 @@ void store_join(struct store *store, const char *name, const char *field)
 void store_free_name(struct store *store, const char *name)
 {
     char channel[2048];
-    size_t length = hl_key_channel_write(channel, name, strlen(name));
+    size_t length = hl_key_write(channel, hl_key_channel, name, strlen(name));
     store_delete(store, name);
     sim_store_hear(store->core, 0, &(struct sim_said){channel, "0", length, 1});
 }

@@ -51,7 +51,7 @@ void trial_init(struct trial *trial, uint64_t seed)
             else
                 key->length = hl_key_write(key->at, prefixes[kind], names[name], length);
         }
-        trial->channels[name].length = hl_key_channel_write(trial->channels[name].at, names[name], length);
+        trial->channels[name].length = hl_key_write(trial->channels[name].at, hl_key_channel, names[name], length);
     }
 }
 
