@@ -70,10 +70,7 @@ void hl_host_leave(struct hl_host *host)
     }
     host->is_woken = 0;
     flush_all(host);
-    if (host->on_leave)
-        host->on_leave(host->arg);
-    else
-        hl_host_settle(host);
+    host->on_leave(host->arg);
 }
 
 void hl_host_settle(struct hl_host *host)

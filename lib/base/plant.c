@@ -2,9 +2,9 @@
 /* plant - the switch of the test build; empty in the library. */
 #include "base/plant.h"
 
-#ifdef HL_PLANTS
 #include <string.h>
 
+#ifdef HL_PLANTS
 enum hl_plant hl_plant = HL_PLANT_NONE;
 
 static const char *const names[] = {
@@ -27,6 +27,4 @@ enum hl_plant hl_plant_find(const char *name)
         i++;
     return i < HL_PLANT_COUNT ? (enum hl_plant)i : HL_PLANT_NONE;
 }
-#else
-typedef int hl_plant_no_empty_unit;
 #endif

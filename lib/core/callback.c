@@ -54,13 +54,13 @@ void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_
     *call = (struct hl_call){.notice = {.ops = ops, .epoch = lock->epoch}, .lock = lock, .on_result = on_result,
                              .user = user, .begun_us = hl_now_us(&core->host), .expire = expire};
     lock->refs++;
-    if (expire && hl_alarm_begin(&core->call_alarms, &call->alarm) != 0) {
+    if (!expire)
+        return call;
+    if (hl_alarm_begin(&core->call_alarms, &call->alarm) != 0) {
         hl_callback_free(core, call);
         return NULL;
     }
-    if (expire)
-        hl_alarm_set(&core->call_alarms, &call->alarm,
-                     call->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000);
+    hl_alarm_set(&core->call_alarms, &call->alarm, call->begun_us + (uint64_t)core->limits.command_timeout_ms * 1000);
     return call;
 }
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_hiredis - the library's own links: each a redisAsyncContext, whose event hooks use the loop's watches.
  *
- * hiredis connects and parses. Its queues of callbacks are not used: each command would have a block of memory of its
- * own there, and they lose their place at the first error reply to a subscription; a link only counts the answers that
- * are still to come. hiredis never writes: commands are encoded into its buffer, which leaves at the host's next leave
- * in one send (hiredis' own write would raise SIGPIPE), and the descriptor is watched for writing only after a short
- * send. With TLS the handshake comes between the connect and on_up, hiredis writes (through OpenSSL, in one go), and
- * each event continues both directions, as each may have waited for the other.
+ * hiredis connects and parses. Its queues of callbacks are not used: they take a block of memory for each command, and
+ * lose their place at the first error reply to a subscription. A link only counts the answers to come. Commands are
+ * encoded into hiredis' buffer, which leaves at the host's next leave in one send: its own write would raise SIGPIPE.
+ * The descriptor is watched for writing only after a short send. With TLS the handshake comes between the connect and
+ * on_up, and each event continues both directions, as each may have waited for the other.
  *
- * A context ends in two ways, and both pass on_cleanup, the last moment at which its descriptor and its error text are
- * there: by itself while it connects, or by redisAsyncFree. We call that only when no handler of hiredis is on the
- * stack: 0.14.1 would touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end
- * of the turn that first sees this; a link that is closed inside its own turn is freed at the turn's end. */
+ * A context ends by itself while it connects, or by redisAsyncFree. Both pass on_cleanup, the last moment at which its
+ * descriptor and its error text are there. We free it only when no handler of hiredis is on the stack: 0.14.1 would
+ * touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end of the turn that
+ * first sees this; a link that is closed inside its own turn is freed at the turn's end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -164,16 +163,6 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* Returns how many bytes have left; below 0: failed, and why has the reason. */
-static ssize_t write_plain(const redisContext *context, size_t length, struct hl_text *why)
-{
-    ssize_t written = send(context->fd, context->obuf, length < WRITE_MAX ? length : WRITE_MAX, MSG_NOSIGNAL);
-    if (written >= 0 || errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
-        return written < 0 ? 0 : written;
-    hl_text_set(why, "%s", strerror(errno));
-    return -1;
-}
-
 /* TLS repeats a write with its first length: what came later can leave right behind it. If nothing left, the write may
  * wait for the server's bytes. After a failure it reads what has come: a TLS alert may say why. */
 static void write_some(struct hl_link *link)
@@ -181,11 +170,18 @@ static void write_some(struct hl_link *link)
     redisContext *context = &link->context->c;
     size_t length = sdslen(context->obuf);
     struct hl_text why = {""};
-    ssize_t written = !length     ? 0
-                      : link->ssl ? link->tls->ops->write(context, link->ssl, &why)
-                                  : write_plain(context, length, &why);
-    int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
-                                             : written >= 0 && (size_t)written < length;
+    ssize_t written = 0;
+    int is_stuck;
+    if (length && link->ssl)
+        written = link->tls->ops->write(context, link->ssl, &why);
+    else if (length)
+        written = send(context->fd, context->obuf, length < WRITE_MAX ? length : WRITE_MAX, MSG_NOSIGNAL);
+    if (written < 0 && !link->ssl && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        written = 0;
+    else if (written < 0 && !link->ssl)
+        hl_text_set(&why, "%s", strerror(errno));
+    is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
+                                         : written >= 0 && (size_t)written < length;
     if (written > 0) {
         sdsrange(context->obuf, (int)written, -1);
         hl_memory_wipe(context->obuf + sdslen(context->obuf), (size_t)written); /* it may have been a password */
@@ -244,7 +240,7 @@ static void tell_up(struct hl_link *link)
 
 static void shake_hands(struct hl_link *link)
 {
-    switch (link->tls->ops->shake(link->ssl, link->tls_host, &link->why)) {
+    switch (link->tls->ops->shake(link->tls, &link->context->c, &link->ssl, link->tls_host, &link->why)) {
     case HL_TLS_DONE: tell_up(link); break;
     case HL_TLS_READS: want(link, HILOCK_READABLE); break;
     case HL_TLS_WRITES: want(link, HILOCK_WRITABLE); break;
@@ -257,15 +253,10 @@ static void finish_connect(struct hl_link *link)
     redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
     if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
         return;
-    if (!link->tls) {
-        tell_up(link);
-        return;
-    }
-    link->ssl = link->tls->ops->begin(link->tls, &link->context->c, link->tls_host, &link->why);
-    if (link->ssl)
+    if (link->tls)
         shake_hands(link);
     else
-        redisAsyncFree(link->context);
+        tell_up(link);
 }
 
 /* A turn. The host's leave may free everything: touch nothing after it. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tls - see tls.h; made of OpenSSL and hiredis_ssl.
  *
- * The SSL object is ours, because hiredis' own (redisInitiateSSLWithContext) accepts a certificate for any name.
- * hiredis_ssl puts it between the context and the socket, where we replace its BIO, which would raise SIGPIPE. The
- * first bytes it writes before that. OpenSSL reads ahead, so that many short answers cost one system call: no socket
- * event announces what it has read (has_more). hiredis_ssl repeats a write that could not be finished with the length
- * it had; so the whole buffer is one write, and only hiredis writes (if part of the buffer were gone by then, it would
- * read past the end). OpenSSL's errors are a list of the thread, shared with the program: it is emptied before each
- * step, so that no old error is taken for ours. */
+ * The SSL object is ours: hiredis' own (redisInitiateSSLWithContext) accepts a certificate for any name. hiredis_ssl
+ * puts it between the context and the socket; then we replace its BIO, which would raise SIGPIPE. OpenSSL reads ahead,
+ * so no event of the socket announces what it has read (has_more). hiredis_ssl repeats an unfinished write with the
+ * length it had: the whole buffer is one write, and only hiredis writes, else it would read past the end. OpenSSL's
+ * errors are a list of the thread, shared with the program: it is emptied before each step. */
 #include "link/tls.h"
 
 #include <arpa/inet.h>
@@ -273,21 +271,25 @@ static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, s
     return NULL;
 }
 
-static enum hl_tls_step shake(SSL *ssl, const char *host, struct hl_text *why)
+static enum hl_tls_step shake(struct hl_tls *tls, redisContext *context, SSL **ssl, const char *host,
+                              struct hl_text *why)
 {
     int result, error, system_error;
+    *ssl = *ssl ? *ssl : begin(tls, context, host, why);
+    if (!*ssl)
+        return HL_TLS_FAILED;
     ERR_clear_error();
     errno = 0;
-    result = SSL_do_handshake(ssl);
+    result = SSL_do_handshake(*ssl);
     system_error = errno;
     if (result == 1)
         return HL_TLS_DONE;
-    error = SSL_get_error(ssl, result);
+    error = SSL_get_error(*ssl, result);
     if (error == SSL_ERROR_WANT_READ)
         return HL_TLS_READS;
     if (error == SSL_ERROR_WANT_WRITE)
         return HL_TLS_WRITES;
-    tell_failure(ssl, error, system_error, host, why);
+    tell_failure(*ssl, error, system_error, host, why);
     ERR_clear_error();
     return HL_TLS_FAILED;
 }
@@ -321,8 +323,8 @@ static int wants_write(const SSL *ssl) { return SSL_want_write(ssl); }
 hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, const struct hl_tls_options *options,
                          struct hl_text *why)
 {
-    static const struct hl_tls_ops ops = {free_tls,       begin,    shake,       ERR_clear_error,
-                                          write_buffered, has_more, wants_write, explain};
+    static const struct hl_tls_ops ops = {free_tls, shake,       ERR_clear_error, write_buffered,
+                                          has_more, wants_write, explain};
     struct hl_tls *tls = hl_memory_new(memory, sizeof *tls);
     hilock_status status;
     if (!tls)

@@ -26,10 +26,9 @@ struct hl_tls {
 
 struct hl_tls_ops {
     void (*free)(struct hl_tls *tls);
-    /* For a connected context. NULL: it cannot, and why has the sentence. */
-    struct ssl_st *(*begin)(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why);
-    /* FAILED: with the sentence */
-    enum hl_tls_step (*shake)(struct ssl_st *ssl, const char *host, struct hl_text *why);
+    /* For a connected context. *ssl NULL: makes it. FAILED: why has the sentence */
+    enum hl_tls_step (*shake)(struct hl_tls *tls, redisContext *context, struct ssl_st **ssl, const char *host,
+                              struct hl_text *why);
     void (*prepare)(void); /* before each read */
     /* Writes the context's buffer. Returns how many bytes have left; below 0: failed, and why has the reason. */
     ssize_t (*write)(redisContext *context, struct ssl_st *ssl, struct hl_text *why);

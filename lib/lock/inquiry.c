@@ -158,7 +158,7 @@ static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    const struct hl_response peeked = inquiry->call.lock->terms->kind->peeked(reply, HL_FORM_SCRIPT);
+    const struct hl_response peeked = hl_response_peeked(reply, HL_FORM_SCRIPT);
     size_t kept = peeked.holder_length < HL_INQUIRY_HOLDER_MAX ? peeked.holder_length : HL_INQUIRY_HOLDER_MAX;
     if (peeked.result == HL_FAULT) {
         on_fault(inquiry, &peeked);

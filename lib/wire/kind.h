@@ -95,8 +95,7 @@ struct hl_kind {
     int hands_on;           /* acquire reserves tokens: a hold may serve handles of a client one after the other */
     hl_encode_fn *acquire, *renew, *release;
     hl_parse_fn *acquired, *renewed, *released;
-    hl_encode_fn *peek;           /* an operator's request: reads the holder */
-    hl_parse_fn *peeked;
+    hl_encode_fn *peek;           /* an operator's request: reads the holder. Its answer is hl_response_peeked's */
     hl_force_fn *force;           /* releases a hold that is named by its holder: a script */
     hl_parse_fn *forced;           /* its answer, as a release's */
 };

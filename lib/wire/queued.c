@@ -263,17 +263,25 @@ static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
 
 enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
 
-static struct hl_push read_grant(struct text text, uint64_t id)
+struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 {
-    struct text word;
-    uint64_t numbers[NUMBERS], granted_us;
-    int is_good = take_word(&text, &word); /* the channel */
+    const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
+    struct text text = {message->bytes, message->length}, word;
+    uint64_t id, pause_ms, granted_us, numbers[NUMBERS];
+    int is_grant = text.length && *text.at == 'G', is_good;
+    if (!take_word(&text, &word) || word.length != 1 || (!is_grant && *word.at != 'F') || !take_word(&text, &word) ||
+        !is_holder(word, uuid, &id))
+        return nonsense;
+    if (!is_grant)
+        return is_number(text, &pause_ms) && pause_ms <= HL_FAIR_YIELD_MAX_MS
+                   ? (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000} : nonsense;
+    is_good = take_word(&text, &word); /* the channel */
     for (int i = 0; is_good && i < NUMBERS; i++)
         is_good = take_word(&text, &word) && is_number(word, &numbers[i]);
     if (!is_good || !text.length || text.length > HILOCK_NAME_MAX || !numbers[TOKEN] ||
         numbers[WINDOW] > HL_FAIR_WINDOW_MS || numbers[SECONDS] > HL_NUMBER_MAX / 1000000 ||
         numbers[MICROSECONDS] > 999999)
-        return (struct hl_push){.what = HL_PUSH_NONSENSE};
+        return nonsense;
     granted_us = numbers[SECONDS] * 1000000 + numbers[MICROSECONDS];
     return (struct hl_push){.what = HL_PUSH_GRANT,
                             .id = id,
@@ -285,27 +293,12 @@ static struct hl_push read_grant(struct text text, uint64_t id)
                             .name_length = text.length};
 }
 
-struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
-{
-    struct text text = {message->bytes, message->length}, word;
-    uint64_t id, pause_ms;
-    int is_grant = text.length && *text.at == 'G';
-    if (!take_word(&text, &word) || word.length != 1 || (!is_grant && *word.at != 'F') || !take_word(&text, &word) ||
-        !is_holder(word, uuid, &id))
-        return (struct hl_push){.what = HL_PUSH_NONSENSE};
-    if (is_grant)
-        return read_grant(text, id);
-    if (!is_number(text, &pause_ms) || pause_ms > HL_FAIR_YIELD_MAX_MS)
-        return (struct hl_push){.what = HL_PUSH_NONSENSE};
-    return (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000};
-}
-
 #define WORDS \
     .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for " \
                   "readers and writers)", \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
-    .peek = hl_queued_peek, .peeked = hl_response_peeked, .force = hl_queued_force, .forced = hl_queued_forced
+    .peek = hl_queued_peek, .force = hl_queued_force, .forced = hl_queued_forced
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
 const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .place_each = 1, WORDS};

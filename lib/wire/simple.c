@@ -54,12 +54,12 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_targe
 struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     const struct hl_response held = hl_response_peeked(reply, form);
-    if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK"))
+    int is_ours = form == HL_FORM_NATIVE ? reply->type == HL_REPLY_STATUS && hl_reply_is(reply, "OK")
+                                         : reply->type == HL_REPLY_INTEGER && reply->integer == 1;
+    if (is_ours)
         return (struct hl_response){.result = HL_YES};
     if (form == HL_FORM_NATIVE && reply->type == HL_REPLY_NIL)
         return (struct hl_response){.result = HL_AGAIN};
-    if (form == HL_FORM_SCRIPT && reply->type == HL_REPLY_INTEGER && reply->integer == 1)
-        return (struct hl_response){.result = HL_YES};
     return form == HL_FORM_SCRIPT && held.result == HL_NO ? held : hl_response_fault(reply);
 }
 
@@ -109,7 +109,6 @@ const struct hl_kind hl_simple_kind = {
     .renewed = hl_simple_renewed,
     .released = hl_simple_released,
     .peek = peek,
-    .peeked = hl_response_peeked,
     .force = force,
     .forced = forced,
 };
