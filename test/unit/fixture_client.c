@@ -104,6 +104,7 @@ static void on_event(const struct hilock_event *event, void *user)
 static void on_client_event(const struct hilock_event *event, void *user)
 {
     struct client *client = user;
+    HOLDS(client->fixture, event->holder && event->holder_label && event->node); /* the header: never NULL */
     check_text(client->fixture, event->detail);
     client->event = *event;
     snprintf(client->event_detail, sizeof client->event_detail, "%s", event->detail);
