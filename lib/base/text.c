@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-void hl_text_set_list(struct hl_text *text, const char *format, va_list list)
-{
-    vsnprintf(text->bytes, sizeof text->bytes, format, list);
-}
-
 void hl_text_set(struct hl_text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    hl_text_set_list(text, format, list);
+    vsnprintf(text->bytes, sizeof text->bytes, format, list);
     va_end(list);
 }
 
@@ -31,7 +26,7 @@ hilock_status hl_text_refuse(struct hl_text *why, hilock_status status, const ch
 {
     va_list list;
     va_start(list, format);
-    hl_text_set_list(why, format, list);
+    vsnprintf(why->bytes, sizeof why->bytes, format, list);
     va_end(list);
     return status;
 }

@@ -13,7 +13,6 @@ struct hl_text { char bytes[HL_TEXT_MAX]; }; /* always terminated */
 
 __attribute__((format(printf, 2, 3))) void hl_text_set(struct hl_text *text, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void hl_text_add(struct hl_text *text, const char *format, ...);
-void hl_text_set_list(struct hl_text *text, const char *format, va_list list);
 /* Sets the reason of a refusal, and returns status. */
 __attribute__((format(printf, 3, 4))) hilock_status hl_text_refuse(struct hl_text *why, hilock_status status,
                                                                    const char *format, ...);

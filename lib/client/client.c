@@ -10,7 +10,6 @@
 #include "client/options.h"
 #include "group/group.h"
 #include "hold/ending.h"
-#include "hold/hold.h"
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
@@ -23,7 +22,7 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
 {
     va_list list;
     va_start(list, format);
-    hl_text_set_list(&client->refusal, format, list);
+    vsnprintf(client->refusal.bytes, sizeof client->refusal.bytes, format, list);
     va_end(list);
     hl_trace(&client->core.host, HL_REFUSED, &(struct hl_fact){.detail = client->refusal.bytes});
     return status;

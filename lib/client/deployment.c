@@ -3,7 +3,6 @@
 #include "client/deployment.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/plant.h"
@@ -118,11 +117,6 @@ static int keep(struct hilock_client *client, const struct hl_urls *urls)
     return next ? 0 : -1;
 }
 
-static uint64_t left_us(void *client, const struct hl_node *node)
-{
-    return hl_watchdog_left_us(&((struct hilock_client *)client)->core, node);
-}
-
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
                                    const struct hl_route_events *events)
 {
@@ -157,8 +151,8 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,
-        .left_us = left_us,
-        .left_arg = client,
+        .left_us = hl_watchdog_left_us,
+        .left_arg = &client->core,
         .restart_guard_ms = options->restart_guard_ms,
     };
     return makers[urls->of[0].scheme](&client->core.host, &places, &node, events, client);

@@ -14,10 +14,7 @@ static const char unheld[] = "does not hold: never acquired, released before, or
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
-static struct hilock_client *client_of(const struct hilock_lock *lock)
-{
-    return (struct hilock_client *)(void *)core_of(lock);
-}
+static struct hilock_client *client_of(const struct hilock_lock *lock) { return (void *)core_of(lock); }
 
 /* HILOCK_OK: the handle and its client may be used. */
 static hilock_status admit(const struct hilock_lock *lock)

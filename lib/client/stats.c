@@ -11,38 +11,34 @@
 #include "core/lease.h"
 #include "core/lock.h"
 
-static void read_client(const struct hilock_client *client, struct hilock_stats *stats)
-{
-    const struct hl_core *core = &client->core;
-    uint64_t now_us = hl_now_us(&core->host);
-    const struct hilock_lock *lock;
-    struct hl_node *node;
-    *stats = client->stats;
-    stats->waiting = core->waiting;
-    stats->held = core->held;
-    stats->locks = core->locks;
-    stats->wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
-    TAILQ_FOREACH(lock, &core->handles, entry) {
-        const struct hl_look look = lock->ops->look(lock);
-        uint32_t *oldest_ms = look.state == HILOCK_STATE_HELD ? &stats->oldest_hold_ms : &stats->oldest_wait_ms;
-        uint32_t age_ms = hl_lease_span_ms(now_us - look.since_us);
-        if (look.state != HILOCK_STATE_IDLE && age_ms > *oldest_ms)
-            *oldest_ms = age_ms;
-    }
-    for (; (node = core->route->ops->node_at(core->route, stats->nodes)) != NULL; stats->nodes++) {
-        stats->inflight += node->sent_count;
-        stats->nodes_up += node->is_up ? 1u : 0u;
-    }
-}
-
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
 {
     struct hilock_stats stats = {0};
     size_t size = ret_stats ? ret_stats->size : 0;
     if (size < sizeof size || (client && hl_cell_admit(client->core.cell) != HILOCK_OK))
         return;
-    if (client)
-        read_client(client, &stats);
+    if (client) {
+        const struct hl_core *core = &client->core;
+        uint64_t now_us = hl_now_us(&core->host);
+        const struct hilock_lock *lock;
+        struct hl_node *node;
+        stats = client->stats;
+        stats.waiting = core->waiting;
+        stats.held = core->held;
+        stats.locks = core->locks;
+        stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
+        TAILQ_FOREACH(lock, &core->handles, entry) {
+            const struct hl_look look = lock->ops->look(lock);
+            uint32_t *oldest_ms = look.state == HILOCK_STATE_HELD ? &stats.oldest_hold_ms : &stats.oldest_wait_ms;
+            uint32_t age_ms = hl_lease_span_ms(now_us - look.since_us);
+            if (look.state != HILOCK_STATE_IDLE && age_ms > *oldest_ms)
+                *oldest_ms = age_ms;
+        }
+        for (; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL; stats.nodes++) {
+            stats.inflight += node->sent_count;
+            stats.nodes_up += node->is_up ? 1u : 0u;
+        }
+    }
     stats.size = size;
     memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }

@@ -296,8 +296,9 @@ static void find_end(struct hl_hold *hold, void *arg)
         ends->first_us = deadline_us;
 }
 
-uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node)
+uint64_t hl_watchdog_left_us(void *arg, const struct hl_node *node)
 {
+    struct hl_core *core = arg;
     struct ends ends = {node, UINT64_MAX};
     hl_hold_each_held(core, find_end, &ends);
     return ends.first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_us, hl_now_us(&core->host));

@@ -17,7 +17,7 @@ void hl_watchdog_ask(struct hl_hold *hold); /* HELD: an extend was accepted */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
 /* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Visits all
  * holds. */
-uint64_t hl_watchdog_left_us(struct hl_core *core, const struct hl_node *node);
+uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: the answer to a renewal */
 /* HELD and reported: reports the loss before all else, then ends it */
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
