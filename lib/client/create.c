@@ -4,24 +4,11 @@
 #include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
-#include "core/name.h"
 #include "group/group.h"
 #include "lock/machine.h"
 #include "wait/grants.h"
 
 enum { MULTI_MAX = 64 };
-
-/* One reference. NULL: no memory. */
-static struct hl_terms *terms_new(struct hilock_client *client, const struct hl_terms *like)
-{
-    struct hl_terms *terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
-    if (!terms)
-        return NULL;
-    memcpy(terms, like, sizeof *terms);
-    terms->refs = 1;
-    hl_cell_ref(terms->cell);
-    return terms;
-}
 
 /* A reference to those of the handle made last, if they are alike. */
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
@@ -47,9 +34,12 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     wanted.replicas = (uint8_t)options->replicas;
     wanted.replica_timeout_ms = options->replica_timeout_ms;
     if (!terms || memcmp(terms, &wanted, sizeof wanted) != 0) {
-        terms = terms_new(client, &wanted);
+        terms = hl_memory_new(&client->core.host.memory, sizeof *terms);
         if (!terms)
             return NULL;
+        memcpy(terms, &wanted, sizeof wanted);
+        terms->refs = 1;
+        hl_cell_ref(terms->cell);
         if (client->terms)
             hl_terms_unref(client->terms);
         client->terms = terms;
@@ -74,18 +64,10 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
                                  .name = names[0]};
     names[0]->refs++;
     TAILQ_INSERT_TAIL(&core->handles, lock, entry);
-    if (count > 1) { /* the group reports to the user, and its members to the group */
-        const struct hl_route *route = core->route;
-        struct hl_terms like = *terms;
-        like.is_internal = 1;
-        like.on_lost = hl_group_lost;
-        like.on_event = hl_group_event;
-        terms = terms_new(client, &like);
-        if (!terms || hl_group_new(core, lock, route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                                   route->masters ? route->needed : count, terms) != 0) {
-            hl_lock_unref(lock);
-            return NULL;
-        }
+    if (count > 1 && hl_group_new(core, lock, core->route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
+                                  core->route->masters ? core->route->needed : count) != 0) {
+        hl_lock_unref(lock);
+        return NULL;
     }
     core->locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)

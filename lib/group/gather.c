@@ -4,11 +4,9 @@
  * many agree. An UNKNOWN release is settled when all its unknown members are. */
 #include "group/gather.h"
 
-#include "base/text.h"
 #include "core/callback.h"
 #include "core/lease.h"
 #include "group/member.h"
-#include "group/verdict.h"
 #include "hold/hold.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
@@ -134,11 +132,11 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
     struct hilock_result result = {.status = status};
-    struct hl_vote *one = hl_verdict_speaker(gather->votes, gather->voted, status, &result.votes);
+    struct hl_vote *one = hl_members_speaker(gather->votes, gather->voted, status, &result.votes);
     struct hl_last_words *words = NULL;
     struct hl_text silence;
     if (!one)
-        one = hl_verdict_speaker(gather->votes, gather->voted, HILOCK_OK, &result.votes);
+        one = hl_members_speaker(gather->votes, gather->voted, HILOCK_OK, &result.votes);
     if (one) {
         words = one->words;
         one->words = NULL;
@@ -182,7 +180,7 @@ static void on_answered(const struct hilock_result *result, void *user)
     /* a question whose hold must end peeks first: the named holder may have another id at each master */
     if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
         status = HILOCK_LOST; /* it is not there */
-        if (hl_verdict_is_one(gather->named, result->holder))
+        if (hl_members_are_one(gather->named, result->holder))
             status = hl_inquiry_begin(core, result->lock, HILOCK_OP_FORCE_RELEASE, result->holder, on_answered, gather);
         if (status == HILOCK_OK)
             return;
@@ -230,13 +228,12 @@ void hl_gather_settled(struct hl_group *group)
     struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .detail = detail};
     struct hl_fact fact = {.name = lock->name->bytes, .detail = detail};
     struct hl_gather *gather;
-    int is_news;
     TAILQ_FOREACH(gather, &group->gathers, entry)
         if (gather->unsettled)
             break;
     if (!gather || --gather->unsettled)
         return;
-    is_news = gather->was_unknown && gather->epoch == lock->epoch;
+    int is_news = gather->was_unknown && gather->epoch == lock->epoch;
     event.waited_ms = age_ms(gather);
     lock->refs++;
     end(gather);
@@ -287,12 +284,11 @@ hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, 
     struct hl_group *group = hl_group_of(lock);
     hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked for */
     struct hl_gather *gather = group->ways->is_voted ? hl_gather_new(group) : NULL;
-    int is_each; /* also those that are away */
     if (!gather)
         return group->ways->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
     begin(gather, group, operation, on_result, user);
     gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
-    is_each = hl_members_count(group, is_up) < group->needed;
+    int is_each = hl_members_count(group, is_up) < group->needed; /* also those that are away */
     for (unsigned i = 0; i < group->count && (!holder || gather->named); i++) {
         struct hilock_lock *member = group->members[i].lock;
         if (is_each || is_up(&group->members[i]))

@@ -9,14 +9,11 @@
 #include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
-#include "core/notice.h"
 #include "group/gather.h"
 #include "group/member.h"
-#include "group/verdict.h"
 #include "hold/validity.h"
 #include "lock/machine.h"
 #include "lock/reentry.h"
-#include "wait/known.h"
 
 /* ---- the alarm ---- */
 
@@ -78,6 +75,14 @@ void hl_groups_node(struct hl_core *core, int is_up)
 
 /* ---- the end of the wait ---- */
 
+/* All that was refused. */
+static void forget(struct hl_group *group)
+{
+    hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL);
+    for (unsigned i = 0; i < group->count; i++)
+        hl_group_keep(group, &group->votes[i], HILOCK_OK, NULL);
+}
+
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
     hl_members_return(group, NULL);
@@ -118,7 +123,7 @@ void hl_group_grant(struct hl_group *group)
 {
     struct hl_text votes;
     struct hilock_result result = {.status = HILOCK_OK, .detail = votes.bytes};
-    hl_verdict_forget(group);
+    forget(group);
     group->state = GROUP_HELD;
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
@@ -135,7 +140,7 @@ void hl_group_grant(struct hl_group *group)
     }
     heal_within(group, HEAL_LATER);
     if (group->ways->is_voted)
-        hl_verdict_of_votes(group, &votes);
+        hl_members_say_votes(group, &votes);
     else
         hl_text_set(&votes, "granted");
     hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
@@ -155,7 +160,7 @@ static void end(struct hl_group *group)
     hl_validity_end(group->lock);
 }
 
-void hl_group_lost(const struct hilock_event *lost, void *user)
+static void on_lost(const struct hilock_event *lost, void *user)
 {
     struct hl_group *group = ((struct hl_member *)user)->group;
     struct hilock_lock *lock = group->lock;
@@ -218,7 +223,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     hl_lock_unref(lock);
 }
 
-void hl_group_event(const struct hilock_event *event, void *user)
+static void on_event(const struct hilock_event *event, void *user)
 {
     struct hl_member *member = user;
     struct hl_group *group = member->group;
@@ -281,7 +286,7 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     group->failing = 0;
     group->had_waited = group->has_waited;
     group->has_waited = 0;
-    hl_verdict_forget(group);
+    forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
     group->step = HL_GROUP_PAUSED;
@@ -365,7 +370,7 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
 static void done(struct hilock_lock *lock)
 {
     struct hl_group *group = hl_group_of(lock);
-    hl_verdict_forget(group);
+    forget(group);
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].lock)
             hl_lock_unref(group->members[i].lock);
@@ -376,22 +381,29 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .look = look, .inquire = hl_gather_inquire,
-     .token = token, .teardown = teardown, .done = done};
+     .look = look, .inquire = hl_gather_inquire, .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
 
+/* The group reports to the user, and its members to the group. */
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                 struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms)
+                 struct hl_name *const *names, unsigned count, unsigned needed)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
     const struct hl_memory *memory = &core->host.memory;
-    struct hl_group *group =
-        hl_memory_new(memory, sizeof *group + count * (sizeof group->members[0] + sizeof group->votes[0]));
+    size_t size = sizeof(struct hl_group) + count * (sizeof(struct hl_member) + sizeof(struct hl_vote));
+    struct hl_terms *terms = hl_memory_new(memory, sizeof *terms);
+    struct hl_group *group = terms ? hl_memory_new(memory, size) : NULL;
     if (!group) {
-        hl_terms_unref(terms);
+        hl_memory_free(memory, terms);
         return -1;
     }
+    *terms = *lock->terms;
+    terms->refs = 1;
+    hl_cell_ref(terms->cell);
+    terms->is_internal = 1;
+    terms->on_lost = on_lost;
+    terms->on_event = on_event;
     lock->ops = &hl_group_ops;
     lock->attempt = &group->attempt;
     *group = (struct hl_group){.notice = {.ops = &ops}, .lock = lock, .ways = ways, .terms = terms, .count = count,

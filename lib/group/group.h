@@ -87,11 +87,10 @@ static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* th
                          : NULL;
 }
 
-/* Makes a handle of it. References the names, takes over the members' terms. -1: no memory, unref the handle */
+/* Makes a handle of it. References the names. -1: no memory, unref the handle */
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
-                 struct hl_name *const *names, unsigned count, unsigned needed, struct hl_terms *terms);
+                 struct hl_name *const *names, unsigned count, unsigned needed);
 
-hilock_event_fn hl_group_lost, hl_group_event; /* of the terms of members */
 void hl_group_alarm(struct hl_alarm *alarm); /* of core->group_alarms */
 void hl_groups_node(struct hl_core *core, int is_up); /* to all groups: a server is back, or away */
 void hl_groups_close(struct hl_core *core); /* every wait ends CLOSED */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member - see member.h. */
+/* member - see member.h. The votes together are TIMED_OUT if the group lacks only votes that others hold; else faults
+ * count before silence. */
 #include "group/member.h"
 
 #include "base/contract.h"
 #include "core/lease.h"
-#include "core/notice.h"
-#include "hold/hold.h"
+#include "hold/messages.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -60,12 +60,11 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
     struct hl_group *group = member->group;
     struct hl_core *core = hl_group_core(group);
     uint64_t limit_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_now_us(&core->host));
-    hilock_status status;
     if (is_try && limit_us > hl_group_command_us(group))
         limit_us = hl_group_command_us(group);
     if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
         hl_member_take_ids(group);
-    status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
+    hilock_status status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
     if (status != HILOCK_OK)
         hl_group_keep(group, hl_member_vote(member), status, NULL);
     return status;
@@ -149,10 +148,9 @@ unsigned hl_members_good(struct hl_group *group)
     unsigned good = 0;
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_hold *hold = group->members[i].lock->hold;
-        uint64_t left_us;
         if (!hl_member_has(&group->members[i]))
             continue;
-        left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
+        uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
         if (left_us < hl_hold_least_us(hold, group->lock->terms) || hl_hold_is_adrift(hold))
             hl_member_extend(&group->members[i]);
         else
@@ -197,4 +195,140 @@ uint64_t hl_members_end_us(const struct hl_group *group)
             best_us = ends_us;
     }
     return best_us;
+}
+
+int hl_member_vote_is_fault(hilock_status status)
+{
+    return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
+}
+
+int hl_member_vote_lasts(hilock_status refusal)
+{
+    return hl_member_vote_is_fault(refusal) && refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED &&
+           refusal != HILOCK_NO_MEMORY;
+}
+
+void hl_members_learn(struct hl_group *group, int is_over)
+{
+    struct hl_core *core = hl_group_core(group);
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hl_acquire *acquire = group->members[i].lock->acquire;
+        hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
+        if (acquire && (is_over || status != HILOCK_UNREACHABLE))
+            hl_group_keep(group, &group->votes[i], status, hl_known_last_words(core, acquire, status));
+    }
+}
+
+/* A master that did not refuse may be away or under its restart guard. */
+static hilock_status status_of(const struct hl_group *group, unsigned i)
+{
+    const struct hl_node *node = hl_member_node(&group->members[i]);
+    hilock_status status = group->votes[i].status;
+    if (group->members[i].lock->hold)
+        return HILOCK_OK;
+    if (hl_member_vote_lasts(status))
+        return status;
+    if (!node->is_up)
+        return HILOCK_UNREACHABLE;
+    return hl_node_guard_left_us(node) ? HILOCK_UNWRITABLE : status;
+}
+
+static int has_refused(const struct hl_member *member) { return hl_member_vote_lasts(hl_member_vote(member)->status); }
+
+int hl_members_are_final(const struct hl_group *group)
+{
+    return hl_members_count(group, has_refused) > group->count - group->needed;
+}
+
+static hilock_status verdict(const struct hl_group *group)
+{
+    int is_final = hl_members_are_final(group);
+    unsigned yes = 0, held = 0;
+    hilock_status fault = HILOCK_UNREACHABLE; /* the first that counts */
+    for (unsigned i = group->count; i-- > 0;) {
+        hilock_status status = group->votes[i].status;
+        yes += status == HILOCK_OK;
+        held += status == HILOCK_TIMED_OUT;
+        if (is_final ? hl_member_vote_lasts(status) : hl_member_vote_is_fault(status))
+            fault = status;
+    }
+    return !is_final && yes + held >= group->needed && (held || group->has_waited) ? HILOCK_TIMED_OUT : fault;
+}
+
+/* Our holds of one attempt have ids of one block. */
+int hl_members_are_one(const char *holder, const char *other)
+{
+    uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
+    int is_block = block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block;
+    return strcmp(holder, other) == 0 || (is_block && memcmp(holder, other, HL_UUID_LENGTH) == 0);
+}
+
+static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
+
+struct hl_vote *hl_members_speaker(struct hl_vote *votes, unsigned count, hilock_status status, unsigned *ret_agreed)
+{
+    struct hl_vote *found = NULL;
+    *ret_agreed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned agreed = 0;
+        for (unsigned j = 0; votes[i].status == status && j < count; j++)
+            agreed += votes[j].status == status && hl_members_are_one(holder_of(&votes[j]), holder_of(&votes[i]));
+        if (agreed > *ret_agreed) {
+            found = &votes[i];
+            *ret_agreed = agreed;
+        }
+    }
+    return found;
+}
+
+/* The masters that did not say yes; without a grant, those that are away. */
+static void add_missing(const struct hl_group *group, int is_granted, struct hl_text *text)
+{
+    const char *lead = is_granted ? "; not: " : "; away: ";
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct hilock_lock *member = group->members[i].lock;
+        const struct hl_node *node = hl_member_node(&group->members[i]);
+        const char *why = *hl_node_why(node) ? hl_node_why(node) : "not connected yet";
+        if (is_granted ? member->hold != NULL : node->is_up)
+            continue;
+        if (is_granted)
+            why = !node->is_up ? "away" : member->acquire ? "no answer yet" : "no vote";
+        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), why);
+        lead = ", ";
+    }
+}
+
+hilock_status hl_members_verdict(struct hl_group *group, int is_over)
+{
+    unsigned tries = hl_members_attempts(group), agreed;
+    struct hilock_result result = {.detail = NULL};
+    struct hl_text text;
+    hl_members_learn(group, is_over);
+    for (unsigned i = 0; i < group->count; i++) /* words of another status are none */
+        if (status_of(group, i) != group->votes[i].status)
+            hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
+    result.status = verdict(group);
+    const struct hl_vote *vote = hl_members_speaker(group->votes, group->count, result.status, &agreed);
+    hl_known_say_words(vote ? vote->words : NULL, &result);
+    if (result.status == HILOCK_UNREACHABLE)
+        hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
+                    hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
+                    tries ? "; a late grant will be undone" : "");
+    else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
+        hl_message_of_refusal(hl_group_core(group), group->members[vote - group->votes].lock->name,
+                              group->lock->terms->kind, result.status, "", &text);
+    else
+        hl_text_set(&text, "%s", result.detail);
+    add_missing(group, 0, &text);
+    result.detail = text.bytes;
+    hl_group_keep(group, &group->refusal, result.status, hl_known_copy_words(hl_group_memory(group), &result));
+    return result.status;
+}
+
+void hl_members_say_votes(const struct hl_group *group, struct hl_text *text)
+{
+    hl_text_set(text, "%u of %u masters said yes", hl_members_count(group, hl_member_has), group->count);
+    add_missing(group, 1, text);
+    hl_text_add(text, "; valid for %u ms",
+                hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_group_now_us(group))));
 }

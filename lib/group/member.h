@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* member - one member of a group: it is asked for, extended while the group waits, joins a group that is held, and is
  * given back. Its answers go to the group's way; once the group is held, a late grant joins. And what all members hold
- * together, its validity, and giving it back. */
+ * together, its validity, and giving it back; and one answer of the answers of a quorum's masters: the holder, or why
+ * too few can say yes. */
 #ifndef HL_GROUP_MEMBER_H
 #define HL_GROUP_MEMBER_H
 
+#include "base/text.h"
 #include "core/name.h"
 #include "group/group.h"
 
@@ -41,5 +43,18 @@ unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct h
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
 unsigned hl_members_attempts(const struct hl_group *group); /* all that the group's acquire has made */
+
+/* ---- their votes ---- */
+
+int hl_member_vote_lasts(hilock_status refusal); /* asking again would fail again */
+int hl_member_vote_is_fault(hilock_status status); /* neither a yes, nor "held", nor silence */
+int hl_members_are_one(const char *holder, const char *other); /* the same, or holds of one attempt */
+void hl_members_learn(struct hl_group *group, int is_over); /* what is known of pending ones; is_over: silence, too */
+/* with that status, the one whose holder most others name, too; NULL: none. ret_agreed: how many name it */
+struct hl_vote *hl_members_speaker(struct hl_vote *votes, unsigned count, hilock_status status, unsigned *ret_agreed);
+int hl_members_are_final(const struct hl_group *group); /* too many refused for good: the others are too few */
+/* makes group->refusal, and returns its status; is_over: the time is up */
+hilock_status hl_members_verdict(struct hl_group *group, int is_over);
+void hl_members_say_votes(const struct hl_group *group, struct hl_text *text); /* a grant: votes that are missing */
 
 #endif

@@ -13,10 +13,8 @@
  * does not hand over: so every KEEP_US a multi that keeps names looks who holds the one that it waits for. */
 #include "base/plant.h"
 #include "group/member.h"
-#include "group/verdict.h"
 #include "hold/hold.h"
 #include "lock/acquire.h"
-#include "wait/known.h"
 
 enum { KEEP_US = 20000, PAUSES_MAX = 6 };
 enum step { PAUSED = HL_GROUP_PAUSED, TRYING, GATHERING, COMPLETING };
@@ -103,7 +101,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
         return;
     }
     hl_group_keep(group, &group->refusal, result->status, hl_known_copy_words(hl_group_memory(group), result));
-    if (group->step == GATHERING || group->is_try || hl_verdict_is_lasting(result->status) ||
+    if (group->step == GATHERING || group->is_try || hl_member_vote_lasts(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
     else
@@ -136,5 +134,4 @@ static void tick(struct hl_group *group)
         fail(group, HILOCK_UNREACHABLE);
 }
 
-const struct hl_group_ways hl_multi_ways =
-    {.answered = answered, .check = check, .lost = lost, .tick = tick};
+const struct hl_group_ways hl_multi_ways = {.answered = answered, .check = check, .lost = lost, .tick = tick};

@@ -17,9 +17,7 @@
  * the others stand, never after the end, and not if the lock is not renewed: the vote would stay for a whole lease. */
 #include "base/plant.h"
 #include "group/member.h"
-#include "group/verdict.h"
 #include "wait/gate.h"
-#include "wait/known.h"
 
 enum { DOUBLINGS_MAX = 5, RACE_TRIPS = 4, LOOK_US = 200000, LOOKS = 25 };
 enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
@@ -37,7 +35,7 @@ static int is_able(const struct hl_member *member)
 {
     const struct hl_node *node = hl_member_node(member);
     return hl_member_is_able(member) && !hl_node_guard_left_us(node) &&
-           !hl_verdict_is_lasting(hl_member_vote(member)->status);
+           !hl_member_vote_lasts(hl_member_vote(member)->status);
 }
 
 /* It has it, or asked for it and knows of no refusal. */
@@ -50,18 +48,12 @@ static int may_have(const struct hl_member *member)
 
 static void check(struct hl_group *group);
 
-static void decide(struct hl_group *group, int is_over)
-{
-    hl_verdict_reach(group, is_over);
-    hl_group_decide(group, group->refusal.status);
-}
-
 static void doubt(struct hl_group *group) { group->failing += group->failing < DOUBLINGS_MAX; }
 
 /* The next master decides. */
 static void change(struct hl_group *group)
 {
-    hl_verdict_learn(group, 1);
+    hl_members_learn(group, 1);
     doubt(group);
     group->at = (group->at + 1) % group->count;
     hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
@@ -102,11 +94,10 @@ static void ask_with_arbiter(struct hl_group *group)
 static void lose_race(struct hl_group *group)
 {
     const struct hl_terms *terms = group->terms;
-    const struct hl_vote *vote;
     unsigned agreed;
-    hl_verdict_learn(group, 1);
+    hl_members_learn(group, 1);
     group->has_waited = 1;
-    vote = hl_verdict_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
+    const struct hl_vote *vote = hl_members_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
     group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
     if (terms->kind->has_queue)
         hl_group_pause(group, 0, RACE_TRIPS * hl_members_trip_us(group));
@@ -118,7 +109,7 @@ static void lose_race(struct hl_group *group)
 static void end_round(struct hl_group *group, int is_over)
 {
     if (group->is_try && !is_over)
-        decide(group, 0);
+        hl_group_decide(group, hl_members_verdict(group, 0));
     else if (group->is_try) /* silence is not an answer: it tries again while there is time */
         hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
     else if (hl_member_has(arbiter(group)))
@@ -156,8 +147,8 @@ static void check(struct hl_group *group)
 {
     if (hl_members_good(group) >= group->needed)
         hl_group_grant(group);
-    else if (hl_verdict_is_final(group))
-        decide(group, 0);
+    else if (hl_members_are_final(group))
+        hl_group_decide(group, hl_members_verdict(group, 0));
     else
         go_on(group);
 }
@@ -201,7 +192,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
-    if (!is_able(arbiter(group)) || hl_verdict_is_fault(hl_known_status(hl_group_core(group), acquire))) {
+    if (!is_able(arbiter(group)) || hl_member_vote_is_fault(hl_known_status(hl_group_core(group), acquire))) {
         change(group);
         return;
     }
@@ -220,7 +211,7 @@ static int is_silent(const struct hl_member *member)
 static void tick(struct hl_group *group)
 {
     if (hl_group_now_us(group) >= group->ends_us) {
-        decide(group, 1);
+        hl_group_decide(group, hl_members_verdict(group, 1));
         return;
     }
     switch ((enum step)group->step) {
