@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/contract.h"
 #include "base/plant.h"
 #include "hold/watchdog.h"
 #include "node/wait_link.h"
@@ -134,7 +135,10 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         for (unsigned j = 0; j < url->hosts_count; j++) {
-            places.list[places.count] = hl_address_of(url->hosts[j].host, url->hosts[j].port);
+            const char *host = url->hosts[j].host;
+            HL_REQUIRE(strlen(host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one */
+            memcpy(places.list[places.count].host, host, strlen(host));
+            places.list[places.count].port = url->hosts[j].port;
             places.logins[places.count] = &client->logins[url->scheme == HL_URL_SENTINEL ? urls->count : i];
             places.are_tls[places.count++] = url->is_tls != 0;
         }

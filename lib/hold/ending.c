@@ -129,7 +129,8 @@ static int haunts(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
     uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
-    int has_run = hold->is_in_order && !request->detours && hl_node_is_linked_since(request->node, since_us);
+    int has_run = hold->is_in_order && !request->detours && request->node->is_up &&
+                  request->node->session.opened_us < since_us;
     if (HL_PLANTED(HAUNT_FORGOTTEN) || has_run)
         return 0;
     return hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
@@ -172,7 +173,7 @@ void hl_ending_go_on(struct hl_hold *hold)
     }
     if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
         hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
-            hl_node_is_linked_since(hold->request.node, hold->request.sent_us);
+            hold->request.node->is_up && hold->request.node->session.opened_us < hold->request.sent_us;
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }

@@ -103,18 +103,16 @@ static void read_once(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
     struct hl_reader *reader = &link->reader;
-    const struct hl_reply *reply;
     void *made = NULL;
-    int is_good;
     if (link->ssl)
         link->tls->ops->prepare();
     reader->is_stream = link->is_stream; /* may change inside a reply: from the next read on */
-    is_good = redisBufferRead(context) == REDIS_OK;
+    int is_good = redisBufferRead(context) == REDIS_OK;
     while (is_good && !link->is_closed) {
         is_good = redisGetReplyFromReader(context, &made) == REDIS_OK;
         if (!is_good || !made)
             break;
-        reply = made;
+        const struct hl_reply *reply = made;
         is_good = reader->is_stream || reader->asked;
         reader->asked -= !reader->is_stream && is_good;
         if (is_good)
@@ -171,7 +169,6 @@ static void write_some(struct hl_link *link)
     size_t length = sdslen(context->obuf);
     struct hl_text why = {""};
     ssize_t written = 0;
-    int is_stuck;
     if (length && link->ssl)
         written = link->tls->ops->write(context, link->ssl, &why);
     else if (length)
@@ -180,8 +177,8 @@ static void write_some(struct hl_link *link)
         written = 0;
     else if (written < 0 && !link->ssl)
         hl_text_set(&why, "%s", strerror(errno));
-    is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
-                                         : written >= 0 && (size_t)written < length;
+    int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
+                                             : written >= 0 && (size_t)written < length;
     if (written > 0) {
         sdsrange(context->obuf, (int)written, -1);
         hl_memory_wipe(context->obuf + sdslen(context->obuf), (size_t)written); /* it may have been a password */
@@ -200,13 +197,12 @@ static void on_flush(struct hl_flush *flush)
 
 static int send_command(struct hl_link *link, int argc, const char *const *argv, const size_t *lengths)
 {
-    sds to;
     if (link->is_down)
         return -1;
     if (!link->context || link->is_failing)
         return 0;
     HL_REQUIRE(link->is_up); /* a session sends after on_up only */
-    to = sdsMakeRoomFor(link->context->c.obuf, hl_command_encoded_max(argc, lengths));
+    sds to = sdsMakeRoomFor(link->context->c.obuf, hl_command_encoded_max(argc, lengths));
     if (!to)
         return -1;
     link->context->c.obuf = to;
@@ -248,17 +244,6 @@ static void shake_hands(struct hl_link *link)
     }
 }
 
-static void finish_connect(struct hl_link *link)
-{
-    redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
-    if (!link->context || !(link->context->c.flags & REDIS_CONNECTED))
-        return;
-    if (link->tls)
-        shake_hands(link);
-    else
-        tell_up(link);
-}
-
 /* A turn. The host's leave may free everything: touch nothing after it. */
 static void on_ready(unsigned ready, void *arg)
 {
@@ -273,10 +258,15 @@ static void on_ready(unsigned ready, void *arg)
             read_some(link);
         if (((ready & HILOCK_WRITABLE) || (link->ssl && backlog(link))) && link->context && !link->is_closed)
             write_some(link);
-    } else if (link->ssl)
-        shake_hands(link);
-    else if (link->context)
-        finish_connect(link);
+    } else if (link->context) {
+        if (!link->ssl)
+            redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
+        int is_connected = link->context && (link->context->c.flags & REDIS_CONNECTED);
+        if (is_connected && link->tls)
+            shake_hands(link);
+        else if (is_connected)
+            tell_up(link);
+    }
     if (!link->context && !link->is_down && !link->is_closed) {
         link->is_down = 1;
         link->events->on_down(link->arg, link->why.bytes);

@@ -209,13 +209,12 @@ static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
     const struct timespec at_once = {0, 0};
     sigset_t pipe, pending, before;
-    int result;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
     errno = 0;
-    result = redisInitiateSSL(context, ssl);
+    int result = redisInitiateSSL(context, ssl);
     *ret_error = errno;
     if (!sigismember(&pending, SIGPIPE))
         while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
@@ -274,17 +273,16 @@ static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, s
 static enum hl_tls_step shake(struct hl_tls *tls, redisContext *context, SSL **ssl, const char *host,
                               struct hl_text *why)
 {
-    int result, error, system_error;
     *ssl = *ssl ? *ssl : begin(tls, context, host, why);
     if (!*ssl)
         return HL_TLS_FAILED;
     ERR_clear_error();
     errno = 0;
-    result = SSL_do_handshake(*ssl);
-    system_error = errno;
+    int result = SSL_do_handshake(*ssl);
+    int system_error = errno;
     if (result == 1)
         return HL_TLS_DONE;
-    error = SSL_get_error(*ssl, result);
+    int error = SSL_get_error(*ssl, result);
     if (error == SSL_ERROR_WANT_READ)
         return HL_TLS_READS;
     if (error == SSL_ERROR_WANT_WRITE)
@@ -305,9 +303,8 @@ static int has_more(const SSL *ssl)
 /* Not redisBufferWrite, which gives the buffer back as it is. */
 static ssize_t write_buffered(redisContext *context, SSL *ssl, struct hl_text *why)
 {
-    ssize_t written;
     ERR_clear_error();
-    written = context->err ? -1 : context->funcs->write(context);
+    ssize_t written = context->err ? -1 : context->funcs->write(context);
     if (written >= 0)
         return written;
     explain(ssl, why);

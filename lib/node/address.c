@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/contract.h"
-
-struct hl_address hl_address_of(const char *host, int port)
-{
-    struct hl_address address = {.port = port};
-    HL_REQUIRE(strlen(host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one */
-    memcpy(address.host, host, strlen(host));
-    return address;
-}
-
 int hl_address_read(struct hl_address *ret, const char *host, size_t length, uint64_t port)
 {
     if (length == 1 && *host == '?')

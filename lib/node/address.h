@@ -16,8 +16,6 @@ struct hl_address { /* all zero: not known */
 
 static inline int hl_address_is_path(const struct hl_address *address) { return *address->host && !address->port; }
 
-struct hl_address hl_address_of(const char *host, int port); /* of the url: short enough */
-
 /* 1: it can be one. An empty host or "?" (the server means "as you reached me") becomes "". */
 int hl_address_read(struct hl_address *ret, const char *host, size_t length, uint64_t port);
 int hl_address_is_same(const struct hl_address *a, const struct hl_address *b);

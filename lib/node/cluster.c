@@ -157,10 +157,9 @@ static void ask_half(struct cluster *cluster, int is_half_told)
 /* Not the same one again: its answer may be outdated. */
 static void refresh(struct cluster *cluster)
 {
-    struct hl_member *asked;
     if (hl_request_is_busy(&cluster->question))
         return;
-    asked = hl_members_up(&cluster->members, cluster->members.asked);
+    struct hl_member *asked = hl_members_up(&cluster->members, cluster->members.asked);
     if (asked) {
         cluster->members.asked = asked;
         ask_half(cluster, 0);
@@ -379,7 +378,6 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *pl
     static const struct hl_request_ops question_ops = {NULL, encode, on_answer};
     struct hl_node_options nobody = *options;
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
-    int is_made;
     if (!cluster)
         return NULL;
     cluster->route = (struct hl_route){&ops, host, events, arg, 0, 0};
@@ -396,7 +394,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *pl
     cluster->refresh_timer = hl_timer_new(host, on_refresh_timer, cluster);
     cluster->park_timer = hl_timer_new(host, on_park_timer, cluster);
     cluster->rest_timer = hl_timer_new(host, on_rest_timer, cluster);
-    is_made = cluster->refresh_timer && cluster->park_timer && cluster->rest_timer;
+    int is_made = cluster->refresh_timer && cluster->park_timer && cluster->rest_timer;
     for (unsigned i = 0; i < places->count && is_made; i++)
         is_made = hl_members_find(&cluster->members, &places->list[i], NULL) != NULL;
     cluster->members.seeds = cluster->members.count; /* without those that are named twice */

@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handshake - the first requests to a node, right after the login, before it is up: SCRIPT LOAD of every script (the
- * server may evict scripts made by EVAL, not loaded ones); where it matters, its ROLE and whether it has sharded
- * channels, or may count listeners; INFO of the server and of its memory; and at the end the node's probe, which is
- * TIME, because a sample of its clock is best when fresh. A third link asks only what matters there, and reports no
- * news of the server. All leave together, and the node is up when all are answered.
- * Invariant: the server may refuse any of them, which is reported; only a ROLE other than master ends the link. */
+/* handshake - see handshake.h. */
 #include "base/plant.h"
-#include "base/quote.h"
 #include "node/node.h"
+
+void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
+{
+    const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what};
+    if (what && !node->parent && !(node->reported_missing & lack)) /* a third link has nothing to add */
+        hl_trace(node->host, HL_NODE_FAULT, &fact);
+    node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
+}
+
+int hl_handshake_hear(struct hl_node *node, enum hl_missing_right lack, const char *command,
+                      const struct hl_reply *reply, const char *loss)
+{
+    struct hl_text what;
+    if (reply->type != HL_REPLY_ERROR) {
+        hl_handshake_report(node, lack, NULL);
+        return 0;
+    }
+    hl_text_set(&what, "%s refused: %s%s", command, hl_host_quote(node->host, reply->bytes, reply->length).bytes, loss);
+    hl_handshake_report(node, lack, what.bytes);
+    return 1;
+}
+
+void hl_handshake_lack_queue(struct hl_node *node, const char *quote, size_t length)
+{
+    struct hl_text what;
+    hl_text_set(&what, "no place in a wait queue: %s: MUTEX polls", hl_host_quote(node->host, quote, length).bytes);
+    hl_handshake_report(node, HL_MISSING_QUEUE, what.bytes);
+    node->has_no_queue = 1;
+}
+
+void hl_handshake_lack_counts(struct hl_node *node, int are_wanted)
+{
+    static const char loss[] = "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s";
+    node->wants_counts = node->wants_counts || are_wanted;
+    hl_handshake_report(node, HL_MISSING_COUNTS, node->are_counts_refused && node->wants_counts ? loss : NULL);
+}
 
 static void on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
-    if (hl_missing_hear(node, HL_MISSING_ROLE, "ROLE", reply,
-                      ": a master that was deposed is known only when it refuses a write") || HL_PLANTED(ROLE_IGNORED))
+    if (hl_handshake_hear(node, HL_MISSING_ROLE, "ROLE", reply,
+                          ": a master that was deposed is known only when it refuses a write") ||
+        HL_PLANTED(ROLE_IGNORED))
         return;
     if (role && hl_reply_is(role, "master"))
         return;
@@ -33,7 +64,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s",
                 reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
                 node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
-    hl_missing_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
+    hl_handshake_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", fact.node,
@@ -57,14 +88,14 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 {
     node->has_sharded = reply->type != HL_REPLY_ERROR;
     if (node->has_sharded || hl_reply_starts(reply, "NOPERM"))
-        (void)hl_missing_hear(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
-                            ": messages go over plain channels, which Redisson does not hear");
+        (void)hl_handshake_hear(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
+                                ": messages go over plain channels, which Redisson does not hear");
 }
 
 static void on_counts(struct hl_node *node, const struct hl_reply *reply)
 {
     node->are_counts_refused = reply->type == HL_REPLY_ERROR;
-    hl_missing_counts(node, 0);
+    hl_handshake_lack_counts(node, 0);
 }
 
 void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
@@ -80,8 +111,8 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
                           *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t asked_us = node->steps[HL_HANDSHAKE_PROBE].sent_us, s, us;
-    if (node->options.is_sentinel || hl_missing_hear(node, HL_MISSING_TIME, "TIME", reply,
-                                                     ": requests carry no time after which they must not run"))
+    if (node->options.is_sentinel || hl_handshake_hear(node, HL_MISSING_TIME, "TIME", reply,
+                                                       ": requests carry no time after which they must not run"))
         return;
     node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
     node->trips = 0;
@@ -114,11 +145,9 @@ unsigned hl_handshake_steps(const struct hl_node *node)
     return wanted;
 }
 
-static unsigned place_of(const struct hl_request *request) { return (unsigned)(request - request->node->steps); }
-
 static void encode(struct hl_request *request, struct hl_command *command)
 {
-    const char *const *words = steps[place_of(request)].words;
+    const char *const *words = steps[request - request->node->steps].words;
     hl_command_begin(command, request->node->options.is_sentinel ? "PING" : *words);
     while (*++words)
         hl_command_add_word(command, *words);
@@ -127,7 +156,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     if (answer->reply)
-        steps[place_of(request)].on_answer(request->node, answer->reply);
+        steps[request - request->node->steps].on_answer(request->node, answer->reply);
 }
 
 const struct hl_request_ops hl_handshake_ops = {NULL, encode, on_answer};

@@ -44,15 +44,14 @@ struct hl_member *hl_members_find(struct hl_members *members, const struct hl_ad
                                   const struct hl_member *teller)
 {
     struct hl_address address = *told;
-    struct hl_member *member;
-    unsigned hash;
     if (!*address.host && teller)
         memcpy(address.host, hl_node_address(&teller->node)->host, sizeof address.host);
-    hash = hl_table_hash(&members->keyed, address.host, strlen(address.host)) + (unsigned)address.port;
+    unsigned hash = hl_table_hash(&members->keyed, address.host, strlen(address.host)) + (unsigned)address.port;
     for (unsigned i = 0; i < members->count; i++)
         if (members->hashes[i] == hash && hl_address_is_same(hl_node_address(&members->list[i]->node), &address))
             return members->list[i];
-    member = members->count < HL_MEMBERS_MAX ? member_new(members, &address) : member_turned(members, &address, teller);
+    struct hl_member *member = members->count < HL_MEMBERS_MAX ? member_new(members, &address)
+                                                               : member_turned(members, &address, teller);
     if (member)
         members->hashes[member->index] = hash;
     return member;

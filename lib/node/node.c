@@ -61,8 +61,6 @@ static int send_request(struct hl_node *node, struct hl_request *request)
     return sent;
 }
 
-/* ---- scripts ---- */
-
 static void encode_load(struct hl_request *request, struct hl_command *command)
 {
     hl_command_load(command, request->node->options.scripts[request - request->node->loads]);
@@ -74,7 +72,7 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     const struct hl_reply *reply = answer->reply;
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
     if (is_refused)
-        (void)hl_missing_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
+        (void)hl_handshake_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
@@ -89,17 +87,6 @@ static int load(struct hl_node *node, const struct hl_script *script)
     if (hl_request_is_busy(request))
         return 0;
     return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
-}
-
-/* Sends it again, behind its script. 0: that was in vain, because the user may lack the right to load. */
-static int reload(struct hl_node *node, struct hl_request *request)
-{
-    unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
-    if (request->reloads >= most || HL_PLANTED(SCRIPT_NOT_RELOADED))
-        return 0;
-    request->reloads++;
-    send_request(node, request);
-    return 1;
 }
 
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
@@ -191,9 +178,14 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
             hl_node_report(node, HL_NODE_FAULT, what.bytes);
         return;
     }
+    unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
+    int may_reload = is_script_missing && request->reloads < most;
     hl_node_dequeue(request);
-    if (is_script_missing && reload(node, request))
+    if (may_reload && !HL_PLANTED(SCRIPT_NOT_RELOADED)) { /* else it was in vain: the right to load may be missing */
+        request->reloads++;
+        send_request(node, request); /* behind its script */
         return;
+    }
     if (node->is_up)
         hl_trace(node->host, HL_COMMAND_ANSWERED,
                  &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
@@ -275,7 +267,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
         answer_all(node, place, &refused);
 }
 
-static void on_fault(void *arg, const char *what) { hl_missing_report(arg, HL_MISSING_NAME, what); }
+static void on_fault(void *arg, const char *what) { hl_handshake_report(arg, HL_MISSING_NAME, what); }
 
 /* A sentinel matters to all holds. */
 static uint64_t left_us(void *arg)
@@ -394,17 +386,70 @@ int hl_node_withdraw(struct hl_request *request)
     return 1;
 }
 
+void hl_node_take(struct hl_node *node, struct hl_requests *ret)
+{
+    struct hl_request *request;
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
+        while ((request = TAILQ_FIRST(&node->queues[place])) != NULL) {
+            hl_node_dequeue(request);
+            TAILQ_INSERT_TAIL(ret, request, entry);
+        }
+    if (node->third)
+        hl_node_take(node->third, ret);
+}
+
+/* The new server has to answer these questions for itself. */
+void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why)
+{
+    node->options.session.endpoint.address = *address;
+    hl_address_write(node->options.session.endpoint.name, address);
+    node->server_info = (struct hl_server_info){0};
+    node->reported_missing = 0;
+    node->moved_us = hl_now_us(node->host);
+    hl_session_move(&node->session, why);
+    hl_session_move(&node->subscription.session, why);
+    if (node->third)
+        hl_node_move(node->third, address, why);
+}
+
+void hl_node_break(struct hl_node *node, const char *why)
+{
+    hl_session_break(&node->session, why);
+    if (node->third)
+        hl_session_break(&node->third->session, why);
+}
+
+/* The keep-alive and the handshake belong to nobody. */
+int hl_node_is_idle(const struct hl_node *node)
+{
+    const struct hl_request *sent = hl_node_oldest(node);
+    if (sent && node->is_up && (sent != &node->steps[HL_HANDSHAKE_PROBE] || TAILQ_NEXT(sent, entry)))
+        return 0;
+    for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
+        if (!TAILQ_EMPTY(&node->queues[place]))
+            return 0;
+    return hl_subscription_is_idle(&node->subscription) && (!node->third || hl_node_is_idle(node->third));
+}
+
+void hl_node_rest(struct hl_node *node)
+{
+    HL_REQUIRE(hl_node_is_idle(node)); /* members.c and wait_link.c have checked it */
+    if (node->third)
+        hl_node_rest(node->third);
+    hl_session_stop(&node->session);
+    hl_subscription_rest(&node->subscription);
+    if (node->is_up && !node->parent)
+        hl_node_report(node, HL_NODE_RESTS, "nothing here needs it: its links are closed");
+    while (!TAILQ_EMPTY(&node->queues[REQUEST_SENT]))
+        hl_node_dequeue(TAILQ_FIRST(&node->queues[REQUEST_SENT]));
+    node->is_up = 0;
+}
+
 uint64_t hl_node_since_us(const struct hl_node *node)
 {
     uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
-    if (!commands_us || !channels_us)
-        return UINT64_MAX;
-    return commands_us > channels_us ? commands_us : channels_us;
-}
-
-int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us)
-{
-    return node->is_up && node->session.opened_us < at_us;
+    uint64_t later_us = commands_us > channels_us ? commands_us : channels_us;
+    return commands_us && channels_us ? later_us : UINT64_MAX;
 }
 
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)

@@ -12,14 +12,12 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
-#include "node/missing.h"
-#include "node/request.h"
+#include "node/handshake.h"
 #include "node/server_info.h"
 #include "node/session.h"
 #include "node/subscription.h"
 
 enum { HL_SCRIPTS_MAX = 16 };
-enum { HL_HANDSHAKE_PROBE = 5, HL_HANDSHAKE_STEPS }; /* the last of the steps: the keep-alive, too */
 
 struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* made if there is none, and started; NULL: no memory */
@@ -77,7 +75,7 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (missing.h) */
+    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (handshake.h) */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest send of a request about a lock */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
@@ -94,11 +92,6 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 /* calling it again changes nothing. Subscriptions begin when they are wanted: hl_subscription_start */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
-unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
-extern const struct hl_request_ops hl_handshake_ops; /* of them */
-/* From the answer to TIME, or a LATE one. */
-void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
-
 void hl_node_done(struct hl_node *node); /* any state; its requests are not answered any more */
 
 /* sends it now or in its turn */
@@ -114,8 +107,6 @@ int hl_node_withdraw(struct hl_request *request); /* 1: it had not left and will
 
 /* Since when the links for commands and for subscriptions have both been up; UINT64_MAX: one is down. */
 uint64_t hl_node_since_us(const struct hl_node *node);
-
-int hl_node_is_linked_since(const struct hl_node *node, uint64_t at_us); /* its link for commands is older */
 
 /* Server time in ms after which a command sent now must not be executed; 0: not known. */
 uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);

@@ -32,7 +32,7 @@ static void on_up(void *arg, struct hl_node *node)
             twin++;
         hl_text_set(&what, "is the same server as %s: both votes would be lost together; give independent servers",
                     hl_node_name(&quorum->nodes[twin]));
-        hl_missing_report(&quorum->nodes[i], HL_MISSING_TWIN, *run_id && twin < i ? what.bytes : NULL);
+        hl_handshake_report(&quorum->nodes[i], HL_MISSING_TWIN, *run_id && twin < i ? what.bytes : NULL);
     }
     quorum->route.events->on_up(quorum->route.arg, node);
 }

@@ -355,7 +355,6 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *p
     struct hl_node_options own = *node;
     struct deployment *deployment =
         hl_memory_new(&host->memory, sizeof *deployment + places->count * sizeof deployment->sentinels[0]);
-    int is_made;
     if (!deployment)
         return NULL;
     deployment->route = (struct hl_route){&ops, host, events, arg, 0, 0};
@@ -364,8 +363,8 @@ struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *p
     own.session.endpoint = (struct hl_endpoint){.name = ""};
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", places->master);
     own.asks_role = 1;
-    is_made = deployment->master && deployment->timer &&
-              hl_node_init(&deployment->node, host, &own, &node_events, deployment) == 0;
+    int is_made = deployment->master && deployment->timer &&
+                  hl_node_init(&deployment->node, host, &own, &node_events, deployment) == 0;
     while (is_made && deployment->count < places->count)
         is_made = add_sentinel(deployment, places, node);
     if (is_made)

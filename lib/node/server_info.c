@@ -46,17 +46,16 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
 {
     char run_id[HL_RUN_ID_MAX + 1];
     uint64_t up_s = 0;
-    int has_id, is_same, is_younger, is_another;
     if (!is_number(value_of(reply, "uptime_in_seconds:"), &up_s)) {
         server_info->heard_us = 0;
         server_info->started_us = (int64_t)now_us;
         return HL_SERVER_INFO_UNREADABLE;
     }
     keep(run_id, sizeof run_id, value_of(reply, "run_id:"));
-    has_id = *server_info->run_id && *run_id;
-    is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
-    is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
-    is_another = has_id ? !is_same : is_younger;
+    int has_id = *server_info->run_id && *run_id;
+    int is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
+    int is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
+    int is_another = has_id ? !is_same : is_younger;
     up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
     if (!server_info->heard_us || !is_same)
         server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;

@@ -7,7 +7,6 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "base/quote.h"
 #include "base/url.h"
 
 enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000 };
@@ -24,28 +23,24 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* Try while a hold that is about to end can still be saved: the less time is left, the more often. Half of the pause is
- * fixed and half random, so that a fleet does not come back in step. */
-static uint64_t next_pause_us(struct hl_session *session)
-{
-    uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
-    uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
-    uint64_t most_us = (uint64_t)session->options->retry_max_ms * 1000;
-    uint64_t pause_us = (uint64_t)PAUSE_MIN_US << (session->failures < 16 ? session->failures : 16);
-    pause_us = pause_us < hurry_us ? pause_us : hurry_us;
-    pause_us = pause_us < most_us ? pause_us : most_us;
-    return pause_us / 2 + hl_random_below(&session->host->random, pause_us / 2 + 1);
-}
-
-/* A link that was open for a while was a good one: the next pauses start from the shortest again. */
+/* A link that was open for a while was a good one: the next pauses start from the shortest again. A hold that is about
+ * to end can still be saved: the less time it has left, the shorter the pause. Half of the pause is fixed and half
+ * random, so that a fleet does not come back in step. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
     int was_steady = session->opened_us && hl_now_us(session->host) - session->opened_us > STEADY_US;
-    uint64_t retry_us;
+    uint64_t most_us = (uint64_t)session->options->retry_max_ms * 1000, retry_us = 0;
     if (why != session->why.bytes)
         hl_text_set(&session->why, "%s", why);
     session->failures = was_steady ? 0 : session->failures;
-    retry_us = session->is_moved ? 0 : next_pause_us(session);
+    if (!session->is_moved) {
+        uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
+        uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
+        retry_us = (uint64_t)PAUSE_MIN_US << (session->failures < 16 ? session->failures : 16);
+        retry_us = retry_us < hurry_us ? retry_us : hurry_us;
+        retry_us = retry_us < most_us ? retry_us : most_us;
+        retry_us = retry_us / 2 + hl_random_below(&session->host->random, retry_us / 2 + 1);
+    }
     session->failures = session->is_moved ? 0 : session->failures + 1;
     session->is_moved = 0;
     session->opened_us = 0;
@@ -59,12 +54,11 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
 static int greet(struct hl_session *session, const char *word, const char *second, const char *third)
 {
     struct hl_command command;
-    int sent;
     hl_command_begin(&command, word);
     if (second)
         hl_command_add_word(&command, second);
     hl_command_add_word(&command, third);
-    sent = session->options->links.send(session->link, command.argc, command.argv, command.lengths);
+    int sent = session->options->links.send(session->link, command.argc, command.argv, command.lengths);
     hl_memory_wipe(command.room, command.used);
     session->greetings++;
     return sent;
@@ -298,10 +292,9 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
 
 void hl_session_watch(struct hl_session *session, uint64_t due_us)
 {
-    uint64_t now_us;
     if (session->state != SESSION_OPEN || (session->due_us && session->due_us <= due_us))
         return;
-    now_us = hl_now_us(session->host);
+    uint64_t now_us = hl_now_us(session->host);
     session->due_us = due_us;
     hl_timer_start(session->host, session->timer, due_us > now_us ? due_us - now_us : 0);
 }

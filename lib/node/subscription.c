@@ -7,7 +7,6 @@
 #include "node/subscription.h"
 
 #include "base/plant.h"
-#include "base/quote.h"
 
 enum { AGAIN_US = 200000 };
 
@@ -96,24 +95,19 @@ static void settle_all(struct hl_subscription *subscription)
     }
 }
 
-static void report_once(struct hl_channel *channel, const struct hl_reply *refusal)
+/* refusal NULL: its command is confirmed. What could not be left is on still. */
+static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
 {
     struct hl_subscription *subscription = channel->subscription;
     uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe];
     struct hl_text what;
-    hl_text_set(&what, "%s refused: %s", word_of(channel),
-                hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes);
-    if (!*is_told)
+    if (refusal && !*is_told) {
+        *is_told = 1;
+        hl_text_set(&what, "%s refused: %s", word_of(channel),
+                    hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes);
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
-    *is_told = 1;
-}
-
-/* refusal NULL: its command is confirmed. What could not be left is on still. */
-static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
-{
-    if (refusal)
-        report_once(channel, refusal);
+    }
     if (channel->sent_unsubscribe)
         channel->state = refusal && is_wanted(channel) ? CHANNEL_ON : CHANNEL_OFF;
     else
@@ -224,10 +218,9 @@ static void on_due(void *arg, uint64_t due_us)
     struct hl_session *session = &subscription->session;
     uint64_t now_us = hl_now_us(subscription->host), quiet_us = now_us - subscription->active_us;
     uint64_t timeout_us = subscription->timeout_us;
-    const struct hl_channel *oldest;
     (void)due_us;
     settle_all(subscription);
-    oldest = TAILQ_FIRST(&subscription->sent);
+    const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
     if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
         hl_session_break(session, "a subscription was not answered in its time");
     else if (oldest)
@@ -330,11 +323,10 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
 /* Sends nothing: in a forked child the parent shares the link. And a channel may be wanted again in a moment. */
 void hl_listener_close(struct hl_listener *listener)
 {
-    struct hl_channel *channel = listener ? listener->channel : NULL;
-    struct hl_subscription *subscription;
     if (!listener)
         return;
-    subscription = channel->subscription;
+    struct hl_channel *channel = listener->channel;
+    struct hl_subscription *subscription = channel->subscription;
     if (subscription->next == listener)
         subscription->next = TAILQ_NEXT(listener, entry);
     TAILQ_REMOVE(&channel->listeners, listener, entry);

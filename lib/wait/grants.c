@@ -5,7 +5,7 @@
 #include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
-#include "node/missing.h"
+#include "node/handshake.h"
 #include "wait/gate.h"
 #include "wait/place.h"
 
@@ -118,7 +118,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     switch (event) {
     case HL_CHANNEL_ON:
         grants->is_refused = 0;
-        hl_missing_counts(grants->node, 1);
+        hl_handshake_lack_counts(grants->node, 1);
         if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
             wake_all(grants);
         break;

@@ -35,7 +35,7 @@ int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response 
     int is_refused = said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
     if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->place_each)
         return 0;
-    hl_missing_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
+    hl_handshake_lack_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
     return 1;
 }

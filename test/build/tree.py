@@ -86,7 +86,6 @@ WORDINGS = {
 }
 # Where functions have another prefix than their file; all others are found by their name.
 STEMS = {
-    'lib/node/relocate.c': 'hl_node_',  # node.h's
     'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
     'lib/link/tls_none.c': 'hl_tls_',  # tls.h where there is no TLS
 }
