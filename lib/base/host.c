@@ -38,7 +38,7 @@ void hl_host_done(struct hl_host *host)
 
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length)
 {
-    return hl_quote_said(host->secrets, bytes, length);
+    return hl_text_quote_said(host->secrets, bytes, length);
 }
 
 static void flush_all(struct hl_host *host)

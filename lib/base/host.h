@@ -15,7 +15,6 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/quote.h"
 #include "base/text.h"
 #include "base/trace.h"
 
@@ -29,7 +28,7 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
-    const char *const *secrets; /* that no quoted text of a server may show (hl_quote_said), ended by NULL; or NULL */
+    const char *const *secrets; /* no text of a server may show them (hl_text_quote_said); ended by NULL; or NULL */
     unsigned depth;
     void *wake_timer;
     int is_woken, is_armed;    /* asked for: the wake timer runs */

@@ -13,9 +13,6 @@ static const char *const names[] = {
 #define HL_SIM_PLANT HL_PLANT
 #define HL_TLS_PLANT HL_PLANT
 #include "base/plants.def"
-#undef HL_PLANT
-#undef HL_SIM_PLANT
-#undef HL_TLS_PLANT
 };
 
 const char *hl_plant_name(enum hl_plant plant) { return names[plant]; }

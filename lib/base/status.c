@@ -29,7 +29,6 @@ static const char *words(hilock_status status, int is_text)
         CASE(SERVER, "the store answered with an error");
         CASE(PROTOCOL, "the store's answer was not what the command answers");
         CASE(UNKNOWN, "sent, but not answered: it may have happened");
-#undef CASE
     }
     return is_text ? "not a status of this version" : "?";
 }

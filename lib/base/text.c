@@ -2,8 +2,10 @@
 /* text - see text.h. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
-#include <string.h>
+
+enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* of one that is not ours: no uuid */
 
 void hl_text_set(struct hl_text *text, const char *format, ...)
 {
@@ -29,4 +31,70 @@ hilock_status hl_text_refuse(struct hl_text *why, hilock_status status, const ch
     vsnprintf(why->bytes, sizeof why->bytes, format, list);
     va_end(list);
     return status;
+}
+
+static int is_uuid(const char *bytes, size_t length)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    size_t i = 0;
+    while (i < length && form[i] && (form[i] == '-' ? bytes[i] == '-' : isxdigit((unsigned char)bytes[i])))
+        i++;
+    return !form[i];
+}
+
+struct piece { const char *shown; size_t shown_length, length; }; /* how the next `length` bytes are shown */
+
+/* The longest secret that begins here: one secret may begin with another. */
+static struct piece piece_at(const char *const *secrets, const char *bytes, size_t i, size_t length)
+{
+    size_t longest = 0;
+    for (const char *const *secret = secrets; secret && *secret; secret++) {
+        size_t size = strlen(*secret);
+        if (size > longest && size <= length - i && memcmp(bytes + i, *secret, size) == 0)
+            longest = size;
+    }
+    if (longest)
+        return (struct piece){"***", 3, longest};
+    if (secrets && i >= UUID_HEAD && is_uuid(bytes + i - UUID_HEAD, length - i + UUID_HEAD))
+        return (struct piece){"..", 2, UUID_LENGTH - UUID_HEAD};
+    return (struct piece){bytes + i, 1, 1};
+}
+
+struct hl_quoted hl_text_quote_said(const char *const *secrets, const char *bytes, size_t length)
+{
+    struct hl_quoted quoted = {""};
+    struct piece piece;
+    char text[5], *end = quoted.bytes;
+    for (size_t i = 0; i < length; i += piece.length) {
+        piece = piece_at(secrets, bytes, i, length);
+        for (size_t at = 0; at < piece.shown_length; at++) {
+            unsigned char byte = (unsigned char)piece.shown[at];
+            int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
+            snprintf(text, sizeof text, is_plain ? "%c" : "\\x%02x", byte);
+            if (end + strlen(text) + sizeof ".." > quoted.bytes + sizeof quoted.bytes) {
+                stpcpy(end, "..");
+                return quoted;
+            }
+            end = stpcpy(end, text);
+        }
+    }
+    return quoted;
+}
+
+struct hl_quoted hl_text_quote(const char *bytes, size_t length) { return hl_text_quote_said(NULL, bytes, length); }
+
+struct hl_quoted hl_text_holder(const char *holder, size_t length)
+{
+    static const char *const no_secrets[] = {NULL};
+    struct hl_quoted quoted = hl_text_quote(holder, length < UUID_HEAD ? length : UUID_HEAD);
+    const char *colon = length > UUID_HEAD ? memchr(holder, ':', length) : NULL;
+    size_t tail = colon && colon > holder + UUID_HEAD ? (size_t)(holder + length - colon) : 0;
+    size_t head = strlen(quoted.bytes);
+    if (is_uuid(holder, length))
+        return hl_text_quote_said(no_secrets, holder, length);
+    if (length > UUID_HEAD)
+        snprintf(quoted.bytes + head, sizeof quoted.bytes - head, "..%.60s%s",
+                 hl_text_quote(holder + length - tail, tail < HOLDER_TAIL ? tail : HOLDER_TAIL).bytes,
+                 tail > HOLDER_TAIL ? ".." : "");
+    return quoted;
 }

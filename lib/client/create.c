@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* create - makes handles, of one name and of several: checks names and options, and shares what handles have in
  * common. */
-#include "base/quote.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "group/group.h"
@@ -92,11 +91,11 @@ static hilock_status add_name(struct hilock_client *client, struct hl_name **nam
     if (hl_key_is_reserved(full, length))
         return hl_client_refuse(client, HILOCK_BAD_NAME,
             "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks; "
-            "begin it otherwise", hl_quote(full, length).bytes);
+            "begin it otherwise", hl_text_quote(full, length).bytes);
     if (!hl_key_has_good_braces(full, length))
         return hl_client_refuse(client, HILOCK_BAD_NAME,
             "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
-            "different hash slots", hl_quote(full, length).bytes);
+            "different hash slots", hl_text_quote(full, length).bytes);
     struct hl_name *added = hl_name_ref(&client->core, full, length, master);
     if (!added)
         return HILOCK_NO_MEMORY;

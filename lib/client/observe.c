@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/plant.h"
-#include "base/quote.h"
 #include "core/lease.h"
 #include "core/lock.h"
 
@@ -171,7 +170,7 @@ static hilock_log_level level_of(enum hl_what what, const struct hl_fact *fact)
 
 static struct hl_text line_of(const struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
-    const struct hl_quoted name = hl_quote(text_of(fact->name), strlen(text_of(fact->name)));
+    const struct hl_quoted name = hl_text_quote(text_of(fact->name), strlen(text_of(fact->name)));
     uint32_t span_ms = hl_lease_span_ms(fact->waited_us);
     struct hl_text line = {""};
     if (what == HL_NODE_DOWN || what == HL_ROUTE_UNSETTLED)

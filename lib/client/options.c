@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options - see options.h. Options of a kind or deployment that this version does not have are refused as
  * UNSUPPORTED. */
-#include "base/quote.h"
 #include "client/options.h"
 #include "wire/holder.h"
 
@@ -94,7 +93,7 @@ static hilock_status check_client(const struct hilock_client_options *options, s
     if (options->label && !hl_holder_is_label(options->label))
         return hl_text_refuse(why, HILOCK_INVALID,
                               "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
-                              hl_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);
+                              hl_text_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);
     if (options->tls_key_file && !options->tls_cert_file)
         return hl_text_refuse(why, HILOCK_INVALID,
                       "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");

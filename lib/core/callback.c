@@ -4,7 +4,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "core/lock.h"
 
 void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user)
 {

@@ -3,7 +3,6 @@
 #include "core/lock.h"
 
 #include "core/lease.h"
-#include "core/name.h"
 
 void hl_lock_unref(struct hilock_lock *lock)
 {

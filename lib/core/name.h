@@ -4,7 +4,6 @@
 #ifndef HL_CORE_NAME_H
 #define HL_CORE_NAME_H
 
-#include "base/quote.h"
 #include "core/core.h"
 
 struct hl_gate;
@@ -33,7 +32,7 @@ static inline struct hl_about hl_name_about(const struct hl_name *name) /* for a
 }
 static inline struct hl_quoted hl_name_quoted(const struct hl_name *name) /* for a sentence */
 {
-    return hl_quote(name->bytes, name->length);
+    return hl_text_quote(name->bytes, name->length);
 }
 
 #endif

@@ -97,7 +97,7 @@ static hilock_status refuse_file(struct hl_text *why, const char *option, const 
 {
     unsigned long error = ERR_peek_error();
     int is_memory = ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
-    hl_text_set(why, "%s \"%s\" cannot be used: %s", option, hl_quote(path, strlen(path)).bytes, reason(error));
+    hl_text_set(why, "%s \"%s\" cannot be used: %s", option, hl_text_quote(path, strlen(path)).bytes, reason(error));
     ERR_clear_error();
     return is_memory ? HILOCK_NO_MEMORY : HILOCK_INVALID;
 }
@@ -109,7 +109,7 @@ static hilock_status check_path(struct hl_text *why, const char *option, const c
     if (!error && S_ISDIR(status.st_mode) == is_folder)
         return HILOCK_OK;
     return hl_text_refuse(why, HILOCK_INVALID, "cannot read %s \"%s\": %s", option,
-                          hl_quote(path, strlen(path)).bytes,
+                          hl_text_quote(path, strlen(path)).bytes,
                           error ? strerror(error) : is_folder ? "not a directory" : "a directory");
 }
 
@@ -153,7 +153,7 @@ static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *o
             status = refuse_file(why, files[i].option, files[i].path);
         if (was_asked)
             hl_text_set(why, "%s \"%s\" has a passphrase, and hilock asks for none: give a key without one",
-                        files[i].option, hl_quote(files[i].path, strlen(files[i].path)).bytes);
+                        files[i].option, hl_text_quote(files[i].path, strlen(files[i].path)).bytes);
     }
     SSL_CTX_set_default_passwd_cb_userdata(settings, NULL);
     return status;
@@ -240,7 +240,7 @@ static void tell_failure(SSL *ssl, int error, int system_error, const char *host
         hl_text_set(why,
                     "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
                     "certificate",
-                    hl_quote(host, strlen(host)).bytes);
+                    hl_text_quote(host, strlen(host)).bytes);
     else
         hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
                     is_about_trust ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");

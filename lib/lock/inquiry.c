@@ -4,7 +4,6 @@
 #include "lock/inquiry.h"
 
 #include "base/plant.h"
-#include "base/quote.h"
 #include "core/lease.h"
 #include "core/name.h"
 #include "hold/messages.h"
@@ -57,7 +56,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     const struct hl_name *name = inquiry->call.lock->name;
     const struct hl_node *node = hl_name_node(core, name);
-    struct hl_quoted holder = hl_quote_holder(inquiry->holder, strlen(inquiry->holder)), quoted = hl_name_quoted(name);
+    struct hl_quoted holder = hl_text_holder(inquiry->holder, strlen(inquiry->holder)), quoted = hl_name_quoted(name);
     struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_text_set(text, "no answer from %s within %u ms: %s%s", hl_node_name(node),

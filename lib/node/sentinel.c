@@ -228,7 +228,7 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
             hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
         else
             hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
-                        hl_quote(name, strlen(name)).bytes);
+                        hl_text_quote(name, strlen(name)).bytes);
         be_useless(sentinel, why.bytes);
     }
     if (sentinel->is_news)

@@ -3,7 +3,6 @@
 #include "wait/known.h"
 
 #include "base/plant.h"
-#include "base/quote.h"
 #include "core/lease.h"
 #include "hold/messages.h"
 #include "wait/gate.h"
@@ -120,7 +119,7 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
                       uint32_t waited_ms)
 {
     const struct hl_name *name = acquire->lock->name;
-    const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_quote_holder(known->words, strlen(known->words));
+    const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_text_holder(known->words, strlen(known->words));
     int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
     if (!*known->words && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
         hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted.bytes);

@@ -57,7 +57,7 @@ static void tell_reply(struct link_trial *trial, const struct hl_reply *reply)
     case HL_REPLY_STATUS:
     case HL_REPLY_ERROR:
         assert_non_null(reply->bytes);
-        tell(trial, "%c%s", marks[reply->type], hl_quote(reply->bytes, reply->length).bytes);
+        tell(trial, "%c%s", marks[reply->type], hl_text_quote(reply->bytes, reply->length).bytes);
         return;
     case HL_REPLY_ARRAY:
         tell(trial, "[");

@@ -7,7 +7,7 @@
 #include "link_trial.h"
 #include "link/reader.h"
 #include "../wanted.h"
-#include "base/quote.h"
+#include "base/text.h"
 #include "suite.h"
 
 static void begin(struct link_trial *trial, int asked)
@@ -95,7 +95,7 @@ static void assert_told(const struct link_trial *trial, const char *bytes, const
     size_t length = strlen(wanted);
     int is_beginning = wanted[length - 1] == '(' || wanted[length - 1] == ' ';
     if (is_beginning ? strncmp(trial->told, wanted, length) != 0 : strcmp(trial->told, wanted) != 0)
-        fail_msg("%s was told as \"%s\", not \"%s\"", hl_quote(bytes, strlen(bytes)).bytes, trial->told, wanted);
+        fail_msg("%s was told as \"%s\", not \"%s\"", hl_text_quote(bytes, strlen(bytes)).bytes, trial->told, wanted);
 }
 
 /* Behind so many commands, or, below 0, of a stream. */

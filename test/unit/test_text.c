@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/quote.h"
 #include "base/text.h"
 #include "suite.h"
 
@@ -47,7 +46,7 @@ TEST(test_quote)
         {"not the end", 3, "not"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(hl_quote(cases[i].bytes, cases[i].length).bytes, cases[i].quoted);
+        assert_string_equal(hl_text_quote(cases[i].bytes, cases[i].length).bytes, cases[i].quoted);
 }
 
 /* Every length, in letters of one and of four: the cut is marked, and nothing else is. */
@@ -58,7 +57,7 @@ TEST(test_quote_cuts)
             char bytes[400];
             size_t whole = length * (letter ? 1 : 4);
             memset(bytes, letter, sizeof bytes);
-            struct hl_quoted quoted = hl_quote(bytes, length);
+            struct hl_quoted quoted = hl_text_quote(bytes, length);
             assert_true(strlen(quoted.bytes) < sizeof quoted.bytes);
             if (whole + 3 <= sizeof quoted.bytes)
                 assert_int_equal(strlen(quoted.bytes), whole);
@@ -83,7 +82,7 @@ TEST(test_quote_said)
         {NINETY_FIVE "shop", NINETY_FIVE "**.."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(hl_quote_said(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
+        assert_string_equal(hl_text_quote_said(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
 }
 
 TEST(test_quote_holder)
@@ -104,7 +103,7 @@ TEST(test_quote_holder)
         {"\n\n\n\n\n\n\n\n\n:\n", "\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a\\x0a..:\\x0a"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(hl_quote_holder(cases[i].holder, strlen(cases[i].holder)).bytes, cases[i].quoted);
+        assert_string_equal(hl_text_holder(cases[i].holder, strlen(cases[i].holder)).bytes, cases[i].quoted);
 }
 
 TEST(test_quote_holder_fits)
@@ -114,6 +113,6 @@ TEST(test_quote_holder_fits)
         for (size_t length = 0; length < sizeof holder; length++) {
             memset(holder, letter, sizeof holder);
             holder[length / 2] = ':';
-            assert_true(strlen(hl_quote_holder(holder, length).bytes) < sizeof(struct hl_quoted));
+            assert_true(strlen(hl_text_holder(holder, length).bytes) < sizeof(struct hl_quoted));
         }
 }
