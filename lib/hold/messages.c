@@ -6,7 +6,7 @@
 
 struct hl_text hl_message_of_server(const struct hl_core *core, const char *quote, size_t length)
 {
-    struct hl_text right = hl_fault_right(quote, length), words;
+    struct hl_text right = hl_response_right(quote, length), words;
     hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
                 hl_host_quote(&core->host, quote, length).bytes);
     return words;

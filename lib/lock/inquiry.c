@@ -34,11 +34,10 @@ static void encode(struct hl_request *request, struct hl_command *command)
     if (inquiry->state == INQUIRY_PEEKING)
         lock->terms->kind->peek(command, &words, &(struct hl_params){.ticket = place ? place->ticket : 0});
     else
-        lock->terms->kind->force(command, &words,
-                                 &(struct hl_params){.token_ttl_ms = core->limits.token_ttl_ms,
-                                                     .is_sharded = request->node->subscription.is_sharded,
-                                                     .is_second = inquiry->is_second},
-                                 inquiry->holder, inquiry->holder_length);
+        lock->terms->kind->release(command, &words,
+                                   &(struct hl_params){.is_sharded = request->node->subscription.is_sharded,
+                                                       .is_second = inquiry->is_second, .holder = inquiry->holder,
+                                                       .holder_length = inquiry->holder_length});
 }
 
 static void ask(struct hl_inquiry *inquiry)
@@ -188,7 +187,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 /* "Not held" after a request without an answer: that request released it. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
-    struct hl_response said = inquiry->call.lock->terms->kind->forced(reply, HL_FORM_SCRIPT);
+    struct hl_response said = inquiry->call.lock->terms->kind->released(reply, HL_FORM_FORCED);
     if (said.result == HL_AGAIN && inquiry->is_second)
         said = hl_response_fault(reply);
     if (said.result == HL_AGAIN) {

@@ -3,7 +3,6 @@
 #include "wire/queued.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/plant.h"
 #include "wire/holder.h"
@@ -100,12 +99,23 @@ static void add_channel(struct hl_command *command, const struct hl_target *targ
     hl_command_add_word(command, params->is_sharded ? "SPUBLISH" : "PUBLISH");
 }
 
+static enum hl_form force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+{
+    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
+          params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
+    hl_command_add(command, params->holder, params->holder_length);
+    add_channel(command, target, params);
+    return HL_FORM_FORCED;
+}
+
 /* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue may be
  * on neither. The second form names one key: it frees the name, and the first waiter's heartbeat finds it free. */
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
     char next[HL_HOLDER_MAX];
+    if (params->holder)
+        return force(command, target, params);
     begin(command, params->is_second ? &hl_script_free : &hl_script_mutex_release, params->is_second ? 1 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     if (params->is_second) {
@@ -130,15 +140,6 @@ enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *
     begin(command, &hl_script_mutex_peek, 2, target);
     hl_command_add_number(command, params->ticket);
     return HL_FORM_SCRIPT;
-}
-
-void hl_queued_force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params,
-                     const char *holder, size_t holder_length)
-{
-    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
-          params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
-    hl_command_add(command, holder, holder_length);
-    add_channel(command, target, params);
 }
 
 /* ---- what is heard ---- */
@@ -181,17 +182,6 @@ struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form
     return (struct hl_response){.result = HL_LATE, .server_us = seconds * 1000000 + microseconds};
 }
 
-/* Below -1 the name was handed over: no message was published. */
-struct hl_response hl_queued_forced(const struct hl_reply *reply, enum hl_form form)
-{
-    (void)form;
-    if (reply->type == HL_REPLY_ERROR)
-        return hl_reply_starts(reply, "TRYAGAIN") ? (struct hl_response){.result = HL_AGAIN} : hl_response_fault(reply);
-    if (reply->type != HL_REPLY_INTEGER || reply->integer < -HL_NUMBER_MAX || reply->integer > HL_NUMBER_MAX)
-        return hl_response_fault(reply);
-    return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
-}
-
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
 {
     if (reply->type != HL_REPLY_ARRAY || reply->count < 2)
@@ -202,17 +192,19 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
     return 1;
 }
 
-/* The key of another type may be one of the queue's; the second form, which names the lock's key alone, decides. */
+/* Below -1 the name was handed over: no message was published. The key of another type may be one of the queue's; the
+ * second form, which names the lock's key alone, decides. */
 struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
     struct hl_reply next;
     if (form == HL_FORM_NEXT && hl_queued_next(reply, &next))
         reply = &reply->items[0];
-    if (reply->type != HL_REPLY_ERROR)
-        return hl_queued_forced(reply, form);
-    if (form != HL_FORM_NARROW && (hl_reply_starts(reply, "TRYAGAIN") || hl_reply_has_code(reply, "WRONGTYPE")))
+    if (reply->type == HL_REPLY_INTEGER && reply->integer >= -HL_NUMBER_MAX && reply->integer <= HL_NUMBER_MAX)
+        return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
+    if (form != HL_FORM_NARROW && reply->type == HL_REPLY_ERROR &&
+        (hl_reply_starts(reply, "TRYAGAIN") || (form != HL_FORM_FORCED && hl_reply_has_code(reply, "WRONGTYPE"))))
         return (struct hl_response){.result = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
-    return hl_response_of_hold(reply);
+    return hl_response_of_hold(reply, form);
 }
 
 void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
@@ -283,14 +275,10 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
         numbers[MICROSECONDS] > 999999)
         return nonsense;
     granted_us = numbers[SECONDS] * 1000000 + numbers[MICROSECONDS];
-    return (struct hl_push){.what = HL_PUSH_GRANT,
-                            .id = id,
-                            .number = numbers[NUMBER],
+    return (struct hl_push){.what = HL_PUSH_GRANT, .id = id, .number = numbers[NUMBER],
                             .since_us = granted_us >= numbers[ASKED] ? granted_us - numbers[ASKED] : UINT64_MAX,
-                            .lease_us = numbers[WINDOW] * 1000,
-                            .token = numbers[TOKEN],
-                            .name = text.at,
-                            .name_length = text.length};
+                            .lease_us = numbers[WINDOW] * 1000, .token = numbers[TOKEN],
+                            .name = text.at, .name_length = text.length};
 }
 
 #define WORDS \
@@ -298,7 +286,7 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
                   "readers and writers)", \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
-    .peek = hl_queued_peek, .force = hl_queued_force, .forced = hl_queued_forced
+    .peek = hl_queued_peek
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
 const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .place_each = 1, WORDS};

@@ -30,8 +30,7 @@ struct hl_push {
 };
 
 hl_encode_fn hl_queued_acquire, hl_queued_renew, hl_queued_release, hl_queued_peek;
-hl_parse_fn hl_queued_acquired, hl_queued_released, hl_queued_forced;
-hl_force_fn hl_queued_force;
+hl_parse_fn hl_queued_acquired, hl_queued_released;
 
 enum { HL_FAIR_CHANNEL_MAX = 64 };
 /* The channel on which a client hears of its grants, as its heartbeats name it; sharded: the channel itself begins

@@ -1,28 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* response - what the answers of all kinds have in common. See kind.h. */
-#include "wire/kind.h"
+/* response - see response.h. */
+#include "wire/response.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "wire/scripts.h"
+
+enum { WORDS_MAX = 512, SHA1_LENGTH = 40 };
+
+static int contains(const struct hl_reply *error, const char *text)
+{
+    return memmem(error->bytes, error->length, text, strlen(text)) != NULL;
+}
+
+static int has_one_of(const struct hl_reply *error, const char *const *codes)
+{
+    while (*codes && !hl_reply_has_code(error, *codes))
+        codes++;
+    return *codes != NULL;
+}
+
+struct hl_fault hl_response_cause(const struct hl_reply *error)
+{
+    static const char *const passing[] = {"READONLY", "LOADING",     "MASTERDOWN", "BUSY",      "OOM",   "NOREPLICAS",
+                                          "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", NULL};
+    static const char *const denied[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
+    /* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
+    int is_wrong_kind = hl_reply_has_code(error, "WRONGTYPE");
+    int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
+                           hl_reply_starts(error, "NOPERM ");
+    int left_nothing = is_wrong_kind || (is_refused_whole && !contains(error, "user_script"));
+    if (hl_reply_has_code(error, "NOSCRIPT"))
+        return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
+    if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") ||
+        contains(error, "Script killed by user") || contains(error, "max number of clients"))
+        return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
+    /* Inside a script a missing right has the code ERR; the texts are that of Redis 7.0 and the later one. */
+    if (has_one_of(error, denied) || contains(error, "without any password configured") ||
+        contains(error, "ACL failure in script") || contains(error, "The user executing the script can't"))
+        return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, left_nothing};
+    return (struct hl_fault){HL_FAULT_LASTING, is_wrong_kind ? HILOCK_WRONG_KIND : HILOCK_SERVER, left_nothing};
+}
+
+/* Up to a quotation mark: "+word", in lower case. */
+static void add_word(struct hl_text *right, const char *word)
+{
+    size_t used = strlen(right->bytes), length = strcspn(word, "'");
+    hl_text_add(right, "%s+%.*s", used ? " or " : "", length < 32 ? (int)length : 32, word);
+    for (char *c = right->bytes + used; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+}
+
+/* "script: <sha1>, on @user_script:<line>." */
+static void read_script(struct hl_text *right, const char *words)
+{
+    static const char head[] = "script: ", place[] = "@user_script:", call[] = "call('";
+    const char *sha1 = strstr(words, head), *number = strstr(words, place), *line = NULL, *end;
+    unsigned long lines = number ? strtoul(number + sizeof place - 1, NULL, 10) : 0; /* 0: no script has that many */
+    for (const struct hl_script *const *script = hl_scripts; sha1 && *script; script++)
+        if (strncmp(sha1 + sizeof head - 1, (*script)->sha1, SHA1_LENGTH) == 0)
+            line = (*script)->text;
+    while (line && --lines)
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    if (!line)
+        return;
+    end = line + strcspn(line, "\n");
+    while ((line = strstr(line, call)) != NULL && line < end)
+        add_word(right, line += sizeof call - 1);
+}
+
+struct hl_text hl_response_right(const char *words, size_t length)
+{
+    struct hl_text right = {""};
+    char text[WORDS_MAX + 1] = "";
+    const char *run;
+    memcpy(text, words, length < WORDS_MAX ? length : WORDS_MAX);
+    run = strstr(text, "to run the '");
+    if (run)
+        add_word(&right, run + sizeof "to run the '" - 1);
+    else if (strstr(text, "to access a key") || strstr(text, "one of the keys"))
+        hl_text_set(&right, "~ of a key");
+    else if (strstr(text, "to access a channel") || strstr(text, "one of the channels"))
+        hl_text_set(&right, "& of a channel");
+    else if (strstr(text, "executing the script can't run this command"))
+        read_script(&right, text);
+    return right;
+}
 
 struct hl_response hl_response_fault(const struct hl_reply *reply)
 {
     if (reply->type == HL_REPLY_ERROR)
-        return (struct hl_response){
-            .result = HL_FAULT, .fault = hl_fault_of(reply), .quote = reply->bytes, .quote_length = reply->length};
+        return (struct hl_response){.result = HL_FAULT, .fault = hl_response_cause(reply),
+                                    .quote = reply->bytes, .quote_length = reply->length};
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
-/* A key of another type is not this hold; neither is another holder's hash or string. */
-struct hl_response hl_response_of_hold(const struct hl_reply *reply)
+/* A key of another type is not this hold; neither is another holder's. Only force reports it. */
+struct hl_response hl_response_of_hold(const struct hl_reply *reply, enum hl_form form)
 {
-    if (reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))
+    if (form != HL_FORM_FORCED && reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))
         return (struct hl_response){.result = HL_NO};
     return hl_response_fault(reply);
 }
 
 struct hl_response hl_response_renewed(const struct hl_reply *reply, enum hl_form form)
 {
-    (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || reply->integer > HL_NUMBER_MAX)
-        return hl_response_of_hold(reply);
+        return hl_response_of_hold(reply, form);
     return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO,
                                 .left_ms = reply->integer ? (uint64_t)reply->integer - 1 : 0};
 }
@@ -60,9 +145,7 @@ struct hl_response hl_response_peeked(const struct hl_reply *reply, enum hl_form
     (void)form;
     if (!holder || !hl_response_number(reply, 0, -2, &left))
         return hl_response_fault(reply);
-    if (left == -2)
-        return (struct hl_response){.result = HL_YES, .waiters = count_at(reply, 3), .position = count_at(reply, 4)};
-    return (struct hl_response){.result = HL_NO,
+    return (struct hl_response){.result = left == -2 ? HL_YES : HL_NO,
                                 .found = find_of(hl_reply_item(reply, 2, HL_REPLY_STRING)),
                                 .left_ms = left < 0 ? 0 : (uint64_t)left,
                                 .has_no_ttl = left < 0,

@@ -43,11 +43,13 @@ enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target 
 enum hl_form hl_simple_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    (void)params;
-    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) ? NULL : &hl_script_simple_release, "DEL", target);
-    if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
+    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) && !params->holder ? NULL : &hl_script_simple_release, "DEL",
+          target);
+    if (params->holder)
+        hl_command_add(command, params->holder, params->holder_length);
+    else if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
         hl_holder_add(command, target->uuid, target->id, target->label);
-    return HL_FORM_SCRIPT;
+    return params->holder ? HL_FORM_FORCED : HL_FORM_SCRIPT;
 }
 
 /* A script that finds the name held answers as a peek does. */
@@ -72,24 +74,9 @@ struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form 
 
 struct hl_response hl_simple_released(const struct hl_reply *reply, enum hl_form form)
 {
-    (void)form;
     if (reply->type != HL_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
-        return hl_response_of_hold(reply);
+        return hl_response_of_hold(reply, form);
     return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO};
-}
-
-/* For force_release, which reports a key of another type. */
-static struct hl_response forced(const struct hl_reply *reply, enum hl_form form)
-{
-    return reply->type == HL_REPLY_ERROR ? hl_response_fault(reply) : hl_simple_released(reply, form);
-}
-
-static void force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params,
-                  const char *holder, size_t holder_length)
-{
-    (void)params;
-    begin(command, &hl_script_simple_release, NULL, target);
-    hl_command_add(command, holder, holder_length);
 }
 
 static enum hl_form peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
@@ -109,6 +96,4 @@ const struct hl_kind hl_simple_kind = {
     .renewed = hl_simple_renewed,
     .released = hl_simple_released,
     .peek = peek,
-    .force = force,
-    .forced = forced,
 };

@@ -75,10 +75,10 @@ TEST(a_release_asks_for_the_next_or_for_one_key)
 TEST(other_requests_are_said_so)
 {
     struct hl_command command;
-    const struct hl_params params = {.token_ttl_ms = 1000};
-    hl_queued_fair.force(&command, &words, &params, "another:5", 9);
+    const struct hl_params params = {.token_ttl_ms = 1000, .holder = "another:5", .holder_length = 9};
+    assert_int_equal(hl_queued_fair.release(&command, &words, &params), HL_FORM_FORCED);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
-    hl_queued_mutex.force(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1}, "another:5", 9);
+    hl_queued_mutex.release(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1, .holder = "another:5", .holder_length = 9});
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
     hl_queued_peek(&command, &words, &(struct hl_params){.ticket = 99});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
@@ -102,11 +102,11 @@ TEST(the_longest_name_fits)
 
 /* ---- answers ---- */
 
-static const char *said(hl_parse_fn *hear, struct hl_reply *reply)
+static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *reply)
 {
     static char text[256];
     static const char *const verdicts[] = {"YES", "NO", "AGAIN", "LATE", "FAULT"};
-    struct hl_response answer = hear(reply, HL_FORM_SCRIPT);
+    struct hl_response answer = hear(reply, form);
     snprintf(text, sizeof text, "%s", verdicts[answer.result]);
     if (answer.result == HL_YES && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "YES %" PRIu64, answer.token);
@@ -126,8 +126,8 @@ static const char *said(hl_parse_fn *hear, struct hl_reply *reply)
     return text;
 }
 
-#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_queued_acquired, (reply)), (meaning))
-#define RELEASE(reply, meaning) assert_string_equal(said(hl_queued_released, (reply)), (meaning))
+#define ACQUIRE(reply, meaning) assert_string_equal(said(hl_queued_acquired, HL_FORM_SCRIPT, (reply)), (meaning))
+#define RELEASE(reply, meaning) assert_string_equal(said(hl_queued_released, HL_FORM_SCRIPT, (reply)), (meaning))
 
 static struct hl_reply *waits(int64_t code, const char *holder, int64_t hands_over, int64_t place, int64_t ticket, int64_t length)
 {
@@ -181,21 +181,21 @@ TEST(answers_to_release_and_renew)
     RELEASE(say_integer(-7), "YES");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
     RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* whose key? */
-    assert_string_equal(said(hl_queued_forced, say_error("TRYAGAIN x")), "AGAIN");
-    assert_string_equal(said(hl_queued_forced, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
+    assert_string_equal(said(hl_queued_released, HL_FORM_FORCED, say_error("TRYAGAIN x")), "AGAIN");
+    assert_string_equal(said(hl_queued_released, HL_FORM_FORCED, say_error("WRONGTYPE x")), "WRONG_KIND \"WRONGTYPE x\"");
     RELEASE(say_error("READONLY x"), "UNWRITABLE \"READONLY x\"");
     RELEASE(say_nil(), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MIN), "PROTOCOL \"\"");
     RELEASE(say_integer(INT64_MAX), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_integer(0)), "NO");
-    assert_string_equal(said(hl_response_renewed, say_integer(30001)), "YES left 30000");
-    assert_string_equal(said(hl_response_renewed, say_integer(1)), "YES left 0");
-    assert_string_equal(said(hl_response_renewed, say_integer(-1)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_integer(INT64_MAX)), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_nil()), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_string("5")), "PROTOCOL \"\"");
-    assert_string_equal(said(hl_response_renewed, say_error("WRONGTYPE x")), "NO");
-    assert_string_equal(said(hl_response_renewed, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(0)), "NO");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(30001)), "YES left 30000");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(1)), "YES left 0");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(-1)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_integer(INT64_MAX)), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_nil()), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_string("5")), "PROTOCOL \"\"");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_error("WRONGTYPE x")), "NO");
+    assert_string_equal(said(hl_response_renewed, HL_FORM_SCRIPT, say_error("READONLY x")), "UNWRITABLE \"READONLY x\"");
 }
 
 /* Of the release, and of what it asked for besides. */

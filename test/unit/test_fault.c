@@ -2,7 +2,7 @@
 /* What an error reply means: whether time may heal it, and the answer to the user. */
 #include <string.h>
 
-#include "wire/fault.h"
+#include "wire/response.h"
 #include "suite.h"
 
 static struct hl_fault fault_of(const char *text)
@@ -11,7 +11,7 @@ static struct hl_fault fault_of(const char *text)
     size_t length = strlen(text);
     char *bytes = test_malloc(length + !length);
     memcpy(bytes, text, length);
-    struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
+    struct hl_fault fault = hl_response_cause(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = bytes, .length = length});
     test_free(bytes);
     return fault;
 }
@@ -79,8 +79,8 @@ TEST(every_class_of_error_is_told_apart)
 
 TEST(bytes_that_are_no_text_mean_something_too)
 {
-    struct hl_fault fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "ERR \0: -OOM x", .length = 13});
+    struct hl_fault fault = hl_response_cause(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "ERR \0: -OOM x", .length = 13});
     assert_int_equal(fault.status, HILOCK_UNWRITABLE);
-    fault = hl_fault_of(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "\0NOSCRIPT", .length = 9});
+    fault = hl_response_cause(&(struct hl_reply){.type = HL_REPLY_ERROR, .bytes = "\0NOSCRIPT", .length = 9});
     assert_int_equal(fault.status, HILOCK_SERVER);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "suite.h"
-#include "wire/fault.h"
+#include "wire/response.h"
 #include "wire/scripts.h"
 
-static void is(const char *words, const char *right) { assert_string_equal(hl_fault_right(words, strlen(words)).bytes, right); }
+static void is(const char *words, const char *right) { assert_string_equal(hl_response_right(words, strlen(words)).bytes, right); }
 
 TEST(test_as_servers_say_it)
 {
@@ -58,5 +58,5 @@ TEST(test_nonsense)
     is("NOPERM to run the '", "+");
     memset(words, 'X', sizeof words);
     memcpy(words, "to run the '", 12);
-    assert_int_equal(strlen(hl_fault_right(words, sizeof words).bytes), 33);
+    assert_int_equal(strlen(hl_response_right(words, sizeof words).bytes), 33);
 }

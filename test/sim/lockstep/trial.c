@@ -196,11 +196,9 @@ static void say_force(struct trial *trial, struct line *line, const struct hl_ta
     static const struct hl_kind *const kinds[] = {&hl_queued_mutex, &hl_queued_fair};
     const char *field = PICK(trial, "a", "b", "redisson:1", "other field");
     size_t length = hl_holder_write(line->forced, words->uuid, words->id, words->label);
-    const struct hl_params params = {.token_ttl_ms = 4000};
-    if (trial_below(trial, 2))
-        kinds[trial_below(trial, 2)]->force(&line->command, words, &params, line->forced, length);
-    else
-        kinds[trial_below(trial, 2)]->force(&line->command, words, &params, field, strlen(field));
+    const int is_holder = trial_below(trial, 2) != 0;
+    const struct hl_params params = {.holder = is_holder ? line->forced : field, .holder_length = is_holder ? length : strlen(field)};
+    kinds[trial_below(trial, 2)]->release(&line->command, words, &params);
 }
 
 static void say_release(struct trial *trial, struct line *line)
