@@ -35,7 +35,7 @@ TAILQ_HEAD(hl_entries, hl_entry);
 
 struct hl_side { /* calls on what a handle holds, and a view of it: empty, but for memory, once that has ended */
     struct hilock_validity *validity; /* for other threads; NULL: not asked for (hold/validity.c) */
-    struct hl_extends extends;  /* accepted and not reported yet, in order (hold/extend.c) */
+    struct hl_extends extends;  /* accepted and not reported yet, in order (hold/watchdog.c) */
     struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
     struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
     uint32_t count;             /* of re-entries */

@@ -5,7 +5,6 @@
 
 #include "base/contract.h"
 #include "core/lease.h"
-#include "hold/messages.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -315,8 +314,7 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
                     hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
                     tries ? "; a late grant will be undone" : "");
     else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
-        hl_message_of_refusal(hl_group_core(group), group->members[vote - group->votes].lock->name,
-                              group->lock->terms->kind, result.status, "", &text);
+        hl_hold_refusal_words(group->members[vote - group->votes].lock, result.status, "", &text);
     else
         hl_text_set(&text, "%s", result.detail);
     add_missing(group, 0, &text);

@@ -6,8 +6,6 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
-#include "hold/extend.h"
-#include "hold/messages.h"
 #include "hold/watchdog.h"
 #include "node/wait_link.h"
 
@@ -94,7 +92,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_params params;
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
-    hold->asked_ms = hold->ask == ASK_RENEW ? hl_extend_round(hold) : hold->terms->lease_ms;
+    hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_round(hold) : hold->terms->lease_ms;
     params = wants_of(hold);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
@@ -163,7 +161,7 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
                     hold->terms->replicas, hold->terms->replica_timeout_ms);
     else {
         said = hl_response_fault(reply);
-        hl_text_set(&words, "WAIT: %s", hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+        hl_text_set(&words, "WAIT: %s", hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
     }
     said.quote = words.bytes;
     said.quote_length = strlen(words.bytes);

@@ -6,8 +6,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "hold/extend.h"
-#include "hold/messages.h"
 #include "hold/validity.h"
 
 enum { RECENT_MAX = 1024 };
@@ -30,7 +28,7 @@ static uint64_t over_us(const struct hl_hold *hold)
     uint64_t longest_us = is_queued && queue_us > lease_us ? queue_us : lease_us;
     uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_extend_over_us(hold);
+    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_reach_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
 
@@ -91,7 +89,7 @@ static void trace_settled(const struct hl_hold *hold)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     struct hl_text detail;
-    hl_message_of_settling(hold, hl_lease_span_ms(hl_now_us(host) - hold->since_us), &detail);
+    hl_hold_settling_words(hold, hl_lease_span_ms(hl_now_us(host) - hold->since_us), &detail);
     hl_trace(host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
 }
 
@@ -289,7 +287,7 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
     if (said.result == HL_FAULT) {
         hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
                     hl_name_quoted(hold->name).bytes,
-                    hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+                    hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
         if (hold->is_awaited) /* reported once: it is tried again several times a lease */
             trace_fault(hold, why.bytes);
         if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))

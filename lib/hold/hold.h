@@ -15,6 +15,7 @@
 #ifndef HL_HOLD_HOLD_H
 #define HL_HOLD_HOLD_H
 
+#include "base/text.h"
 #include "core/lock.h"
 
 enum hl_kept { /* by the store, under the id of a hold */
@@ -132,5 +133,18 @@ void hl_hold_unsent(struct hl_hold *hold); /* an acquire of it never left: that 
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
 void hl_hold_not_ours(struct hl_hold *hold);
+uint64_t hl_hold_reach_us(const struct hl_hold *hold); /* by when any lease that an extend asked for is over at the
+                                                          store, even if all got through; 0: at once */
+
+/* The sentences of results and events: what happened, to which name, and what comes next. Never a password, never a
+ * whole holder id. */
+const char *hl_hold_silence_words(const struct hl_node *node); /* why it does not answer */
+/* A server's words about a fault, after the missing right, if they name it. */
+struct hl_text hl_hold_server_words(const struct hl_core *core, const char *quote, size_t length);
+/* note: the server's words, quoted. */
+void hl_hold_refusal_words(const struct hilock_lock *lock, hilock_status status, const char *note,
+                           struct hl_text *text);
+void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
+void hl_hold_settling_words(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text); /* was UNKNOWN */
 
 #endif

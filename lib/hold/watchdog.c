@@ -6,9 +6,113 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
-#include "hold/extend.h"
-#include "hold/messages.h"
 #include "hold/validity.h"
+
+/* Those that are not decided, from the first on: they are decided in the order in which they were accepted. The handle
+ * that a hold calls back, once that is released, may have extends of another hold. NULL: none */
+static struct hl_extend *first_pending(const struct hl_hold *hold)
+{
+    int has_some = hl_hold_is_told(hold) && hold->lock->side;
+    struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->side->extends) : NULL;
+    while (extend && extend->call.notice.pending)
+        extend = TAILQ_NEXT(extend, entry);
+    return extend;
+}
+
+/* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
+ * asks for the time that is left, which does not lengthen it: one millisecond at least. */
+uint32_t hl_watchdog_round(struct hl_hold *hold)
+{
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, reach_us;
+    uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
+    struct hl_extend *first = first_pending(hold);
+    for (struct hl_extend *extend = first; extend; extend = TAILQ_NEXT(extend, entry)) {
+        extend->attempts++;
+        longest_ms = extend->lease_ms > longest_ms ? extend->lease_ms : longest_ms;
+    }
+    lease_us = (uint64_t)longest_ms * 1000;
+    reach_us = now_us + lease_us + hl_lease_drift_us(lease_us);
+    if (first && reach_us > hold->reach_us)
+        hold->reach_us = reach_us;
+    if (!longest_ms)
+        longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
+    return longest_ms ? longest_ms : 1;
+}
+
+static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
+{
+    hl_memory_free(&core->host.memory, extend->detail);
+    extend->detail = why ? hl_memory_copy(&core->host.memory, why, strlen(why)) : NULL;
+    extend->status = status;
+    hl_callback_decided(core, &extend->call, is_loss);
+}
+
+/* A refusal, of the login perhaps, answers those as well that wait for the next renewal. */
+static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
+{
+    for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+        int is_asked = extend->attempts || HL_PLANTED(EXTEND_UNASKED);
+        if (is_asked || status != HILOCK_OK)
+            decide(hl_hold_core(hold), extend, status, why, 0);
+    }
+}
+
+static void expire(struct hl_core *core, struct hl_call *call)
+{
+    struct hl_extend *extend = (struct hl_extend *)(void *)call;
+    struct hl_quoted name = hl_name_quoted(call->lock->name);
+    const struct hl_node *node = hl_name_node(core, call->lock->name);
+    uint32_t waited_ms = core->limits.command_timeout_ms;
+    struct hl_text why;
+    if (extend->attempts)
+        hl_text_set(&why,
+                    "no answer from %s within %u ms: \"%s\" may or may not be extended; what was left of it counts",
+                    hl_node_name(node), waited_ms, name.bytes);
+    else
+        hl_text_set(&why, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
+                    waited_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent", name.bytes);
+    decide(core, extend, extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE, why.bytes, 0);
+}
+
+void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, const char *detail)
+{
+    char *words = extend->detail;
+    struct hilock_result result =
+        {.status = extend->status, .operation = HILOCK_OP_EXTEND, .attempts = extend->attempts,
+         .detail = detail ? detail : words ? words : hilock_status_text(extend->status)};
+    extend->detail = NULL;
+    hl_callback_answer(core, &extend->call, result);
+    hl_memory_free(&core->host.memory, words);
+}
+
+static void report(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_watchdog_report_extend(core, (struct hl_extend *)(void *)notice, NULL);
+}
+
+static void forget(struct hl_core *core, struct hl_notice *notice)
+{
+    struct hl_extend *extend = (struct hl_extend *)(void *)notice;
+    if (extend->status != HILOCK_LOST)
+        TAILQ_REMOVE(&extend->call.lock->side->extends, extend, entry);
+    hl_memory_free(&core->host.memory, extend->detail);
+    hl_callback_free(core, &extend->call);
+}
+
+void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss)
+{
+    struct hl_extend *extend;
+    while (lock->side && (extend = TAILQ_FIRST(&lock->side->extends)) != NULL) {
+        TAILQ_REMOVE(&lock->side->extends, extend, entry);
+        decide(core, extend, HILOCK_LOST, NULL, is_loss);
+    }
+}
+
+void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock)
+{
+    while (lock->side && !TAILQ_EMPTY(&lock->side->extends))
+        forget(core, &TAILQ_FIRST(&lock->side->extends)->call.notice);
+}
 
 /* The time that the latest grant or renewal gave. */
 static uint64_t stood_us(const struct hl_hold *hold)
@@ -30,7 +134,7 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
 {
     struct hl_text detail;
     hold->reason = (uint8_t)reason;
-    hl_message_of_loss(core, hold, &detail);
+    hl_hold_loss_words(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
                                      .detail = detail.bytes, .token = hl_hold_token(hold),
@@ -91,10 +195,7 @@ uint64_t hl_watchdog_sweep(struct hl_core *core)
     return now_us;
 }
 
-static int is_open(const struct hl_hold *hold)
-{
-    return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
-}
+static int is_open(const struct hl_hold *hold) { return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request); }
 
 /* When the renewal under way counts as failed: after a failure at most half of the time that is left, so that the
  * second one is reported while it is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
@@ -144,7 +245,7 @@ static void renew(struct hl_hold *hold)
  * to count from: two thirds of its window before the end. */
 static void go_on(struct hl_hold *hold)
 {
-    if (hl_extend_is_pending(hold) && !is_open(hold))
+    if (first_pending(hold) && !is_open(hold))
         renew(hold);
     else if (!hold->terms->is_renewed)
         sleep_until(hold, UINT64_MAX);
@@ -178,8 +279,8 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     /* the lease of an extend without an answer does not count */
-    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) && sent_us + found_us > hl_extend_over_us(hold);
-    int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && hl_extend_is_pending(hold);
+    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) && sent_us + found_us > hl_hold_reach_us(hold);
+    int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
@@ -196,7 +297,7 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_told(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hold->failures = 0;
-    hl_extend_answered(hold, HILOCK_OK, NULL);
+    answer_extends(hold, HILOCK_OK, NULL);
     go_on(hold);
 }
 
@@ -221,8 +322,8 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
     else {
-        quote = hl_message_of_server(hl_hold_core(hold), said.quote, said.quote_length);
-        hl_extend_answered(hold, said.fault.status, quote.bytes);
+        quote = hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length);
+        answer_extends(hold, said.fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
     }
 }
@@ -268,10 +369,20 @@ void hl_watchdog_tick(struct hl_hold *hold)
     on_failed(hold, hold->is_overdue ? "no answer yet" : "the store is unreachable");
 }
 
-void hl_watchdog_ask(struct hl_hold *hold)
+hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                                 hilock_result_fn *on_result, void *user)
 {
-    if (!is_open(hold))
-        renew(hold);
+    static const struct hl_notice_ops ops = {report, forget};
+    struct hl_side *side = hl_lock_side(lock);
+    struct hl_extend *extend = side ? hl_callback_new(core, sizeof *extend, &ops, expire, lock, on_result, user)
+                                   : NULL;
+    if (!extend)
+        return HILOCK_NO_MEMORY;
+    extend->lease_ms = lease_ms;
+    TAILQ_INSERT_TAIL(&side->extends, extend, entry);
+    if (lock->hold->state == HOLD_HELD && !is_open(lock->hold))
+        renew(lock->hold);
+    return HILOCK_OK;
 }
 
 /* One that is not renewed is asked for if its user has it. */

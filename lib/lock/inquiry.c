@@ -5,8 +5,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "core/name.h"
-#include "hold/messages.h"
 #include "wait/place.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
@@ -59,13 +57,13 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_text_set(text, "no answer from %s within %u ms: %s%s", hl_node_name(node),
-                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_message_silence_of(node),
+                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_hold_silence_words(node),
                     inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_text_set(text, "the holder of \"%s\" has %zu bytes; hilock can name at most %d", quoted.bytes,
                     inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
-        hl_message_of_refusal(core, name, inquiry->call.lock->terms->kind, inquiry->status, "", text);
+        hl_hold_refusal_words(inquiry->call.lock, inquiry->status, "", text);
     else if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
         hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
                     quoted.bytes);
@@ -147,10 +145,8 @@ void hl_inquiries_clear(struct hl_core *core)
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
-    struct hl_core *core = core_of(inquiry);
-    const struct hilock_lock *lock = inquiry->call.lock;
-    hl_message_of_refusal(core, lock->name, lock->terms->kind, said->fault.status,
-                          hl_message_of_server(core, said->quote, said->quote_length).bytes, &inquiry->detail);
+    struct hl_text words = hl_hold_server_words(core_of(inquiry), said->quote, said->quote_length);
+    hl_hold_refusal_words(inquiry->call.lock, said->fault.status, words.bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : said->fault.status);
 }
 

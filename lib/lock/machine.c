@@ -3,11 +3,8 @@
  * idle. */
 #include "lock/machine.h"
 
-#include "core/callback.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
-#include "hold/extend.h"
-#include "hold/hold.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -72,7 +69,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
     if (hold)
         forget_hold(hold);
     hl_validity_end(lock);
-    hl_extends_forget(core, lock);
+    hl_watchdog_forget_extends(core, lock);
     hl_reentry_end(core, lock);
 }
 
@@ -122,15 +119,6 @@ static int cancel(struct hl_core *core, struct hilock_lock *lock)
     return lock->acquire != NULL;
 }
 
-static hilock_status extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
-                            hilock_result_fn *on_result, void *user)
-{
-    hilock_status status = hl_extend_begin(core, lock, lease_ms, on_result, user);
-    if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
-        hl_watchdog_ask(lock->hold);
-    return status;
-}
-
 static void silence(struct hl_core *core, struct hilock_lock *lock)
 {
     lock->epoch++;
@@ -153,6 +141,6 @@ static struct hl_look look(const struct hilock_lock *lock)
 }
 
 const struct hl_handle_ops hl_machine_ops =
-    {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = extend,
+    {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = hl_watchdog_extend,
      .silence = silence, .look = look, .inquire = hl_inquiry_begin,
      .teardown = hl_machine_forget_lock};

@@ -3,7 +3,6 @@
 #include "lock/reentry.h"
 
 #include "base/plant.h"
-#include "core/callback.h"
 #include "hold/watchdog.h"
 
 struct hl_entry {

@@ -3,12 +3,8 @@
 #include "lock/turn.h"
 
 #include "base/plant.h"
-#include "core/callback.h"
 #include "core/lease.h"
 #include "hold/ending.h"
-#include "hold/extend.h"
-#include "hold/hold.h"
-#include "hold/messages.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/reentry.h"
@@ -106,7 +102,7 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hilock_lock *lock = hold->lock;
-    hl_extend_end(core, lock, is_loss);
+    hl_watchdog_end_extends(core, lock, is_loss);
     hl_reentry_end(core, lock);
     if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
         hl_validity_end(lock);
@@ -162,13 +158,13 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
          .detail = detail.bytes};
     /* a loss is reported once: here by the answer to the extend */
     struct hl_extend *extend = lock->side ? TAILQ_FIRST(&lock->side->extends) : NULL;
-    hl_message_of_loss(core, hold, &detail);
+    hl_hold_loss_words(core, hold, &detail);
     end(core, hold, 1);
     hl_ending_go_on(hold); /* leaves with the flush after this drain */
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
-        hl_extend_report(core, extend, detail.bytes);
+        hl_watchdog_report_extend(core, extend, detail.bytes);
 }
 
 static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned bit)
@@ -206,7 +202,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
         {.operation = HILOCK_OP_RELEASE, .attempts = 1, .detail = detail.bytes, .waited_ms = event.waited_ms,
          .status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
     if (bit == REPORT_SETTLED)
-        hl_message_of_settling(hold, event.waited_ms, &detail);
+        hl_hold_settling_words(hold, event.waited_ms, &detail);
     else if (result.status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
     else

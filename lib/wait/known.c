@@ -4,7 +4,6 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
-#include "hold/messages.h"
 #include "wait/gate.h"
 #include "wait/place.h"
 
@@ -24,7 +23,7 @@ void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *
     if (!said || is_fault)
         gate->is_foreign = 0;
     if (is_fault)
-        words = hl_message_of_server(gate->core, said->quote, said->quote_length);
+        words = hl_hold_server_words(gate->core, said->quote, said->quote_length);
     else if (said) {
         hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
         gate->left_until_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
@@ -142,10 +141,10 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
         node = node->third; /* only its third link is away */
     if (acquire->attempts)
         hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
-                    hl_node_name(node), waited_ms, hl_message_silence_of(node), acquire->attempts);
+                    hl_node_name(node), waited_ms, hl_hold_silence_words(node), acquire->attempts);
     else
         hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
-                    hl_message_silence_of(node));
+                    hl_hold_silence_words(node));
 }
 
 struct hl_last_words *hl_known_last_words(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
@@ -169,7 +168,7 @@ struct hl_last_words *hl_known_last_words(struct hl_core *core, const struct hl_
     else if (status == HILOCK_NOT_REPLICATED)
         hl_text_set(&text, "%s; the grant was undone", known.words);
     else if (status <= HILOCK_DENIED)
-        hl_message_of_refusal(core, name, acquire->lock->terms->kind, status, known.words, &text);
+        hl_hold_refusal_words(acquire->lock, status, known.words, &text);
     else
         return NULL;
     result.detail = text.bytes;
