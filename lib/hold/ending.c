@@ -317,45 +317,33 @@ void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
         owner->next_answered(next, answer->reply);
 }
 
-/* However late it comes (the process slept, or a script had to be loaded): its lease begins now. */
-static void take_up(struct hl_hold *hold)
-{
-    hold->kept = KEPT_MAYBE;
-    hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
-}
-
-/* If refused it left nothing; else its id is released. said NULL: no answer */
-static void acquired(struct hl_hold *hold, const struct hl_response *said)
-{
-    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold);
-    if (!said) {
-        hl_ending_haunt(hold);
-        take_up(hold);
-        if (HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
-            hold->kept = KEPT_NOTHING;
-        return;
-    }
-    hold->is_queued |= said->position != 0;
-    if (said->result == HL_YES && !is_kept) {
-        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said->token});
-        take_up(hold);
-        if (HL_PLANTED(R4_NO_UNDO))
-            hold->kept = KEPT_NOTHING;
-    } else if (said->result != HL_FAULT && hl_hold_is_cleared_by(hold, said))
-        hold->kept = KEPT_NOTHING;
-}
-
+/* An acquire that was refused left nothing; else its id is released. However late a grant comes (the process slept, or
+ * a script had to be loaded): its lease begins now. */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
+    int is_acquire = hold->ask == ASK_ACQUIRE && answer->was_sent, is_unheard = is_acquire && !answer->reply;
+    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold);
+    int is_granted = is_acquire && said.result == HL_YES && !is_kept;
     int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_over(hold);
-    if (hold->ask == ASK_ACQUIRE && answer->was_sent)
-        acquired(hold, answer->reply ? &said : NULL);
-    else if (hold->ask == ASK_RENEW && said.result == HL_NO)
+    int is_renewed = is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP);
+    if (is_unheard)
+        hl_ending_haunt(hold);
+    hold->is_queued |= is_acquire && said.position != 0;
+    if (is_granted)
+        hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
+    if (is_unheard || is_granted || is_renewed) {
+        hold->kept = KEPT_MAYBE;
+        hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
+    } else if (hold->ask == ASK_RENEW && said.result == HL_NO)
         hl_hold_not_ours(hold);
-    else if (is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP))
-        take_up(hold);
+    else if (is_acquire && said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
+        hold->kept = KEPT_NOTHING;
+    if (is_unheard && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
+        hold->kept = KEPT_NOTHING;
+    if (is_granted && HL_PLANTED(R4_NO_UNDO))
+        hold->kept = KEPT_NOTHING;
     hl_ending_go_on(hold);
 }
 

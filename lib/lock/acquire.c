@@ -7,10 +7,8 @@
 #include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
-#include "core/notice.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
-#include "hold/hold.h"
 #include "hold/watchdog.h"
 #include "lock/turn.h"
 #include "wait/gate.h"
@@ -62,8 +60,7 @@ static void let_go(struct hl_acquire *acquire)
     struct hl_hold *hold;
     if (!hl_waiter_is_alone(acquire))
         hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
-    if (acquire->place)
-        hl_grants_leave(acquire->place);
+    hl_grants_leave(acquire->place);
     hold = acquire->hold;
     next = hold ? hl_turn_next(core, hold) : NULL;
     if (acquire->state == ACQUIRE_GRANTED && !next)
@@ -115,8 +112,7 @@ static int is_too_late(const struct hl_acquire *acquire)
 static void part(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
-    if (acquire->place)
-        hl_grants_leave(acquire->place);
+    hl_grants_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
     hl_ending_begin(hold, END_QUIET);
@@ -319,9 +315,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
     unsigned bit = hl_notice_take(core, &acquire->notice);
-    int is_late = acquire->state == ACQUIRE_GRANTED && is_too_late(acquire);
-    if (HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE))
-        is_late = 0;
+    int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
+    int is_late = is_checked && is_too_late(acquire);
     if (bit == REPORT_WAITING)
         report_waiting(core, acquire);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))

@@ -66,8 +66,7 @@ void hl_turn_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acqui
 {
     uint64_t now_us = hl_now_us(&core->host);
     hl_notice_cancel(core, &hold->notice);
-    if (next->place)
-        hl_grants_leave(next->place);
+    hl_grants_leave(next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;

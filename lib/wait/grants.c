@@ -213,8 +213,9 @@ void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
 
 void hl_grants_leave(struct hl_queue_place *place)
 {
-    if (place->is_found)
-        LIST_REMOVE(place, by_id);
+    if (!place || !place->is_found)
+        return;
+    LIST_REMOVE(place, by_id);
     place->is_found = 0;
 }
 

@@ -20,6 +20,7 @@ struct hl_queue_place;
 
 void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a FAIR handle was made */
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place); /* pushes find it, if there is memory */
+/* place NULL: nothing */
 void hl_grants_leave(struct hl_queue_place *place); /* no longer: before its hold goes, or gets another id */
 /* The channel that heartbeats name; one with a ticket listens there. "": no push finds it, poll */
 const char *hl_grants_channel(const struct hl_queue_place *place);
