@@ -62,7 +62,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;
-    int is_like = next && !next->hold && next->lock->terms == acquire->lock->terms;
+    int is_like = next && !next->hold && !next->place && next->lock->terms == acquire->lock->terms;
     int can_pass = is_like && acquire->place && acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING &&
                    hold->is_queued && !hl_request_is_busy(&hold->request);
     if (!can_pass || HL_PLANTED(PLACE_LOST_BY_CANCEL))
