@@ -24,7 +24,7 @@
 #include "link/reader.h"
 #include "link/tls.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
@@ -161,6 +161,20 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
+/* What was sent is wiped: it may have been a password. A buffer that a burst made large is given back. */
+static void drop_written(redisContext *context, size_t written)
+{
+    sdsrange(context->obuf, (int)written, -1);
+    hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
+    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && written < sdsavail(context->obuf) / 4) {
+        sds fresh = sdsempty();
+        if (fresh) {
+            sdsfree(context->obuf);
+            context->obuf = fresh;
+        }
+    }
+}
+
 /* TLS repeats a write with its first length: what came later can leave right behind it. If nothing left, the write may
  * wait for the server's bytes. After a failure it reads what has come: a TLS alert may say why. */
 static void write_some(struct hl_link *link)
@@ -179,10 +193,8 @@ static void write_some(struct hl_link *link)
         hl_text_set(&why, "%s", strerror(errno));
     int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
                                              : written >= 0 && (size_t)written < length;
-    if (written > 0) {
-        sdsrange(context->obuf, (int)written, -1);
-        hl_memory_wipe(context->obuf + sdslen(context->obuf), (size_t)written); /* it may have been a password */
-    }
+    if (written > 0)
+        drop_written(context, (size_t)written);
     if (written < 0)
         fail_later(link, why.bytes);
     want(link, HILOCK_READABLE | (is_stuck ? HILOCK_WRITABLE : 0u));
