@@ -66,7 +66,7 @@ LIFE(wait_and_be_woken)
     handle_open(&wanted, &ours, "stock:42", NULL);
     assert_int_equal(handle_acquire(&held, 20000), HILOCK_OK);
     client_connect(&ours);
-    assert_int_equal(handle_acquire(&wanted, 50), HILOCK_TIMED_OUT);
+    assert_int_equal(handle_acquire(&wanted, 500), HILOCK_TIMED_OUT);
     handle_ask(&wanted, HILOCK_FOREVER);
     handle_until(&wanted, &wanted.waiting, 2, "WAITING");
     assert_int_equal(handle_give(&held), HILOCK_OK);
