@@ -274,9 +274,10 @@ static void check_idle(struct sim *sim, unsigned i)
 {
     struct sim_name *name = &sim->names[i];
     uint64_t now_us = sim->world.time.now_us, patience_us = sim->swarm.mean_gap_us ? 2500000 : 1000000, since_us, tainted_us = sim_tainted_us(sim, name);
-    /* behind heads that died, when the server's clock has jumped: the slowest heartbeat; or behind the vote of a dead client at the one master where
+    /* behind heads that died, when the server's clock has jumped, or behind another program, when the head has left and the next one does not know that
+     * it is the head: the slowest heartbeat; or behind the vote of a dead client at the one master where
      * a quorum's waiter stands: it tries the others every five seconds */
-    if ((name->kind != HILOCK_SIMPLE || sim->deployment == SIM_QUORUM) && sim->swarm.mean_gap_us)
+    if ((name->kind != HILOCK_SIMPLE || sim->deployment == SIM_QUORUM) && (sim->swarm.mean_gap_us || sim_java_wants(sim, name)))
         patience_us = 10500000;
     since_us = now_us > patience_us ? now_us - patience_us : 0;
     if (name->granted_us >= since_us || (name->unsettled_us && name->unsettled_us >= since_us) || (tainted_us && tainted_us + 5500000 > since_us) || !sim_is_free(sim, name)) {
