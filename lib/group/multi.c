@@ -10,7 +10,7 @@
  *
  * It cannot deadlock with other multis: a waiting multi holds only names before the one it waits for, and a holder that
  * waits for nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and
- * does not hand over: so every KEEP_US a multi that keeps names looks who holds the one that it waits for. */
+ * does not hand over. So a multi that keeps names checks every KEEP_US who holds the name that it waits for. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "hold/hold.h"

@@ -42,12 +42,14 @@ static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, ui
 struct hl_acquire *hl_turn_next(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *next = hold->state == HOLD_HELD ? hl_gate_next(hold->name) : NULL;
+    if (!next)
+        return NULL;
     uint64_t now_us = hl_now_us(&core->host);
     unsigned turns_max = hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
     int is_within = hold->turn < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     if (HL_PLANTED(HANDOFF_UNBOUNDED))
         is_within = hold->turn < UINT8_MAX;
-    if (!next || !is_within || !is_vouched_for(core, hold))
+    if (!is_within || !is_vouched_for(core, hold))
         return NULL;
     return is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
 }

@@ -164,7 +164,7 @@ static struct hl_response waits(const struct hl_reply *reply)
                             .heir_length = heir ? heir->length : 0};
 }
 
-/* A token, "LATE seconds microseconds", or who has it. */
+/* Reads a token, "LATE seconds microseconds", or the holder. */
 struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     static const char head[] = "LATE ";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* java - programs of another library, in some seeds of one server. Each locks a name as an RLock of Redisson, or several
- * as its MultiLock: one after the other, in the opposite of a multi's order. It takes a name that is free, and frees it
- * without looking who waits, but for a message. It listens only while it waits. What it lacks after 1.5 s a name it gives
- * back, all of it, and begins again. It acts at the server itself, a message's time late.
+/* java - programs of another library, in some seeds of one server. Each locks a name as an RLock of Redisson does, or
+ * several as its MultiLock does: one after the other, in the opposite of a multi's order. It takes a name that is free.
+ * It frees a name without a look at the queue, and publishes a message. It listens only while it waits. If it lacks one
+ * after 1.5 s a name, it gives all back and begins again. It acts at the server itself, a message's time late.
  *
  * I20: a multi keeps nothing for long behind such a program. */
 

@@ -31,7 +31,7 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
     store_take(&s->store, "stock", "another", 60000);
     struct handle *a = asking(p, "a", "stock", NULL);
     run_ms(s, 10);
-    /* Another lease than the others': who is before it cannot leave it the place in the queue. */
+    /* It has another lease than the others, so the waiter before it cannot leave it its place in the queue. */
     struct handle *b = acquiring(handle_new(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 20000)), 100);
     asking(p, "c", "stock", NULL);
     unheard_ms(s, 10);
