@@ -265,11 +265,11 @@ static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-static void report_result(struct hl_core *core, struct hl_acquire *acquire)
+static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint64_t now_us)
 {
     const struct hl_acquire own = *acquire;
     struct hilock_lock *lock = own.lock;
-    uint64_t waited_us = hl_now_us(&core->host) - own.begun_us;
+    uint64_t waited_us = now_us - own.begun_us;
     struct hilock_result result =
         {.status = (hilock_status)own.status, .operation = HILOCK_OP_ACQUIRE, .detail = "granted",
          .attempts = own.attempts, .waited_ms = hl_lease_span_ms(waited_us)};
@@ -307,7 +307,7 @@ void hl_acquire_drop(struct hl_acquire *acquire)
         let_go(acquire);
     acquire->status = HILOCK_CANCELLED;
     acquire->on_result = NULL;
-    report_result(core_of(acquire), acquire);
+    report_result(core_of(acquire), acquire, hl_now_us(&core_of(acquire)->host));
 }
 
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
@@ -322,7 +322,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
         hl_acquire_regain(acquire);
     else
-        report_result(core, acquire);
+        report_result(core, acquire, core->notices.looked_us);
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
