@@ -157,10 +157,12 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
-    /* a loss is reported once: here by the answer to the extend */
-    struct hl_extend *extend = lock->side ? TAILQ_FIRST(&lock->side->extends) : NULL;
+    /* a loss is reported once: here by the answer to the extend. A group hears of a member's loss first, and then
+     * answers its own extends: those of other groups may be lost, too, so that is news */
+    int is_member = lock->terms->is_internal && !HL_PLANTED(MEMBER_EXTENDS_FIRST);
+    struct hl_extend *extend = lock->side && !is_member ? TAILQ_FIRST(&lock->side->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
-    end(core, hold, 1);
+    end(core, hold, !is_member);
     hl_ending_go_on(hold); /* leaves with the flush after this drain */
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);

@@ -112,3 +112,20 @@ SAFETY_GIVEN(BALLOT_ALL_AT_ONCE, who_is_woken_asks_one_master_before_the_others,
     HOLDS(s, !*store_holder(store_at(s, 1), "stock") && !*store_holder(store_at(s, 2), "stock"));
     TELLS_IN(s, 10000, "a:WAITING a:OK");
 }
+
+/* Both holds end while the client stands still, and a quorum of "a" stands: its extend failed at the others. */
+SAFETY_GIVEN(MEMBER_EXTENDS_FIRST, what_a_lost_vote_says_of_an_extend_comes_after_all_losses,
+             "b:LOST EXPIRED a:extend UNKNOWN", quorum(s, 3))
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "b", "other", HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .hold_max_ms = 3000));
+    world_freeze(&store_at(s, 0)->lane);
+    run_ms(s, 2700);
+    for (unsigned i = 1; i < 3; i++)
+        PLAN(s, .on = "renew", .at = store_at(s, i), .error = "LOADING Redis is loading");
+    extend(a, 3000);
+    run_ms(s, 10);
+    frozen_ms(p, 400);
+    run_ms(s, 1);
+    TELLS(s, "b:LOST EXPIRED a:extend UNKNOWN");
+}
