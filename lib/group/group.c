@@ -278,12 +278,13 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
-    group->begun_us = hl_group_now_us(group);
+    group->begun_us = group->attempt.begun_us = hl_group_now_us(group);
     group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_us;
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
     group->failing = 0;
+    group->looks = 0;
     group->had_waited = group->has_waited;
     group->has_waited = 0;
     forget(group);

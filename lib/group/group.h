@@ -70,7 +70,7 @@ struct hl_group {
     uint8_t state;                   /* enum hl_group_state */
     uint8_t step;                    /* the way's own state; HL_GROUP_PAUSED: it has nothing, until the alarm */
     uint8_t is_try;
-    unsigned at, looks;              /* the way's: a member; times that it looked */
+    unsigned at, looks;              /* the way's: a member; how often it looked, or was refused */
     uint8_t has_waited, had_waited;  /* it was found held by others, in this wait; in the one before */
     uint8_t is_failing;              /* HELD: the renewals of too many members fail, and that was reported */
     unsigned failing;                /* WAITING: the way's: failures so far */

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multi - a group that needs all of its names.
  *
- *   TRYING     asks for every name at once, without waiting
+ *   TRYING     asks for every name that it lacks at once, without waiting
  *     | all granted: COMPLETING    | one refused: all go back
+ *   STANDING   waits for that name alone, with nothing else; TRYING when it is granted
+ *     | refused ROUNDS_MAX times
  *   GATHERING  asks for one name after the other, in the one order that all multis share; keeps and renews those before
- *     | the last is granted        | lost one, or kept them too long behind another program: all go back
+ *     | the last is granted        | another program has the name for too long: all go back, STANDING there
  *   COMPLETING renews those with too little left; then it is held
- *   PAUSED     has nothing, and begins again at TRYING
+ *   PAUSED     for lack of memory, or of answers: it has nothing, and begins again at TRYING
  *
- * It cannot deadlock with other multis: a waiting multi holds only names before the one it waits for, and a holder that
- * waits for nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and
- * does not hand over. So a multi that keeps names checks every KEEP_US who holds the name that it waits for. */
+ * STANDING is quick where names are seldom wanted by others, and GATHERING is certain to end. It cannot deadlock with
+ * other multis: a waiting multi holds only names before the one it waits for, and a holder that waits for nothing ends
+ * in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not hand over. So
+ * a multi that keeps names checks every KEEP_US who holds the name that it waits for. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "hold/hold.h"
 #include "lock/acquire.h"
 
-enum { KEEP_US = 20000, PAUSES_MAX = 6 };
-enum step { PAUSED = HL_GROUP_PAUSED, TRYING, GATHERING, COMPLETING };
+enum { ROUNDS_MAX = 3, KEEP_US = 20000 };
+enum step { PAUSED = HL_GROUP_PAUSED, TRYING, STANDING, GATHERING, COMPLETING };
 
 static void fail(struct hl_group *group, hilock_status status)
 {
@@ -29,23 +32,49 @@ static void fail(struct hl_group *group, hilock_status status)
  * then. */
 static void look_again(struct hl_group *group)
 {
-    if (group->at > 0)
+    if (group->step == GATHERING && group->at > 0)
         hl_group_wake_in(group, group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
     else
         hl_group_rest(group);
 }
 
-/* At the first one it begins again, so all go back. */
-static void gather(struct hl_group *group, unsigned at)
+static void wait_for(struct hl_group *group, enum step step, unsigned at)
 {
-    if (at == 0)
+    if (step == STANDING || at == 0)
         hl_members_return(group, NULL);
-    group->step = GATHERING;
+    group->step = (uint8_t)step;
     group->at = at;
     if (hl_member_ask(&group->members[at], 0) == HILOCK_OK)
         look_again(group);
     else
         fail(group, HILOCK_NO_MEMORY);
+}
+
+static void refused(struct hl_group *group, unsigned at)
+{
+    if (group->looks++ < ROUNDS_MAX || HL_PLANTED(MULTI_NEVER_GATHERS))
+        wait_for(group, STANDING, at);
+    else
+        wait_for(group, GATHERING, 0);
+}
+
+/* Those that it lacks. A name that is known to be held is not asked for, but by a try, which the client itself then
+ * refuses. */
+static void try_all(struct hl_group *group)
+{
+    const struct hl_member *members = group->members;
+    unsigned known = 0;
+    while (known < group->count && (hl_member_has(&members[known]) || !hl_known_is_held(members[known].lock->name)))
+        known++;
+    if (known < group->count && !group->is_try) {
+        refused(group, known);
+        return;
+    }
+    group->step = TRYING;
+    for (unsigned i = 0; i < group->count && group->step == TRYING; i++)
+        if (!hl_member_has(&members[i]) && (known == group->count || i == known) &&
+            hl_member_ask(&group->members[i], 1) != HILOCK_OK)
+            fail(group, HILOCK_NO_MEMORY);
 }
 
 /* Fixed leases must end together: leases that were asked for one by one are asked for again. */
@@ -70,25 +99,11 @@ static void check(struct hl_group *group)
         for (unsigned i = 0; !is_even && i < group->count; i++)
             hl_member_extend(&group->members[i]);
     } else if (group->step == GATHERING && held == group->at + 1)
-        gather(group, held);
+        wait_for(group, GATHERING, held);
+    else if (group->step == STANDING && held == 1)
+        try_all(group);
     if (group->step == COMPLETING && hl_members_good(group) == group->count)
         hl_group_grant(group);
-}
-
-static void begin(struct hl_group *group)
-{
-    unsigned known = 0;
-    while (known < group->count && !hl_known_is_held(group->members[known].lock->name))
-        known++;
-    if (known < group->count && !group->is_try) {
-        gather(group, 0);
-        return;
-    }
-    group->step = TRYING;
-    for (unsigned i = 0; i < group->count && group->step == TRYING; i++)
-        if ((known == group->count || i == known) && /* a try that the client itself can refuse asks nothing */
-            hl_member_ask(&group->members[i], 1) != HILOCK_OK)
-            fail(group, HILOCK_NO_MEMORY);
 }
 
 /* A member's wait ends with the group's, so its answer is the group's. A refused try is not, unless the fault is
@@ -101,35 +116,31 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
         return;
     }
     hl_group_keep(group, &group->refusal, result->status, hl_known_copy_words(hl_group_memory(group), result));
-    if (group->step == GATHERING || group->is_try || hl_member_vote_lasts(result->status) ||
+    if (group->step != TRYING || group->is_try || hl_member_vote_lasts(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
     else
-        gather(group, 0);
+        refused(group, (unsigned)(member - group->members));
 }
 
 static void lost(struct hl_group *group)
 {
     if (group->step != PAUSED)
-        gather(group, 0);
+        wait_for(group, GATHERING, 0);
 }
 
-/* It steps aside for longer each time, up to 64 round trips, so that programs with another order also get through. */
 static void tick(struct hl_group *group)
 {
     struct hl_acquire *acquire = group->members[group->at].lock->acquire;
     int is_behind_others = group->step == GATHERING && acquire && hl_acquire_check_holder(acquire);
-    if (is_behind_others && !HL_PLANTED(MULTI_KEEPS)) {
-        hl_group_keep(group, &group->refusal, HILOCK_TIMED_OUT,
-                      hl_known_last_words(hl_group_core(group), acquire, HILOCK_TIMED_OUT));
-        hl_group_pause(group, 0, hl_members_trip_us(group) << group->failing);
-        group->failing += group->failing < PAUSES_MAX;
-    } else if (group->step == GATHERING)
+    if (is_behind_others && !HL_PLANTED(MULTI_KEEPS))
+        wait_for(group, STANDING, group->at);
+    else if (group->step == GATHERING)
         look_again(group);
     else if (hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, group->refusal.status);
     else if (group->step == PAUSED)
-        begin(group);
+        try_all(group);
     else
         fail(group, HILOCK_UNREACHABLE);
 }

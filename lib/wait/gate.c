@@ -112,7 +112,7 @@ void hl_gates_close(struct hl_core *core)
 
 static int is_untold(const struct hl_acquire *acquire)
 {
-    return acquire && !acquire->report_ms && acquire->state != ACQUIRE_GRANTED;
+    return acquire && !acquire->report_ms && acquire->state < ACQUIRE_GRANTED;
 }
 
 /* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
@@ -129,21 +129,48 @@ void hl_gate_tell_waiting(struct hl_core *core, struct hl_name *name)
         core->waiters->tell_waiting(core, first);
 }
 
+static uint64_t age_us(const struct hl_acquire *acquire)
+{
+    const struct hl_attempt *attempt = acquire->lock->attempt;
+    return attempt ? attempt->begun_us : acquire->begun_us;
+}
+
+static int is_behind(const struct hl_acquire *before, const struct hl_acquire *acquire)
+{
+    int has_asked = before->state != ACQUIRE_IN_LINE || before->hold;
+    int is_younger = age_us(before) > age_us(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
+    return is_younger && !has_asked;
+}
+
+/* A group's member that comes again is as old as the group's acquire: it goes before those that began later, if they
+ * have not asked yet. */
+static void enter(struct hl_line *line, struct hl_acquire *acquire)
+{
+    struct hl_acquire *before = TAILQ_LAST(line, hl_line);
+    while (before && is_behind(before, acquire))
+        before = TAILQ_PREV(before, hl_line, line);
+    if (before)
+        TAILQ_INSERT_AFTER(line, before, acquire, line);
+    else
+        TAILQ_INSERT_HEAD(line, acquire, line);
+}
+
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
     struct hl_line *line = line_of(gate, acquire);
-    TAILQ_INSERT_TAIL(line, acquire, line);
+    enter(line, acquire);
     gate->waiting += !acquire->is_try;
     if (line == &gate->tries && hl_known_is_held(gate->name)) {
         gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
-    if (line == &gate->queued)
+    if (line == &gate->queued) {
         gate->core->waiters->ask(acquire);
-    else
-        hl_gate_advance(gate, 0);
-    if (hl_known_is_held(gate->name))
-        hl_gate_tell_waiting(gate->core, gate->name);
+        return;
+    }
+    hl_gate_advance(gate, 0);
+    if (hl_known_is_held(gate->name) && is_untold(acquire)) /* the others know */
+        gate->core->waiters->tell_waiting(gate->core, acquire);
 }
 
 void hl_gate_forget(struct hl_acquire *acquire)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gate - the client's local queue for one name: only its head asks the store; the others wait behind it in order of
- * arrival.
+ * arrival. A member of a group is as old as the group's acquire.
  *
  * It lives while there are waiters. It listens to the unlock channel, keeps the store's latest answer about the name,
  * and stops its head from asking while a release of this client has no answer, or while a sibling holds the name whose
@@ -8,7 +8,7 @@
  * waiter that polls needs no channel. A try (wait 0) asks beside the line, or gets its answer from what the gate knows.
  * Invariants: a sleeping waiter has asked after the latest news, and after the unlock channel was on (R7); no code here
  * walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a
- * new link is up.) */
+ * new link is up, and a group's member that comes again passes those that began later.) */
 #ifndef HL_WAIT_GATE_H
 #define HL_WAIT_GATE_H
 

@@ -5,19 +5,41 @@
 #include "safety.h"
 #include "stage.h"
 
-static const char *const abc[] = {"a", "b", "c", NULL};
-
 SAFETY_WITH_CLIENT(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for_long, "kept_ms < 700")
 {
     unsigned kept_ms = 0;
-    store_take(&s->store, "c", "another", 60000);
-    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    gathering(p, NULL, "c", store_take);
     for (int i = 0; i < 1000; i++) {
         run_ms(s, 1);
         kept_ms += is_ours(s, "a") != 0;
     }
     TELLS(s, "m:WAITING");
     HOLDS(s, kept_ms < 700);
+}
+
+SAFETY_WITH_CLIENT(MULTI_NEVER_GATHERS, refused_often_a_multi_takes_one_name_after_the_other, "is_ours(s, 'a')")
+{
+    gathering(p, NULL, "c", store_grant);
+    HOLDS(s, is_ours(s, "a"));
+    HOLDS(s, is_ours(s, "b"));
+}
+
+/* It stands at "b" first, and comes to "c" when "z" waits there. */
+SAFETY_WITH_CLIENT(LINE_BY_ARRIVAL, in_a_line_a_multi_is_as_old_as_its_acquire, "x:OK x:released m:OK")
+{
+    store_take(&s->store, "b", "another", 600000);
+    store_take(&s->store, "c", "another", 600000);
+    acquire(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
+    run_ms(s, 5);
+    struct handle *x = asking(p, "x", "c", NULL);
+    run_ms(s, 5);
+    asking(p, "z", "c", NULL);
+    store_free_name(&s->store, "b");
+    TELLS_IN(s, 5, "m:WAITING x:WAITING z:WAITING");
+    store_free_name(&s->store, "c");
+    run_ms(s, 5);
+    release(x);
+    TELLS_IN(s, 5, "x:OK x:released m:OK");
 }
 
 SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
@@ -36,9 +58,7 @@ SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));
-    store_grant(&s->store, "b", "another", 600000); /* a client of ours hands over: "a" is kept while it waits */
-    struct handle *m = acquiring(multi_new(p, "m", abc, NULL), HILOCK_FOREVER);
-    run_ms(s, 50);
+    struct handle *m = gathering(p, NULL, "b", store_grant); /* a client of ours hands over: "a" is kept */
     HOLDS(s, is_ours(s, "a"));
     s->is_untold = s->is_tampered = 1;
     for (int i = 0; i < 100; i++) {

@@ -261,6 +261,28 @@ void take_at(struct fixture *s, unsigned first, unsigned count, const char *hold
         store_take(store_at(s, i), "stock", holder, 60000);
 }
 
+/* ---- a multi ---- */
+
+const char *const abc[] = {"a", "b", "c", NULL};
+
+/* Each time it has the name that it stood at, it finds the other one taken. */
+struct handle *gathering(struct client *p, const struct hilock_lock_options *options, const char *last,
+                         void (*take)(struct store *store, const char *name, const char *holder, uint64_t lease_ms))
+{
+    struct fixture *s = p->fixture;
+    const char *at[2] = {*last == 'c' ? "b" : "c", last};
+    struct handle *m = multi_new(p, "m", abc, options);
+    store_take(&s->store, at[0], "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    for (int i = 1; i < 4; i++) {
+        run_ms(s, 10);
+        (i < 3 ? store_take : take)(&s->store, at[i % 2], "another", 600000);
+        store_free_name(&s->store, at[(i + 1) % 2]);
+    }
+    run_ms(s, 10);
+    return m;
+}
+
 /* ---- a replica ---- */
 
 const struct hilock_lock_options confirmed = {.size = sizeof confirmed, .replicas = 1};

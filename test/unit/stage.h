@@ -64,6 +64,14 @@ void crash(struct fixture *s, unsigned i);
 void restart_empty(struct fixture *s, unsigned i);       /* also after a crash */
 void take_at(struct fixture *s, unsigned first, unsigned count, const char *holder); /* "stock" is another's at these */
 
+/* ---- a multi that gathers ---- */
+
+extern const char *const abc[]; /* three names */
+/* A new one of these, refused so often that it takes one after the other; `last` is another's now, by store_take or
+ * store_grant. */
+struct handle *gathering(struct client *p, const struct hilock_lock_options *options, const char *last,
+                         void (*take)(struct store *store, const char *name, const char *holder, uint64_t lease_ms));
+
 /* ---- a replica that no client knows ---- */
 
 extern const struct hilock_lock_options confirmed; /* by one replica */
