@@ -12,6 +12,7 @@ import sys
 
 PARTS = ('wait', 'cancel', 'serve', 'close')
 GROWTH_MAX = 10
+RUNS_MAX = 3  # beside other work a part may be slow once; a walk is slow each time
 WAITER = 320
 SHAPES = {
     ('MUTEX for ever', 1, 30000): WAITER,
@@ -23,19 +24,37 @@ SHAPES = {
     ('FAIR with a limit', 300, 10): 2 * WAITER,
 }
 
-run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--fair', '3000', '--rounds', '1', '--json'],
-                     stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-found = {(shape['mode'], shape['names'], shape['each']): shape
-         for shape in (json.loads(line) for line in run.stdout.splitlines() if line.startswith('{'))}
-if set(found) != set(SHAPES):
-    sys.exit('these are not the shapes that were asked for')
+
+
+def measure():
+    run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--fair', '3000', '--rounds', '1',
+                          '--json'], stdout=subprocess.PIPE, text=True)
+    print(run.stdout)
+    if run.returncode != 0:
+        sys.exit(f'status {run.returncode}')
+    found = {(shape['mode'], shape['names'], shape['each']): shape
+             for shape in (json.loads(line) for line in run.stdout.splitlines() if line.startswith('{'))}
+    if set(found) != set(SHAPES):
+        sys.exit('these are not the shapes that were asked for')
+    return found
+
+
+def grown(found):
+    """{part: its growth} of those that grew like a walk."""
+    parts = [(which, part) for which in found for part in (*PARTS, *(f'{part}_scripts' for part in PARTS if which[0].startswith('FAIR')))]
+    return {(*which, part): found[which][f'{part}_growth'] for which, part in parts
+            if not 0 < found[which][f'{part}_growth'] <= GROWTH_MAX or not found[which][f'{part}_ns'] > 0}
+
+
+found = measure()
 for which, shape in found.items():
-    scripts = [f'{part}_scripts' for part in PARTS] if which[0].startswith('FAIR') else []
-    for part in [*PARTS, *scripts]:
-        if not 0 < shape[f'{part}_growth'] <= GROWTH_MAX or not shape[f'{part}_ns'] > 0:
-            sys.exit(f'{which}: {part} costs {shape[f"{part}_growth"]} times as much with a hundred times the waiters')
     if not 0 < shape['bytes_per_waiter'] <= SHAPES[which] and len(sys.argv) < 3:
         sys.exit(f'{which}: {shape["bytes_per_waiter"]} bytes per waiter')
+walks = grown(found)
+for _ in range(RUNS_MAX - 1):
+    if walks:
+        print('measured once more, for:', walks)
+        again = grown(measure())
+        walks = {part: growth for part, growth in again.items() if part in walks}
+if walks:
+    sys.exit(f'with a hundred times the waiters these cost so many times as much, {RUNS_MAX} times: {walks}')
