@@ -135,13 +135,13 @@ IN_FOLDER(test_places)
 
 IN_FOLDER(test_password)
 {
-    struct raw_store store = raw_open(HILOCK_MEMORY_OPTIONS(.password = "pw"));
+    struct raw_store store = raw_open(HILOCK_MEMORY_OPTIONS(.password = "pass-word"));
     int fd = raw_connect(&store);
-    assert_null(strstr(hilock_memory_url(store.memory), "pw"));
+    assert_null(strstr(hilock_memory_url(store.memory), "pass-word"));
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "-NOAUTH Authentication required.\r\n");
     assert_non_null(strstr(raw_say(&store, fd, "AUTH no\r\n"), "-WRONGPASS "));
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "-NOAUTH Authentication required.\r\n");
-    assert_string_equal(raw_say(&store, fd, "AUTH default pw\r\n"), "+OK\r\n");
+    assert_string_equal(raw_say(&store, fd, "AUTH default pass-word\r\n"), "+OK\r\n");
     assert_string_equal(raw_say(&store, fd, "PING\r\n"), "+PONG\r\n");
     assert_int_equal(hilock_memory_commands(store.memory), 5);
     close(fd);
