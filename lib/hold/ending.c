@@ -32,7 +32,8 @@ static uint64_t over_us(const struct hl_hold *hold)
     return extended_us > own_us ? extended_us : own_us;
 }
 
-static int is_over(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host) >= over_us(hold); }
+static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
+static int is_over(const struct hl_hold *hold) { return now_us(hold) >= over_us(hold); }
 
 static uint64_t unknown_us(const struct hl_hold *hold)
 {
@@ -131,7 +132,7 @@ static int haunts(const struct hl_hold *hold)
                   request->node->session.opened_us < since_us;
     if (HL_PLANTED(HAUNT_FORGOTTEN) || has_run)
         return 0;
-    return hold->haunted_until_us > hl_now_us(&hl_hold_core(hold)->host);
+    return hold->haunted_until_us && hold->haunted_until_us > now_us(hold);
 }
 
 /* Nothing of it is at the store: its lease has run out, or the store had lost it before a release was sent. */
@@ -152,11 +153,11 @@ static void finish(struct hl_hold *hold)
 /* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
  * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
  * that. */
-void hl_ending_go_on(struct hl_hold *hold)
+static void go_on(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int has_lapsed = is_over(hold);
-    if (hl_now_us(&core->host) >= unknown_us(hold))
+    int has_lapsed = at_us >= over_us(hold);
+    if (at_us >= unknown_us(hold))
         hl_ending_answer(hold, HILOCK_UNKNOWN);
     if (has_lapsed) {
         (void)hl_node_withdraw(&hold->request);
@@ -176,6 +177,8 @@ void hl_ending_go_on(struct hl_hold *hold)
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
+void hl_ending_go_on(struct hl_hold *hold) { go_on(hold, now_us(hold)); }
+
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -186,7 +189,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
     core->unheld += end == END_UNHELD;
     if (hl_hold_is_told(hold))
         hl_validity_follow(hold->lock);
-    hold->since_us = hl_now_us(&core->host);
+    hold->since_us = now_us(hold);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
         hl_hold_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
@@ -196,7 +199,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
     /* from here on siblings wait for the first answer to the release, if there is something to release */
     hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
     name->ending = (uint16_t)(name->ending + hold->is_awaited);
-    hl_ending_go_on(hold);
+    go_on(hold, hold->since_us);
 }
 
 int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
@@ -256,8 +259,8 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int is_haunting = haunts(hold), is_done = !is_haunting && !is_half_said;
     /* the store has it no more by our own release: this one, or an earlier one without an answer; or its lease has run
      * out since */
-    int is_to_be_gone = hold->was_repeated || hl_now_us(&core->host) >= hold->deadline_us;
-    int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us && is_to_be_gone);
+    int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
+                                              (hold->was_repeated || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
@@ -335,7 +338,7 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
     if (is_unheard || is_granted || is_renewed) {
         hold->kept = KEPT_MAYBE;
-        hold->since_us = hl_now_us(&hl_hold_core(hold)->host);
+        hold->since_us = now_us(hold);
     } else if (hold->ask == ASK_RENEW && said.result == HL_NO)
         hl_hold_not_ours(hold);
     else if (is_acquire && said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))

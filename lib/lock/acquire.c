@@ -102,9 +102,9 @@ void hl_acquire_ask(struct hl_acquire *acquire)
 }
 
 /* Of its grant too little is left (R8). */
-static int is_too_late(const struct hl_acquire *acquire)
+static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
 {
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), hl_now_us(&core_of(acquire)->host));
+    uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), now_us);
     return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
 }
 
@@ -132,7 +132,7 @@ void hl_acquire_regain(struct hl_acquire *acquire)
 static void on_granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
-    if (is_too_late(acquire)) {
+    if (is_too_late(acquire, hl_now_us(&core_of(acquire)->host))) {
         hl_acquire_regain(acquire);
         return;
     }
@@ -316,7 +316,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
-    int is_late = is_checked && is_too_late(acquire);
+    int is_late = is_checked && is_too_late(acquire, core->notices.looked_us);
     if (bit == REPORT_WAITING)
         report_waiting(core, acquire);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
