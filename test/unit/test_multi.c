@@ -298,3 +298,17 @@ A_PLAY(who_asked_first_is_next_at_every_name)
     release(m);
     TELLS_IN(s, 5, "m:released one:OK");
 }
+
+WITH_CLIENT(each_acquire_stands_before_it_gathers)
+{
+    struct handle *m = gathering(p, NULL, "c", store_take);
+    HOLDS(s, is_ours(s, "a"));
+    store_free_name(&s->store, "c");
+    run_ms(s, 5);
+    release(m);
+    TELLS_IN(s, 5, "m:WAITING m:OK m:released");
+    store_take(&s->store, "c", "another", 60000);
+    acquire(m, HILOCK_FOREVER);
+    TELLS_IN(s, 5, "m:WAITING");
+    HOLDS(s, has_none(s, abc));
+}
