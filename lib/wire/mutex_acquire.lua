@@ -126,8 +126,16 @@ if not is_alone then
       call('ZREM', queue, unpack(gone))
     end
     if left ~= -2 and hands_over == 0 then
-      -- another program has come in: the name is not left to it any longer
+      -- another program has come in: the name is not left to it any longer. Its release looks at no queue: the first
+      -- place is the one that listens for it, so the dead in front go now
       pcall('ZREM', queue, '*')
+      for _ = 1, 64 do
+        local head = call('ZRANGE', queue, '0', '0')[1]
+        local asked_us = head and string.match(head, '(%d+)$')
+        if not asked_us or now_us <= asked_us + 30000000 then break end
+        call('ZREM', queue, head)
+        length = length - 1
+      end
       local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 13)
       -- include heir.lua
     end

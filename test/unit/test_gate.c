@@ -137,3 +137,18 @@ A_PLAY(names_that_nobody_wants_any_more_leave_nothing)
     SAME(s, s->memory.blocks, blocks);
     HOLDS(s, s->memory.bytes <= bytes + 8192); /* the table of names may double once more: it keeps those that were released lately */
 }
+
+/* It died in front of the other one, and the holder's release looks at no queue. */
+A_PLAY(behind_another_program_a_dead_place_in_front_is_taken_out)
+{
+    store_take(&s->store, "stock", "another", 600000);
+    struct client *p = fixture_connect(s, NULL);
+    asking(p, "dead", "stock", NULL);
+    run_ms(s, 5);
+    asking(fixture_connect(s, NULL), "a", "stock", NULL);
+    run_ms(s, 5);
+    client_abandon(p);
+    unheard_ms(s, 41000);
+    store_free_name(&s->store, "stock");
+    TELLS_IN(s, 5, "a:OK");
+}
