@@ -12,7 +12,7 @@ struct hl_handle_ops;
 
 struct hl_attempt { /* what the handles of a group share, and what they know of it */
     struct hilock_lock *lock;   /* the user's handle */
-    uint64_t begun_us;          /* the group's acquire: their age in the client's own lines */
+    uint64_t begun_us;          /* the latest acquire: their age in the client's own lines */
     uint64_t id_last;           /* of a block of ids; 0: they take the client's */
     uint64_t ticket;            /* their age: of the first place of a multi, and where its next ones stand; 0: none */
     const struct hl_node *node; /* whose clock that is */

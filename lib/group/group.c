@@ -97,7 +97,7 @@ static struct hilock_result finish(struct hl_group *group, struct hilock_result 
 {
     const struct hilock_lock *lock = group->lock;
     struct hl_core *core = hl_group_core(group);
-    uint64_t waited_us = hl_group_now_us(group) - group->begun_us;
+    uint64_t waited_us = hl_group_now_us(group) - group->attempt.begun_us;
     result.operation = HILOCK_OP_ACQUIRE;
     result.attempts = hl_members_attempts(group);
     result.votes = hl_members_votes(group);
@@ -208,7 +208,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     struct hilock_lock *lock = group->lock;
     uint64_t now_us = hl_group_now_us(group), every_us = (uint64_t)lock->terms->wait_report_ms * 1000;
     struct hilock_event own =
-        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->begun_us),
+        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->attempt.begun_us),
          .holder = event->holder, .detail = event->detail};
     group->has_waited = 1;
     lock->refs++;
@@ -278,8 +278,8 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
-    group->begun_us = group->attempt.begun_us = hl_group_now_us(group);
-    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->begun_us + limit_us;
+    group->attempt.begun_us = hl_group_now_us(group);
+    group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->attempt.begun_us + limit_us;
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
@@ -339,7 +339,7 @@ static struct hl_look look(const struct hilock_lock *lock)
         return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
                                 .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
     return (struct hl_look){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
-                            .since_us = group->begun_us};
+                            .since_us = group->attempt.begun_us};
 }
 
 static uint64_t token(const struct hilock_lock *lock, size_t index)

@@ -59,7 +59,7 @@ struct hl_group {
     TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
     hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */
     void *user;
-    uint64_t begun_us, ends_us;      /* the same */
+    uint64_t ends_us;                /* the same */
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
     uint64_t since_us;               /* HELD */
     uint64_t tenure;                 /* counts its holds */

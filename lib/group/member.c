@@ -311,7 +311,7 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
     hl_known_say_words(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
         hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
-                    hl_lease_span_ms(hl_group_now_us(group) - group->begun_us), tries,
+                    hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), tries,
                     tries ? "; a late grant will be undone" : "");
     else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
         hl_hold_refusal_words(group->members[vote - group->votes].lock, result.status, "", &text);
