@@ -25,7 +25,6 @@ SHAPES = {
 }
 
 
-
 def measure():
     run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--fair', '3000', '--rounds', '1',
                           '--json'], stdout=subprocess.PIPE, text=True)

@@ -13,7 +13,7 @@
  * STANDING is quick where names are seldom wanted by others, and GATHERING is certain to end. It cannot deadlock with
  * other multis: a waiting multi holds only names before the one it waits for, and a holder that waits for nothing ends
  * in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not hand over. So
- * a multi that keeps names checks every KEEP_US who holds the name that it waits for. */
+ * a multi that keeps names checks the holder of the name that it waits for, once in each KEEP_US. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "hold/hold.h"
