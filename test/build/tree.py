@@ -36,54 +36,12 @@ TOP = {'include', 'lib', 'adapters', 'test', 'bench', 'meson.build', 'meson_opti
        'CONTRIBUTING.md', 'SECURITY.md'}
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
-README_LINES_MAX = 90
-GLOSSARY_ROWS_MAX = 10
-# Files that have a limit of their own, in lines.
-LINES_MAX = {'include/hilock/hilock.h': 330}
 # How long a line may be: (columns, what to read); the first that matches counts.
 COLUMNS_MAX = [
     (100, r'include/hilock/.*\.h$'),
     (120, r'include/hilock/.*\.hpp$'),
     (120, r'(lib|adapters|bench)/.*\.([ch]|lua)$'),
 ]
-# Wordings that nobody speaks, and what to write instead.
-PLAIN = r'([A-Z]+\.md|(lib|adapters|bench|include)/.*\.(c|h|hpp|lua|md)|test/.*\.(c|h|cc))$'
-WORDINGS = {
-    r'\b(is|are|was|were|be|been) (not )?told\b': 'report, notify or say it',
-    r'\b(is|are|was|to be) (not )?to be had\b': 'get, or skip',
-    r'\bhad all the same\b': 'still granted',
-    r'\b(shall|must|can) be done without\b(?! the)': 'say what is needed',
-    r'\bbehind (your|his|its user.s) back\b': 'in the background',
-    r"\bof hilock's late\b": 'delayed hilock',
-    r'\bspeaks for another\b': 'there is no reason for another',
-    r'\bnone to ask with\b': 'out of memory',
-    r'\bwhat is lost without\b(?! one)': 'what you lose without it',
-    r'\b(this|the) client waits a moment\b': 'say what it waits for',
-    r'\bis heard of again\b': 'reaches the server again',
-    r'\blease less\b': 'minus',
-    r'\blets others in\b': 'grants the lock to others',
-    r'\b(and|but|or|what|he|it|they) shall\b': 'must, will or should',
-    r'(?<![a-z] )\b[Ww]ho (asks|waits|wants|had|was|lost|came|polls|listens|stands|gives) [a-z ]{2,40}, ':
-        'a waiter, an asker: subject, verb, object',
-    r'\blease_ms count from there\b': 'lease_ms counts from then',
-    r'\bof re-entries it ends\b': 'it ends the newest re-entry',
-    r'\bof a FAIR grant that was pushed\b': 'of a pushed grant',
-    r'\bis for all that was\b': 'covers',
-    r'\bnone of its name\b': 'no key has its name',
-    r'\ball told\b': 'together',
-    r'\b(is|are) borne\b': 'tolerate',
-    r'\bis none of (the|ours|them|its)\b': 'is not one of',
-    r'\b(nobody|whoever|who) (is|was) told\b': 'say who is notified',
-    r'\b[Ww]hoever\b': 'any holder, a waiter: the noun',
-    r'\b[Ww]hatever (?!happens)': 'even if, for any',
-    r'\b(all the same|all told)\b': 'still',
-    r'\b(again and again|anew)\b': 'repeatedly; from scratch',
-    r'\bmakes? it good\b': 'repairs it',
-    r'\bof which\b': 'two sentences, or whose',
-    r'\bin turns\b': 'alternately',
-    r'\b(to|for|by|of|from|than) who\b': 'to a waiter, by the holder: the noun',
-    r'\b(tells|told) (of|about|so|that|to be|by|when|before|first|in)\b': 'report',
-}
 # Where functions have another prefix than their file; all others are found by their name.
 STEMS = {
     'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
@@ -183,23 +141,12 @@ def readmes(root):
     for folder in sorted(folders):
         if not os.path.exists(os.path.join(root, folder, 'README.md')):
             yield 'readmes', f'{folder}: has no README.md (what lives here, what may be touched from here, where a new thing goes)'
-    if os.path.exists(os.path.join(root, 'README.md')) and len(lines(root, 'README.md')) > README_LINES_MAX:
-        yield 'readmes', f'README.md: more than {README_LINES_MAX} lines; details belong to the folders'
-    path = os.path.join(root, 'lib/README.md')
-    text = '\n'.join(lines(root, 'lib/README.md')) if os.path.exists(path) else ''
-    words = re.search(r'^## Words\n(.*?)(?=^## |\Z)', text, re.M | re.S)
-    rows = len(re.findall(r'^\| (?!word \|)', words.group(1), re.M)) if words else 0
-    if rows > GLOSSARY_ROWS_MAX:
-        yield 'readmes', f'lib/README.md: {rows} words of our own, at most {GLOSSARY_ROWS_MAX}: take those of the field'
 
 
 def sizes(root):
     for path in files(root, 'include', 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(TEXT) and len(lines(root, path)) > FILE_LINES_MAX:
             yield 'sizes', f'{path}: {len(lines(root, path))} lines, at most {FILE_LINES_MAX}: split it by concept'
-    for path, most in LINES_MAX.items():
-        if os.path.exists(os.path.join(root, path)) and len(lines(root, path)) > most:
-            yield 'sizes', f'{path}: {len(lines(root, path))} lines, at most {most}'
 
 
 def columns(root):
@@ -208,20 +155,6 @@ def columns(root):
         for number, line in enumerate(lines(root, path) if most else (), 1):
             if len(line) > most:
                 yield 'columns', f'{path}:{number}: {len(line)} columns, at most {most}'
-
-
-def wordings(root):
-    """Plain words: what a grep finds of those that are not."""
-    for path in [*sorted(os.listdir(root)), *files(root, 'include', 'lib', 'adapters', 'bench', 'test')]:
-        if not re.match(PLAIN, path):
-            continue
-        text = re.sub(r'\s*\n\s*(\*(?!/) ?)?', '\n', '\n'.join(lines(root, path)))
-        if path.startswith('test/'):  # a test's own texts may be any
-            text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
-        for pattern, instead in WORDINGS.items():
-            for match in re.finditer(pattern.replace(' ', r'\s'), text):
-                number = text.count('\n', 0, match.start()) + 1
-                yield 'wordings', f'{path}:{number}: "{match.group()}": write it as you would say it aloud ({instead})'
 
 
 def functions(text):
@@ -337,7 +270,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, wordings, lengths, stems, plants, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, licences, packages, links]
 
 
 def check(root):
