@@ -6,6 +6,8 @@
 
 #include "state.h"
 
+void sim_touch(const struct sim_call *call, size_t elements) { call->store->keys.touched += elements; }
+
 int sim_argument_is(const struct sim_call *call, int i, const char *word)
 {
     return call->lengths[i] == strlen(word) && strncasecmp(call->argv[i], word, call->lengths[i]) == 0;

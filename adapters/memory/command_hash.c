@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "state.h"
 
@@ -15,6 +16,22 @@ static const struct sim_reply *hget(const struct sim_call *call)
         return error;
     item = key ? sim_item_find(key, call->argv[2], call->lengths[2]) : NULL;
     return item ? sim_reply(&call->store->replies, SIM_REPLY_STRING, item->value->at, item->value->length) : &sim_nil;
+}
+
+static const struct sim_reply *hmget(const struct sim_call *call)
+{
+    const struct sim_reply *error, *array;
+    struct sim_key *key;
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
+        return error;
+    sim_touch(call, (size_t)call->argc - 2);
+    array = sim_reply_array(&call->store->replies, (size_t)call->argc - 2);
+    for (int i = 2; key && i < call->argc; i++) {
+        const struct sim_item *item = sim_item_find(key, call->argv[i], call->lengths[i]);
+        if (item)
+            sim_reply_put(&call->store->replies, array, (size_t)i - 2, item->value->at, item->value->length);
+    }
+    return array;
 }
 
 static const struct sim_reply *hexists(const struct sim_call *call)
@@ -39,7 +56,7 @@ static int put(const struct sim_call *call, struct sim_key *key, int i)
         free(item->value);
         item->value = value;
     } else
-        sim_item_add(key, (struct sim_item){.name = sim_bytes_new(call->argv[i], call->lengths[i]), .value = value});
+        sim_item_add(key, sim_bytes_new(call->argv[i], call->lengths[i]), value, 0);
     return is_new;
 }
 
@@ -54,6 +71,7 @@ static const struct sim_reply *hset(const struct sim_call *call)
         return error;
     if (!key)
         key = sim_argument_new_key(call, 1, SIM_HASH);
+    sim_touch(call, ((size_t)call->argc - 2) / 2);
     for (int i = 2; i < call->argc; i += 2)
         added += put(call, key, i);
     if (call->store->keys.lie == SIM_LIE_HSET_DROPS_TTL)
@@ -89,45 +107,88 @@ static const struct sim_reply *hdel(const struct sim_call *call) { return sim_it
 
 static const struct sim_reply *hlen(const struct sim_call *call) { return sim_items_count(call, SIM_HASH); }
 
-enum { NAMES = 1, VALUES = 2 };
+enum { NAMES = 1, VALUES = 2, SMALL_HASH = 128 /* fields: hash-max-listpack-entries */ };
+
+/* Fields of a hash, at most `count`, from that one on. */
+static const struct sim_reply *fields(const struct sim_call *call, const struct sim_item *item, size_t count,
+                                      unsigned what)
+{
+    struct sim_replies *replies = &call->store->replies;
+    size_t step = what == (NAMES | VALUES) ? 2 : 1;
+    const struct sim_reply *array = sim_reply_array(replies, count * step);
+    sim_touch(call, count);
+    for (size_t i = 0; i < count; i++, item = sim_item_next(item)) {
+        if (what & NAMES)
+            sim_reply_put(replies, array, i * step, item->name->at, item->name->length);
+        if (what & VALUES)
+            sim_reply_put(replies, array, i * step + step - 1, item->value->at, item->value->length);
+    }
+    return array;
+}
 
 static const struct sim_reply *list(const struct sim_call *call, unsigned what)
 {
-    const struct sim_reply *error, *array;
+    const struct sim_reply *error;
     struct sim_key *key;
-    size_t step = what == (NAMES | VALUES) ? 2 : 1;
     if (!sim_argument_key(call, 1, SIM_HASH, &key, &error))
         return error;
-    array = sim_reply_array(&call->store->replies, key ? key->count * step : 0);
-    for (size_t i = 0; key && i < key->count; i++) {
-        if (what & NAMES)
-            sim_reply_put(&call->store->replies, array, i * step, key->items[i].name->at, key->items[i].name->length);
-        if (what & VALUES)
-            sim_reply_put(&call->store->replies, array, i * step + step - 1, key->items[i].value->at,
-                          key->items[i].value->length);
-    }
-    return array;
+    return key ? fields(call, sim_item_first(key), key->items.count, what) : fields(call, NULL, 0, what);
 }
 
 static const struct sim_reply *hkeys(const struct sim_call *call) { return list(call, NAMES); }
 static const struct sim_reply *hvals(const struct sim_call *call) { return list(call, VALUES); }
 static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, NAMES | VALUES); }
 
-/* A small hash is returned whole, with any COUNT. */
+/* 0: *ret_error. */
+static int read_count(const struct sim_call *call, int64_t *ret_count, const struct sim_reply **ret_error)
+{
+    *ret_count = 10;
+    for (int i = 3; i < call->argc; i += 2) {
+        if (i + 1 == call->argc || !sim_argument_is(call, i, "COUNT")) {
+            *ret_error = &sim_syntax_error;
+            return 0;
+        }
+        if (!sim_argument_integer(call, i + 1, ret_count, ret_error))
+            return 0;
+        *ret_error = &sim_syntax_error;
+        if (*ret_count < 1)
+            return 0;
+    }
+    return 1;
+}
+
+/* A small hash is shown whole, with any COUNT; of a large one as many fields as are asked for, and the cursor says how
+ * many have been shown. */
 static const struct sim_reply *hscan(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;
-    const struct sim_reply *all = list(call, NAMES | VALUES), *array;
-    if (all->type != SIM_REPLY_ARRAY)
-        return all;
+    const struct sim_reply *array, *error;
+    struct sim_key *key;
+    int64_t cursor, count = 0;
+    size_t from = 0, left;
+    char next[24] = "0";
+    if (!sim_integer_read(call->argv[2], call->lengths[2], &cursor) || cursor < 0)
+        return sim_reply_error(replies, "ERR invalid cursor");
+    if (!sim_argument_key(call, 1, SIM_HASH, &key, &error) || (key && !read_count(call, &count, &error)))
+        return error;
+    left = key ? key->items.count : 0;
+    if (left > SMALL_HASH) {
+        from = (size_t)cursor < left ? (size_t)cursor : left;
+        left -= from;
+        if ((size_t)count < left) {
+            left = (size_t)count;
+            snprintf(next, sizeof next, "%zu", from + left);
+        }
+    }
     array = sim_reply_array(replies, 2);
-    sim_reply_put(replies, array, 0, "0", 1);
-    sim_reply_set(array, 1, *all);
+    sim_reply_put(replies, array, 0, next, strlen(next));
+    sim_reply_set(array, 1, *fields(call, left ? sim_item_at(key, from) : NULL, left, NAMES | VALUES));
     return array;
 }
 
 const struct sim_command sim_commands_hash[] = {
     {"hget", 3, SIM_KEY, hget},
+    {"hmget", -3, SIM_KEY, hmget},
     {"hexists", 3, SIM_KEY, hexists},
     {"hset", -4, SIM_WRITES | SIM_KEY, hset},
     {"hincrby", 4, SIM_WRITES | SIM_KEY, hincrby},

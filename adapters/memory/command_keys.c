@@ -75,17 +75,24 @@ static const struct sim_reply *persist(const struct sim_call *call)
     return &sim_one;
 }
 
-static const struct sim_reply *del(const struct sim_call *call)
+static const struct sim_reply *delete_all(const struct sim_call *call, int is_lazy)
 {
     int64_t deleted = 0;
     for (int i = 1; i < call->argc; i++) {
         struct sim_key *key = key_of(call, i);
+        if (key && !is_lazy)
+            sim_touch(call, key->items.count);
         if (key)
             sim_key_delete(&call->store->keys, key);
         deleted += key != NULL;
     }
     return sim_reply_integer(&call->store->replies, deleted);
 }
+
+static const struct sim_reply *del(const struct sim_call *call) { return delete_all(call, 0); }
+
+/* As DEL; a real server gives the memory back in the background. */
+static const struct sim_reply *unlink_all(const struct sim_call *call) { return delete_all(call, 1); }
 
 static const struct sim_reply *exists(const struct sim_call *call)
 {
@@ -126,6 +133,7 @@ const struct sim_command sim_commands_keys[] = {
     {"pexpireat", -3, SIM_WRITES | SIM_KEY, pexpireat},
     {"persist", 2, SIM_WRITES | SIM_KEY, persist},
     {"del", -2, SIM_WRITES | SIM_KEYS, del},
+    {"unlink", -2, SIM_WRITES | SIM_KEYS, unlink_all},
     {"exists", -2, SIM_KEYS, exists},
     {"type", 2, SIM_KEY, type},
     {"dbsize", 1, 0, dbsize},

@@ -11,14 +11,15 @@ static const struct sim_reply *rpush(const struct sim_call *call)
     if (!key)
         key = sim_argument_new_key(call, 1, SIM_LIST);
     for (int i = 2; i < call->argc; i++)
-        sim_item_add(key, (struct sim_item){.value = sim_bytes_new(call->argv[i], call->lengths[i])});
+        sim_item_add(key, NULL, sim_bytes_new(call->argv[i], call->lengths[i]), 0);
     call->store->keys.writes++;
-    return sim_reply_integer(&call->store->replies, (int64_t)key->count);
+    return sim_reply_integer(&call->store->replies, (int64_t)key->items.count);
 }
 
 static const struct sim_reply *lindex(const struct sim_call *call)
 {
     const struct sim_reply *error;
+    const struct sim_item *item;
     struct sim_key *key;
     int64_t at, count;
     if (!sim_argument_key(call, 1, SIM_LIST, &key, &error))
@@ -27,11 +28,12 @@ static const struct sim_reply *lindex(const struct sim_call *call)
         return &sim_nil;
     if (!sim_argument_integer(call, 2, &at, &error))
         return error;
-    count = (int64_t)key->count;
+    count = (int64_t)key->items.count;
     at += at < 0 ? count : 0;
     if (at < 0 || at >= count)
         return &sim_nil;
-    return sim_reply(&call->store->replies, SIM_REPLY_STRING, key->items[at].value->at, key->items[at].value->length);
+    item = sim_item_at(key, (size_t)at);
+    return sim_reply(&call->store->replies, SIM_REPLY_STRING, item->value->at, item->value->length);
 }
 
 const struct sim_command sim_commands_list[] = {

@@ -9,7 +9,7 @@
 
 static const struct sim_reply *value_of(const struct sim_call *call, const struct sim_key *key)
 {
-    const struct sim_bytes *value = key ? key->items[0].value : NULL;
+    const struct sim_bytes *value = key ? sim_item_first(key)->value : NULL;
     return value ? sim_reply(&call->store->replies, SIM_REPLY_STRING, value->at, value->length) : &sim_nil;
 }
 
@@ -78,7 +78,7 @@ static struct sim_key *overwrite(const struct sim_call *call, struct sim_key *ke
         key = sim_argument_new_key(call, 1, SIM_STRING);
     sim_items_clear(key);
     key->type = SIM_STRING;
-    sim_item_add(key, (struct sim_item){.value = value});
+    sim_item_add(key, NULL, value, 0);
     keys->writes++;
     return key;
 }
@@ -116,7 +116,7 @@ static const struct sim_reply *add(const struct sim_call *call, int64_t step)
     int length;
     if (!sim_argument_key(call, 1, SIM_STRING, &key, &error))
         return error;
-    if (key && !sim_integer_read(key->items[0].value->at, key->items[0].value->length, &number))
+    if (key && !sim_integer_read(sim_item_first(key)->value->at, sim_item_first(key)->value->length, &number))
         return &sim_not_an_integer;
     if (__builtin_add_overflow(number, step, &number))
         return sim_reply_error(&call->store->replies, "ERR increment or decrement would overflow");

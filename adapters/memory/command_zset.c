@@ -19,54 +19,80 @@ static int read_score(const struct sim_call *call, int i, double *ret_score)
     return end == text + call->lengths[i] && text[0] != ' ' && !isnan(*ret_score);
 }
 
-static int is_before(const struct sim_call *call, const struct sim_item *one, const struct sim_item *other)
+/* ---- ZADD ---- */
+
+struct add { int nx, xx, gt, lt, counts_changes, first; }; /* first: the place of the first score */
+
+/* 0: *ret_error. */
+static int read_add(const struct sim_call *call, struct add *ret_add, const struct sim_reply **ret_error)
 {
-    size_t common = one->name->length < other->name->length ? one->name->length : other->name->length;
-    int order = memcmp(one->name->at, other->name->at, common);
-    if (one->score < other->score || one->score > other->score)
-        return one->score < other->score;
-    if (call->store->keys.lie == SIM_LIE_SCORE_TIES)
-        return 0;
-    return order ? order < 0 : one->name->length < other->name->length;
+    struct add add = {.first = 2};
+    for (; add.first < call->argc; add.first++) {
+        int *option = sim_argument_is(call, add.first, "NX")   ? &add.nx
+                      : sim_argument_is(call, add.first, "XX") ? &add.xx
+                      : sim_argument_is(call, add.first, "GT") ? &add.gt
+                      : sim_argument_is(call, add.first, "LT") ? &add.lt
+                      : sim_argument_is(call, add.first, "CH") ? &add.counts_changes
+                                                               : NULL;
+        if (!option)
+            break;
+        *option = 1;
+    }
+    *ret_add = add;
+    *ret_error = NULL;
+    if ((call->argc - add.first) % 2 != 0 || add.first == call->argc)
+        *ret_error = &sim_syntax_error;
+    else if (add.nx && add.xx)
+        *ret_error = sim_reply_error(&call->store->replies,
+                                     "ERR XX and NX options at the same time are not compatible");
+    else if (add.gt + add.lt + add.nx > 1)
+        *ret_error = sim_reply_error(&call->store->replies,
+                                     "ERR GT, LT, and/or NX options at the same time are not compatible");
+    return *ret_error == NULL;
 }
 
-static int put(const struct sim_call *call, struct sim_key *key, double score, int name)
+static void put(const struct sim_call *call, struct sim_key *key, const struct add *add, int i, int64_t *ret_added,
+                int64_t *ret_changed)
 {
-    struct sim_item *item = sim_item_find(key, call->argv[name], call->lengths[name]);
-    struct sim_item added = {.name = sim_bytes_new(call->argv[name], call->lengths[name]), .score = score};
-    int is_new = !item;
-    size_t i;
-    if (item)
-        sim_item_remove(key, item);
-    sim_item_add(key, added);
-    for (i = key->count - 1; i > 0 && is_before(call, &added, &key->items[i - 1]); i--)
-        key->items[i] = key->items[i - 1];
-    key->items[i] = added;
-    return is_new;
+    struct sim_item *item = sim_item_find(key, call->argv[i + 1], call->lengths[i + 1]);
+    int is_lower_only = add->lt && call->store->keys.lie != SIM_LIE_LT_RAISES;
+    double score;
+    (void)read_score(call, i, &score);
+    if (!item && !add->xx) {
+        sim_item_add(key, sim_bytes_new(call->argv[i + 1], call->lengths[i + 1]), NULL, score);
+        ++*ret_added;
+    } else if (item && !add->nx && (score < item->score ? !add->gt : score > item->score && !is_lower_only)) {
+        sim_item_rescore(key, item, score);
+        ++*ret_changed;
+    }
 }
 
 static const struct sim_reply *zadd(const struct sim_call *call)
 {
     const struct sim_reply *error;
     struct sim_key *key;
-    int64_t added = 0;
+    int64_t added = 0, changed = 0;
+    struct add add;
     double score;
-    if (call->argc % 2 != 0)
-        return &sim_syntax_error;
-    for (int i = 2; i < call->argc; i += 2)
+    if (!read_add(call, &add, &error))
+        return error;
+    for (int i = add.first; i < call->argc; i += 2)
         if (!read_score(call, i, &score))
             return sim_reply_error(&call->store->replies, "ERR value is not a valid float");
     if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
         return error;
+    if (!key && add.xx)
+        return &sim_zero;
     if (!key)
         key = sim_argument_new_key(call, 1, SIM_ZSET);
-    for (int i = 2; i < call->argc; i += 2) {
-        (void)read_score(call, i, &score);
-        added += put(call, key, score, i + 1);
-    }
-    call->store->keys.writes++;
-    return sim_reply_integer(&call->store->replies, added);
+    sim_touch(call, (size_t)(call->argc - add.first) / 2);
+    for (int i = add.first; i < call->argc; i += 2)
+        put(call, key, &add, i, &added, &changed);
+    call->store->keys.writes += added + changed > 0;
+    return sim_reply_integer(&call->store->replies, add.counts_changes ? added + changed : added);
 }
+
+/* ---- members by place ---- */
 
 static const struct sim_reply *zrem(const struct sim_call *call) { return sim_items_remove(call, SIM_ZSET); }
 
@@ -91,8 +117,9 @@ static const struct sim_reply *members(const struct sim_call *call, const struct
 {
     struct sim_replies *replies = &call->store->replies;
     const struct sim_reply *array = sim_reply_array(replies, count * step);
+    sim_touch(call, count);
     for (size_t i = 0; i < count; i++) {
-        const struct sim_item *item = &key->items[first + i];
+        const struct sim_item *item = sim_order_at(&key->order, first + i);
         char text[40];
         sim_reply_put(replies, array, i * step, item->name->at, item->name->length);
         if (step == 2)
@@ -119,65 +146,147 @@ static const struct sim_reply *zrange(const struct sim_call *call)
     if (!sim_argument_integer(call, 2, &first, &error) || !sim_argument_integer(call, 3, &last, &error) ||
         !sim_argument_key(call, 1, SIM_ZSET, &key, &error))
         return error;
-    count = key ? span(first, last, (int64_t)key->count, &first) : 0;
+    count = key ? span(first, last, (int64_t)key->items.count, &first) : 0;
     return members(call, key, (size_t)first, count, step);
 }
 
-/* Members whose score is within; a bound may be +inf or -inf, and both bounds are included. 0: a bound is no number. */
-static int read_bounds(const struct sim_call *call, double *ret_least, double *ret_most)
+/* ---- members by score ---- */
+
+struct bound { double score; int is_outside; };
+
+/* As of a range: '(' in front leaves out that score itself; blanks may stand in front, and nothing at all is 0. */
+static int read_bound(const struct sim_call *call, int i, struct bound *ret_bound)
 {
-    return read_score(call, 2, ret_least) && read_score(call, 3, ret_most);
+    char text[64], *end;
+    const char *number = text;
+    if (call->lengths[i] >= sizeof text)
+        return 0;
+    memcpy(text, call->argv[i], call->lengths[i]);
+    text[call->lengths[i]] = '\0';
+    ret_bound->is_outside = *text == '(';
+    number += ret_bound->is_outside;
+    ret_bound->score = strtod(number, &end);
+    return *end == '\0' && !isnan(ret_bound->score);
 }
 
-static size_t within(const struct sim_key *key, double least, double most, size_t *ret_first)
+/* 0: *ret_error. */
+static int read_bounds(const struct sim_call *call, struct bound *ret_least, struct bound *ret_most,
+                       const struct sim_reply **ret_error)
 {
-    size_t first = 0, last;
-    while (key && first < key->count && key->items[first].score < least)
-        first++;
-    last = first;
-    while (key && last < key->count && key->items[last].score <= most)
-        last++;
-    *ret_first = first;
-    return last - first;
+    if (read_bound(call, 2, ret_least) && read_bound(call, 3, ret_most))
+        return 1;
+    *ret_error = sim_reply_error(&call->store->replies, "ERR min or max is not a float");
+    return 0;
+}
+
+static size_t within(const struct sim_key *key, const struct bound *least, const struct bound *most, size_t *ret_first)
+{
+    size_t end;
+    *ret_first = 0;
+    if (!key)
+        return 0;
+    *ret_first = sim_order_below(&key->order, least->score, least->is_outside);
+    end = sim_order_below(&key->order, most->score, !most->is_outside);
+    return end > *ret_first ? end - *ret_first : 0;
+}
+
+struct choice { size_t step; int64_t offset, limit; }; /* limit: negative: none */
+
+/* 0: *ret_error. */
+static int read_choice(const struct sim_call *call, struct choice *ret_choice, const struct sim_reply **ret_error)
+{
+    *ret_choice = (struct choice){.step = 1, .limit = -1};
+    for (int i = 4; i < call->argc; i++) {
+        if (sim_argument_is(call, i, "WITHSCORES"))
+            ret_choice->step = 2;
+        else if (sim_argument_is(call, i, "LIMIT") && i + 2 < call->argc) {
+            if (!sim_argument_integer(call, i + 1, &ret_choice->offset, ret_error) ||
+                !sim_argument_integer(call, i + 2, &ret_choice->limit, ret_error))
+                return 0;
+            i += 2;
+        } else {
+            *ret_error = &sim_syntax_error;
+            return 0;
+        }
+    }
+    return 1;
 }
 
 static const struct sim_reply *zrangebyscore(const struct sim_call *call)
 {
     const struct sim_reply *error;
     struct sim_key *key;
-    double least, most;
-    size_t first, count, step;
-    if (!read_step(call, &step))
-        return &sim_syntax_error;
-    if (!read_bounds(call, &least, &most))
-        return sim_reply_error(&call->store->replies, "ERR min or max is not a float");
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
+    struct bound least, most;
+    struct choice choice;
+    size_t first, count, passed;
+    if (!read_choice(call, &choice, &error) || !read_bounds(call, &least, &most, &error) ||
+        !sim_argument_key(call, 1, SIM_ZSET, &key, &error))
         return error;
-    count = within(key, least, most, &first);
-    return members(call, key, first, count, step);
+    count = within(key, &least, &most, &first);
+    passed = choice.offset < 0 || (uint64_t)choice.offset > count ? count : (size_t)choice.offset;
+    count -= passed;
+    if (choice.limit >= 0 && (uint64_t)choice.limit < count && call->store->keys.lie != SIM_LIE_LIMIT_IGNORED)
+        count = (size_t)choice.limit;
+    sim_touch(call, passed); /* a server walks over them */
+    return members(call, key, first + passed, count, choice.step);
 }
 
 static const struct sim_reply *zcount(const struct sim_call *call)
 {
     const struct sim_reply *error;
     struct sim_key *key;
-    double least, most;
+    struct bound least, most;
     size_t first;
-    if (!read_bounds(call, &least, &most))
-        return sim_reply_error(&call->store->replies, "ERR min or max is not a float");
-    if (!sim_argument_key(call, 1, SIM_ZSET, &key, &error))
+    if (!read_bounds(call, &least, &most, &error) || !sim_argument_key(call, 1, SIM_ZSET, &key, &error))
         return error;
     if (call->store->keys.lie == SIM_LIE_COUNT_FROM_BELOW)
-        least -= 1;
-    return sim_reply_integer(&call->store->replies, (int64_t)within(key, least, most, &first));
+        least.score -= 1;
+    return sim_reply_integer(&call->store->replies, (int64_t)within(key, &least, &most, &first));
 }
 
 static const struct sim_reply *zcard(const struct sim_call *call) { return sim_items_count(call, SIM_ZSET); }
+
+/* ---- one member ---- */
+
+/* 0: *ret_answer, which is nil if there is none. */
+static int read_member(const struct sim_call *call, struct sim_key **ret_key, const struct sim_item **ret_item,
+                       const struct sim_reply **ret_answer)
+{
+    if (!sim_argument_key(call, 1, SIM_ZSET, ret_key, ret_answer))
+        return 0;
+    *ret_item = *ret_key ? sim_item_find(*ret_key, call->argv[2], call->lengths[2]) : NULL;
+    *ret_answer = &sim_nil;
+    return *ret_item != NULL;
+}
+
+static const struct sim_reply *zrank(const struct sim_call *call)
+{
+    int64_t first = call->store->keys.lie == SIM_LIE_RANK_FROM_ONE;
+    const struct sim_reply *answer;
+    const struct sim_item *item;
+    struct sim_key *key;
+    if (!read_member(call, &key, &item, &answer))
+        return answer;
+    return sim_reply_integer(&call->store->replies, first + (int64_t)sim_order_place(&key->order, item));
+}
+
+static const struct sim_reply *zscore(const struct sim_call *call)
+{
+    const struct sim_reply *answer;
+    const struct sim_item *item;
+    struct sim_key *key;
+    char text[40];
+    if (!read_member(call, &key, &item, &answer))
+        return answer;
+    return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, print_score(item->score, text));
+}
 
 const struct sim_command sim_commands_zset[] = {
     {"zadd", -4, SIM_WRITES | SIM_KEY, zadd},
     {"zrem", -3, SIM_WRITES | SIM_KEY, zrem},
     {"zcard", 2, SIM_KEY, zcard},
+    {"zrank", 3, SIM_KEY, zrank},
+    {"zscore", 3, SIM_KEY, zscore},
     {"zcount", 4, SIM_KEY, zcount},
     {"zrange", -4, SIM_KEY, zrange},
     {"zrangebyscore", -4, SIM_KEY, zrangebyscore},

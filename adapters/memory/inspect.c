@@ -14,6 +14,8 @@ static const struct sim_key *of(const struct sim_table_entry *entry)
 
 uint64_t sim_store_writes(const struct sim_store *store) { return store->keys.writes; }
 
+uint64_t sim_store_touched(const struct sim_store *store) { return store->keys.touched; }
+
 uint64_t sim_store_started_us(const struct sim_store *store) { return store->started_us; }
 
 uint64_t sim_store_commands(const struct sim_store *store) { return store->commands; }
@@ -54,17 +56,18 @@ int sim_store_hash_field(const struct sim_store *store, const char *name, size_t
                          struct sim_store_field *ret_field)
 {
     const struct sim_key *key = sim_key_peek(&store->keys, name, length);
+    const struct sim_item *item;
     if (key && key->type == SIM_STRING && i == 0) {
-        *ret_field = (struct sim_store_field){key->items[0].value->at, "", key->items[0].value->length, 0};
+        const struct sim_bytes *value = sim_item_first(key)->value;
+        *ret_field = (struct sim_store_field){value->at, "", value->length, 0};
         return 1;
     }
-    if (!key || (key->type != SIM_HASH && key->type != SIM_ZSET) || i >= key->count)
+    if (!key || (key->type != SIM_HASH && key->type != SIM_ZSET) || !(item = sim_item_at(key, i)))
         return 0;
-    *ret_field = (struct sim_store_field){
-        .name = key->items[i].name->at, .name_length = key->items[i].name->length, .value = ""};
+    *ret_field = (struct sim_store_field){.name = item->name->at, .name_length = item->name->length, .value = ""};
     if (key->type == SIM_HASH) {
-        ret_field->value = key->items[i].value->at;
-        ret_field->value_length = key->items[i].value->length;
+        ret_field->value = item->value->at;
+        ret_field->value_length = item->value->length;
     }
     return 1;
 }
@@ -119,13 +122,15 @@ static void mix_bytes(uint64_t *hash, const struct sim_bytes *bytes)
 static uint64_t key_digest(const struct sim_key *key)
 {
     uint64_t hash = SIM_TABLE_NOTHING;
+    const struct sim_item *item = NULL;
     mix(&hash, key->name, key->length);
     mix(&hash, &key->type, sizeof key->type);
     mix(&hash, &key->expires_ms, sizeof key->expires_ms);
-    for (size_t i = 0; i < key->count; i++) {
-        mix_bytes(&hash, key->items[i].name);
-        mix_bytes(&hash, key->items[i].value);
-        mix(&hash, &key->items[i].score, sizeof key->items[i].score);
+    for (size_t i = 0; i < key->items.count; i++) {
+        item = key->type == SIM_ZSET ? sim_item_at(key, i) : item ? sim_item_next(item) : sim_item_first(key);
+        mix_bytes(&hash, item->name);
+        mix_bytes(&hash, item->value);
+        mix(&hash, &item->score, sizeof item->score);
     }
     return hash;
 }

@@ -8,7 +8,7 @@ const struct sim_reply *sim_items_count(const struct sim_call *call, enum sim_ty
     struct sim_key *key;
     if (!sim_argument_key(call, 1, type, &key, &error))
         return error;
-    return sim_reply_integer(&call->store->replies, key ? (int64_t)key->count : 0);
+    return sim_reply_integer(&call->store->replies, key ? (int64_t)key->items.count : 0);
 }
 
 const struct sim_reply *sim_items_remove(const struct sim_call *call, enum sim_type type)
@@ -19,6 +19,7 @@ const struct sim_reply *sim_items_remove(const struct sim_call *call, enum sim_t
     int64_t removed = 0;
     if (!sim_argument_key(call, 1, type, &key, &error))
         return error;
+    sim_touch(call, (size_t)call->argc - 2);
     for (int i = 2; key && i < call->argc; i++) {
         struct sim_item *item = sim_item_find(key, call->argv[i], call->lengths[i]);
         if (item)
@@ -26,7 +27,7 @@ const struct sim_reply *sim_items_remove(const struct sim_call *call, enum sim_t
         removed += item != NULL;
     }
     call->store->keys.writes += removed > 0;
-    if (key && key->count == 0 && !may_stay_empty)
+    if (key && key->items.count == 0 && !may_stay_empty)
         sim_key_delete(&call->store->keys, key);
     return sim_reply_integer(&call->store->replies, removed);
 }

@@ -45,10 +45,9 @@ struct sim_key *sim_key_copy(struct sim_keyspace *to, const struct sim_key *key,
 {
     struct sim_key *copy = sim_key_new(to, key->name, key->length, key->type);
     copy->expires_ms = expires_ms;
-    for (const struct sim_item *item = key->items; item < key->items + key->count; item++)
-        sim_item_add(copy, (struct sim_item){item->name ? sim_bytes_new(item->name->at, item->name->length) : NULL,
-                                             item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL,
-                                             item->score});
+    for (const struct sim_item *item = sim_item_first(key); item; item = sim_item_next(item))
+        sim_item_add(copy, item->name ? sim_bytes_new(item->name->at, item->name->length) : NULL,
+                     item->value ? sim_bytes_new(item->value->at, item->value->length) : NULL, item->score);
     return copy;
 }
 
@@ -103,28 +102,11 @@ struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t 
         sim_key_delete(keys, key);
     key = allocate(sizeof *key + length);
     *key = (struct sim_key){.type = type, .expires_ms = -1, .length = length};
+    key->order.is_backward = keys->lie == SIM_LIE_SCORE_TIES;
     memcpy(key->name, name, length);
     sim_table_add(&keys->table, &key->entry, key->name, length);
     keys->writes++;
     return key;
-}
-
-void sim_items_clear(struct sim_key *key)
-{
-    for (size_t i = 0; i < key->count; i++) {
-        free(key->items[i].name);
-        free(key->items[i].value);
-    }
-    key->count = 0;
-}
-
-void sim_key_delete(struct sim_keyspace *keys, struct sim_key *key)
-{
-    sim_table_remove(&keys->table, &key->entry);
-    sim_items_clear(key);
-    free(key->items);
-    free(key);
-    keys->writes++;
 }
 
 void sim_key_expire(struct sim_keyspace *keys, struct sim_key *key, int64_t expires_ms)
@@ -133,29 +115,75 @@ void sim_key_expire(struct sim_keyspace *keys, struct sim_key *key, int64_t expi
     keys->writes++;
 }
 
-struct sim_item *sim_item_find(const struct sim_key *key, const char *name, size_t length)
+static struct sim_item *item_of(struct sim_table_entry *entry)
 {
-    for (struct sim_item *item = key->items; item < key->items + key->count; item++)
-        if (item->name->length == length && memcmp(item->name->at, name, length) == 0)
-            return item;
-    return NULL;
+    return entry ? (struct sim_item *)(void *)((char *)entry - offsetof(struct sim_item, entry)) : NULL;
 }
 
-void sim_item_add(struct sim_key *key, struct sim_item item)
+struct sim_item *sim_item_find(const struct sim_key *key, const char *name, size_t length)
 {
-    if (key->count == key->room) {
-        key->room = key->room ? key->room * 2 : 2;
-        key->items = realloc(key->items, key->room * sizeof *key->items);
-        SIM_REQUIRE(key->items);
-    }
-    key->items[key->count++] = item;
+    return item_of(sim_table_find(&key->items, name, length));
+}
+
+struct sim_item *sim_item_first(const struct sim_key *key) { return item_of(key->items.first); }
+
+struct sim_item *sim_item_next(const struct sim_item *item) { return item_of(item->entry.behind); }
+
+struct sim_item *sim_item_at(const struct sim_key *key, size_t i)
+{
+    struct sim_item *item;
+    if (key->type == SIM_ZSET)
+        return sim_order_at(&key->order, i);
+    for (item = sim_item_first(key); item && i > 0; i--)
+        item = sim_item_next(item);
+    return item;
+}
+
+struct sim_item *sim_item_add(struct sim_key *key, struct sim_bytes *name, struct sim_bytes *value, double score)
+{
+    struct sim_item *item = allocate(sizeof *item);
+    *item = (struct sim_item){.name = name, .value = value, .score = score};
+    sim_table_add(&key->items, &item->entry, name ? name->at : "", name ? name->length : 0);
+    if (key->type == SIM_ZSET)
+        sim_order_add(&key->order, item);
+    return item;
+}
+
+void sim_item_rescore(struct sim_key *key, struct sim_item *item, double score)
+{
+    sim_order_remove(&key->order, item);
+    item->score = score;
+    sim_order_add(&key->order, item);
+}
+
+static void item_free(struct sim_item *item)
+{
+    free(item->name);
+    free(item->value);
+    free(item);
 }
 
 void sim_item_remove(struct sim_key *key, struct sim_item *item)
 {
-    size_t behind = key->count - 1 - (size_t)(item - key->items);
-    free(item->name);
-    free(item->value);
-    memmove(item, item + 1, behind * sizeof *item);
-    key->count--;
+    if (key->type == SIM_ZSET)
+        sim_order_remove(&key->order, item);
+    sim_table_remove(&key->items, &item->entry);
+    item_free(item);
+}
+
+void sim_items_clear(struct sim_key *key)
+{
+    key->order.root = NULL;
+    for (struct sim_item *item = sim_item_first(key); item; item = sim_item_first(key)) {
+        sim_table_remove(&key->items, &item->entry);
+        item_free(item);
+    }
+}
+
+void sim_key_delete(struct sim_keyspace *keys, struct sim_key *key)
+{
+    sim_table_remove(&keys->table, &key->entry);
+    sim_items_clear(key);
+    free(key);
+    keys->writes++;
 }

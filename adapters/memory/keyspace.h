@@ -1,36 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keyspace - keys, their values and when they expire.
- * A value of any type is a row of items: a string has one (value), a hash has names and values in the order of arrival
- * as a real server's small hash has, a sorted set has names ordered by score, a list has values. Locks' values are
- * short, so a row is searched from its start. Invariant: no value is without items; a key without any is being made. */
+ * A value of any type is a table of items, gone through in the order of arrival: a string has one (value), a hash has
+ * names and values in the order of a real server's small hash, a sorted set has names, a list has values. An item is
+ * found by its name in a time that does not depend on how many there are; the order of a sorted set is a tree beside
+ * the table (order.h). Invariant: no value is without items; a key without any is being made. */
 #ifndef SIM_STORE_KEYSPACE_H
 #define SIM_STORE_KEYSPACE_H
 
-#include "table.h"
 #include "lies.h"
+#include "order.h"
+#include "table.h"
 
 enum sim_type { SIM_STRING, SIM_HASH, SIM_ZSET, SIM_LIST };
-
-struct sim_bytes { uint32_t length; char at[]; }; /* a terminator follows, for readers of text */
-
-struct sim_item {
-    struct sim_bytes *name, *value; /* NULL where the type has none */
-    double score;
-};
 
 struct sim_key {
     struct sim_table_entry entry;
     enum sim_type type;
     int64_t expires_ms; /* -1: never */
-    struct sim_item *items;
-    size_t count, room;
+    struct sim_table items;
+    struct sim_order order; /* of a sorted set */
     size_t length;
     char name[];
 };
 
 struct sim_keyspace {
     struct sim_table table;
-    uint64_t now_us, writes;
+    uint64_t now_us, writes, touched;
     enum sim_store_lie lie;
 };
 
@@ -54,7 +49,14 @@ void sim_key_expire(struct sim_keyspace *keys, struct sim_key *key, int64_t expi
 
 struct sim_bytes *sim_bytes_new(const char *bytes, size_t length);
 struct sim_item *sim_item_find(const struct sim_key *key, const char *name, size_t length);
-void sim_item_add(struct sim_key *key, struct sim_item item); /* at the end; bytes are the key's from now on */
+/* In the order of scores, or of arrival, through which it walks from the start. NULL: there are not so many. */
+struct sim_item *sim_item_at(const struct sim_key *key, size_t i);
+/* In the order of arrival; NULL: there are none, or no more. */
+struct sim_item *sim_item_first(const struct sim_key *key);
+struct sim_item *sim_item_next(const struct sim_item *item);
+/* The name is new, or NULL; the bytes are the key's from now on. */
+struct sim_item *sim_item_add(struct sim_key *key, struct sim_bytes *name, struct sim_bytes *value, double score);
+void sim_item_rescore(struct sim_key *key, struct sim_item *item, double score);
 void sim_item_remove(struct sim_key *key, struct sim_item *item);
 void sim_items_clear(struct sim_key *key);
 

@@ -26,7 +26,10 @@
     X(SCRIPT_DIGITS, "numbers that a script passes on have 14 digits")                   \
     X(PCALL_FALSE, "redis.pcall answers false instead of an error table")                 \
     X(COUNT_FROM_BELOW, "ZCOUNT counts from one below")                                  \
-    X(SCORE_TIES, "equal scores are ordered by arrival")                                 \
+    X(SCORE_TIES, "equal scores are ordered from the last name to the first")            \
+    X(LT_RAISES, "ZADD LT takes a higher score, too")                                    \
+    X(RANK_FROM_ONE, "ZRANK counts from one")                                            \
+    X(LIMIT_IGNORED, "ZRANGEBYSCORE LIMIT shows all that it did not pass over")          \
     X(TIME_MILLISECONDS, "TIME has no microseconds")
 
 enum sim_store_lie {

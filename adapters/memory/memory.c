@@ -188,10 +188,9 @@ hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const 
     keys = &memory->store->keys;
     key = sim_key_new(keys, name, strlen(name), is_simple ? SIM_STRING : SIM_HASH);
     if (is_simple)
-        sim_item_add(key, (struct sim_item){.value = sim_bytes_new(holder, strlen(holder))});
+        sim_item_add(key, NULL, sim_bytes_new(holder, strlen(holder)), 0);
     else
-        sim_item_add(key,
-                     (struct sim_item){.name = sim_bytes_new(holder, strlen(holder)), .value = sim_bytes_new("1", 1)});
+        sim_item_add(key, sim_bytes_new(holder, strlen(holder)), sim_bytes_new("1", 1), 0);
     if (lease_ms != HILOCK_FOREVER)
         sim_key_expire(keys, key, sim_keyspace_now_ms(keys) + lease_ms);
     return HILOCK_OK;
@@ -253,10 +252,12 @@ const char *hilock_memory_holder(hilock_memory *memory, const char *name)
 {
     const struct sim_key *key = key_of(memory, name);
     if (key && key->type == SIM_STRING)
-        return key->items[0].value->at;
-    for (size_t i = 0; key && key->type == SIM_HASH && i < key->count; i++)
-        if (strcmp(key->items[i].name->at, "mode") != 0)
-            return key->items[i].name->at;
+        return sim_item_first(key)->value->at;
+    if (!key || key->type != SIM_HASH)
+        return "";
+    for (const struct sim_item *item = sim_item_first(key); item; item = sim_item_next(item))
+        if (strcmp(item->name->at, "mode") != 0)
+            return item->name->at;
     return "";
 }
 

@@ -270,6 +270,7 @@ static const struct sim_reply *publish(const struct sim_call *call)
     if (store->is_mute)
         return sim_reply_error(&store->replies, "NOPERM No permissions to access a channel");
     count = sim_pubsub_tell(store, is_sharded(call), call->argv[1], call->lengths[1], call->argv[2], call->lengths[2]);
+    sim_touch(call, count);
     if (store->events && store->events->published)
         store->events->published(store->arg, is_sharded(call),
                                  &(struct sim_said){call->argv[1], call->argv[2], call->lengths[1], call->lengths[2]});
@@ -288,6 +289,7 @@ static const struct sim_reply *pubsub(const struct sim_call *call)
         (!is_of_shards && !sim_argument_is(call, 1, "NUMSUB")))
         return sim_unknown_subcommand(call, "PUBSUB");
     array = sim_reply_array(replies, (size_t)(call->argc - 2) * 2);
+    sim_touch(call, (size_t)call->argc - 2);
     for (int i = 2; i < call->argc; i++) {
         const struct sim_channel *channel = sim_pubsub_channel(&call->store->pubsub, is_of_shards, call->argv[i],
                                                                call->lengths[i]);

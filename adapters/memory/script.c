@@ -34,17 +34,35 @@ static const struct sim_reply *script_error(const struct sim_call *call, const c
     return sim_reply_error(&call->store->replies, "ERR %s", text);
 }
 
+/* Which right to it the user lacks, in a server's words; NULL: none. */
+static const char *lacks_right(const struct sim_call *call, const struct sim_command *command)
+{
+    const struct sim_store *store = call->store;
+    const char *prefix = store->denied_prefix;
+    unsigned has_key = command->flags & (SIM_KEY | SIM_KEYS);
+    if (store->denied_command && strcmp(command->name, store->denied_command) != 0)
+        return NULL;
+    if (!prefix)
+        return store->denied_command ? "can't run this command or subcommand" : NULL;
+    for (int i = 1; has_key && i < (has_key & SIM_KEYS ? call->argc : 2); i++)
+        if (call->lengths[i] >= strlen(prefix) && memcmp(call->argv[i], prefix, strlen(prefix)) == 0)
+            return "can't access at least one of the keys mentioned in the command arguments";
+    return NULL;
+}
+
 static const struct sim_reply *execute(const struct sim_call *call)
 {
     const struct sim_store *store = call->store;
     const struct sim_command *command = sim_command_find(store, call->argv[0], call->lengths[0]);
-    const char *refused;
+    const char *refused, *lacked;
     if (!command)
         return script_error(call, "Unknown Redis command called from script");
     if (!sim_command_fits(command, call->argc))
         return script_error(call, "Wrong number of args calling Redis command from script");
     if (command->flags & SIM_NOSCRIPT)
         return script_error(call, "This Redis command is not allowed from script");
+    if ((lacked = lacks_right(call, command)) != NULL)
+        return sim_reply_error(&call->store->replies, "ERR The user executing the script %s", lacked);
     if ((refused = sim_write_refusal(store, command)) != NULL)
         return sim_reply_error(&call->store->replies, "%s", refused);
     return sim_command_run(call, command);
@@ -70,6 +88,27 @@ static int call_redis(lua_State *lua, int is_protected)
 
 static int redis_call(lua_State *lua) { return call_redis(lua, 0); }
 static int redis_pcall(lua_State *lua) { return call_redis(lua, 1); }
+
+/* Of Redis 7 and later. */
+static int acl_check_cmd(lua_State *lua)
+{
+    struct sim_store *store = lua_touserdata(lua, lua_upvalueindex(1));
+    struct sim_mark mark = sim_replies_mark(&store->replies);
+    struct sim_call call = {.store = store};
+    const struct sim_reply *error = NULL;
+    const struct sim_command *command = NULL;
+    if (sim_lua_arguments(lua, &call, &error)) {
+        command = sim_command_find(store, call.argv[0], call.lengths[0]);
+        if (!command)
+            error = script_error(&call, "Invalid command passed to redis.acl_check_cmd()");
+    }
+    if (error)
+        sim_lua_push(lua, error);
+    else
+        lua_pushboolean(lua, lacks_right(&call, command) == NULL);
+    sim_replies_rewind(&store->replies, mark);
+    return error ? lua_error(lua) : 1;
+}
 
 static int text_table(lua_State *lua, const char *field)
 {
@@ -159,8 +198,11 @@ static void forget(lua_State *lua, const char *table, const char *const *names)
 
 static void open_redis(struct sim_store *store)
 {
-    static const luaL_Reg functions[] = {{"call", redis_call}, {"pcall", redis_pcall}, {"error_reply", error_reply},
-                                         {"status_reply", status_reply}};
+    static const luaL_Reg functions[] = {{"call", redis_call},
+                                         {"pcall", redis_pcall},
+                                         {"error_reply", error_reply},
+                                         {"status_reply", status_reply},
+                                         {"acl_check_cmd", acl_check_cmd}};
     lua_State *lua = store->scripts.lua;
     lua_newtable(lua);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

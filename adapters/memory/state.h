@@ -26,6 +26,7 @@ struct sim_store {
     char *password;
     const char *user, *user_password; /* one more user; NULL: none */
     const char *policy;               /* maxmemory-policy, with a limit; NULL: none */
+    const char *denied_command, *denied_prefix;
     int is_mute;                      /* no user has the right to a channel */
     int is_replica, is_sentinel;
     struct sim_sentinel_knows sentinel;
@@ -78,6 +79,7 @@ const struct sim_reply *sim_map_refusal(const struct sim_call *call, const struc
 
 /* ---- what commands share (arguments.c) ---- */
 
+void sim_touch(const struct sim_call *call, size_t elements); /* beside its keys, which are counted (store.h) */
 int sim_argument_is(const struct sim_call *call, int i, const char *word); /* case does not matter */
 /* 1, or 0 and *ret_error. As strict as a real server: no space, no plus, no leading zero. */
 int sim_argument_integer(const struct sim_call *call, int i, int64_t *ret_number, const struct sim_reply **ret_error);

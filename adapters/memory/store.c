@@ -49,6 +49,7 @@ const struct sim_reply *sim_command_run(const struct sim_call *call, const struc
     while (store->index[place] && store->index[place] != command)
         place = (place + 1) % SIM_COMMANDS_ROOM;
     store->calls[place]++;
+    sim_touch(call, command->flags & SIM_KEYS ? (size_t)call->argc - 1 : (command->flags & SIM_KEY) != 0);
     return command->run(call);
 }
 
@@ -138,6 +139,12 @@ void sim_store_set_user(struct sim_store *store, const char *name, const char *p
 void sim_store_set_policy(struct sim_store *store, const char *policy) { store->policy = policy; }
 
 void sim_store_mute(struct sim_store *store) { store->is_mute = 1; }
+
+void sim_store_deny(struct sim_store *store, const char *command, const char *prefix)
+{
+    store->denied_command = command;
+    store->denied_prefix = prefix;
+}
 
 void sim_store_refuse(struct sim_store *store, enum sim_refusal what, const char *error)
 {

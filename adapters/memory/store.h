@@ -60,6 +60,10 @@ void sim_store_set_policy(struct sim_store *store, const char *policy); /* maxme
                                                                            not copied */
 void sim_store_mute(struct sim_store *store);                            /* to publish is denied, also to scripts */
 
+/* Scripts lack the right to this command (NULL: to any) with a first key that begins so (NULL: with any key); not
+ * copied. Both NULL: they lack none. What a connection says itself is not refused. */
+void sim_store_deny(struct sim_store *store, const char *command, const char *prefix);
+
 enum sim_refusal {
     SIM_REFUSE_NOTHING,
     SIM_REFUSE_WRITES, /* READONLY, MISCONF, NOREPLICAS, OOM: also inside scripts, which run up to their first write */
@@ -80,6 +84,9 @@ void sim_store_data_free(struct sim_store_data *data);
 /* ---- god's view: changes nothing, expires nothing ---- */
 
 uint64_t sim_store_writes(const struct sim_store *store); /* rises with every change of a key */
+/* How many keys, members, fields, elements of ranges, channels and listeners commands have walked, in scripts too:
+ * what a real server would do more of where there are more of them. */
+uint64_t sim_store_touched(const struct sim_store *store);
 uint64_t sim_store_started_us(const struct sim_store *store); /* by its clock */
 uint64_t sim_store_commands(const struct sim_store *store); /* executed for connections; what scripts call is not
                                                                counted */

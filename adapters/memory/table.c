@@ -6,7 +6,7 @@
 
 #include "contract.h"
 
-enum { ROOM_LEAST = 8 }; /* room: a power of two */
+enum { FEW = 8 }; /* without buckets; above it room is a power of two */
 
 uint64_t sim_table_mix(uint64_t hash, const void *bytes, size_t length)
 {
@@ -31,7 +31,7 @@ static void put(const struct sim_table *table, struct sim_table_entry *entry)
 static void grow(struct sim_table *table)
 {
     free(table->buckets);
-    table->room = table->room ? 2 * table->room : ROOM_LEAST;
+    table->room = table->room ? 2 * table->room : 2 * FEW;
     table->buckets = calloc(table->room, sizeof(struct sim_table_entry *));
     SIM_REQUIRE(table->buckets);
     for (struct sim_table_entry *entry = table->first; entry; entry = entry->behind)
@@ -40,31 +40,34 @@ static void grow(struct sim_table *table)
 
 void sim_table_add(struct sim_table *table, struct sim_table_entry *entry, const char *key, size_t length)
 {
-    if (table->count == table->room)
+    if (table->count >= FEW && table->count >= table->room)
         grow(table);
     *entry = (struct sim_table_entry){
         .before = table->last, .key = key, .length = length, .hash = sim_table_mix(SIM_TABLE_NOTHING, key, length)};
     *(table->last ? &table->last->behind : &table->first) = entry;
     table->last = entry;
     table->count++;
-    put(table, entry);
+    if (table->room)
+        put(table, entry);
 }
 
 struct sim_table_entry *sim_table_find(const struct sim_table *table, const char *key, size_t length)
 {
     uint64_t hash = sim_table_mix(SIM_TABLE_NOTHING, key, length);
-    struct sim_table_entry *entry = table->room ? *bucket_of(table, hash) : NULL;
+    struct sim_table_entry *entry = table->room ? *bucket_of(table, hash) : table->first;
     while (entry && (entry->hash != hash || entry->length != length || memcmp(entry->key, key, length) != 0))
-        entry = entry->next_in_bucket;
+        entry = table->room ? entry->next_in_bucket : entry->behind;
     return entry;
 }
 
 void sim_table_remove(struct sim_table *table, struct sim_table_entry *entry)
 {
-    struct sim_table_entry **place = bucket_of(table, entry->hash);
-    while (*place != entry)
-        place = &(*place)->next_in_bucket;
-    *place = entry->next_in_bucket;
+    if (table->room) {
+        struct sim_table_entry **place = bucket_of(table, entry->hash);
+        while (*place != entry)
+            place = &(*place)->next_in_bucket;
+        *place = entry->next_in_bucket;
+    }
     *(entry->before ? &entry->before->behind : &table->first) = entry->behind;
     *(entry->behind ? &entry->behind->before : &table->last) = entry->before;
     if (--table->count > 0)

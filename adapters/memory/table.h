@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table - objects found by a byte string, each holding its own entry, gone through in the order of their arrival.
- * Invariant: there are at least as many buckets as entries, and none when it is empty: an empty table need not be
- * ended. */
+ * Invariant: there are at least as many buckets as entries, or none while there are few, for those are quickly walked;
+ * and none when it is empty: an empty table need not be ended. */
 #ifndef SIM_STORE_TABLE_H
 #define SIM_STORE_TABLE_H
 

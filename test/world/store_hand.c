@@ -28,7 +28,7 @@ static struct sim_key *make(struct store *store, const char *name, enum sim_type
     struct sim_key *key;
     store_delete(store, name);
     key = sim_key_new(&store->core->keys, name, strlen(name), type);
-    sim_item_add(key, (struct sim_item){field ? sim_bytes_new(field, strlen(field)) : NULL, sim_bytes_new(value, strlen(value)), 0});
+    sim_item_add(key, field ? sim_bytes_new(field, strlen(field)) : NULL, sim_bytes_new(value, strlen(value)), 0);
     return key;
 }
 
@@ -44,12 +44,12 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
 void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
 {
     store_take(store, name, holder, lease_ms);
-    sim_item_add(find(store, name), (struct sim_item){sim_bytes_new("mode", 4), sim_bytes_new("mutex", 5), 0});
+    sim_item_add(find(store, name), sim_bytes_new("mode", 4), sim_bytes_new("mutex", 5), 0);
 }
 
 void store_join(struct store *store, const char *name, const char *field)
 {
-    sim_item_add(find(store, name), (struct sim_item){sim_bytes_new(field, strlen(field)), sim_bytes_new("1", 1), 0});
+    sim_item_add(find(store, name), sim_bytes_new(field, strlen(field)), sim_bytes_new("1", 1), 0);
 }
 
 void store_free_name(struct store *store, const char *name)
@@ -102,10 +102,10 @@ const char *store_holder(struct store *store, const char *name)
 {
     const struct sim_key *key = find(store, name);
     if (key && key->type == SIM_STRING)
-        return key->items[0].value->at;
-    for (size_t i = 0; key && i < key->count; i++)
-        if (strcmp(key->items[i].name->at, "mode") != 0)
-            return key->items[i].name->at;
+        return sim_item_first(key)->value->at;
+    for (const struct sim_item *item = key ? sim_item_first(key) : NULL; item; item = sim_item_next(item))
+        if (strcmp(item->name->at, "mode") != 0)
+            return item->name->at;
     return "";
 }
 
