@@ -37,7 +37,7 @@ static const struct sim_reply *lindex(const struct sim_call *call)
 }
 
 const struct sim_command sim_commands_list[] = {
-    {"rpush", -3, SIM_WRITES | SIM_KEY, rpush},
+    {"rpush", -3, SIM_WRITES | SIM_GROWS | SIM_KEY, rpush},
     {"lindex", 3, SIM_KEY, lindex},
     {0},
 };

@@ -147,10 +147,10 @@ static const struct sim_reply *decrby(const struct sim_call *call)
 
 const struct sim_command sim_commands_string[] = {
     {"get", 2, SIM_KEY, get},
-    {"set", -3, SIM_WRITES | SIM_KEY, set},
-    {"incr", 2, SIM_WRITES | SIM_KEY, incr},
-    {"decr", 2, SIM_WRITES | SIM_KEY, decr},
-    {"incrby", 3, SIM_WRITES | SIM_KEY, incrby},
-    {"decrby", 3, SIM_WRITES | SIM_KEY, decrby},
+    {"set", -3, SIM_WRITES | SIM_GROWS | SIM_KEY, set},
+    {"incr", 2, SIM_WRITES | SIM_GROWS | SIM_KEY, incr},
+    {"decr", 2, SIM_WRITES | SIM_GROWS | SIM_KEY, decr},
+    {"incrby", 3, SIM_WRITES | SIM_GROWS | SIM_KEY, incrby},
+    {"decrby", 3, SIM_WRITES | SIM_GROWS | SIM_KEY, decrby},
     {0},
 };

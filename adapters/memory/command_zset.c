@@ -282,7 +282,7 @@ static const struct sim_reply *zscore(const struct sim_call *call)
 }
 
 const struct sim_command sim_commands_zset[] = {
-    {"zadd", -4, SIM_WRITES | SIM_KEY, zadd},
+    {"zadd", -4, SIM_WRITES | SIM_GROWS | SIM_KEY, zadd},
     {"zrem", -3, SIM_WRITES | SIM_KEY, zrem},
     {"zcard", 2, SIM_KEY, zcard},
     {"zrank", 3, SIM_KEY, zrank},

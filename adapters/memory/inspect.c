@@ -59,12 +59,13 @@ int sim_store_hash_field(const struct sim_store *store, const char *name, size_t
     const struct sim_item *item;
     if (key && key->type == SIM_STRING && i == 0) {
         const struct sim_bytes *value = sim_item_first(key)->value;
-        *ret_field = (struct sim_store_field){value->at, "", value->length, 0};
+        *ret_field = (struct sim_store_field){value->at, "", value->length, 0, 0};
         return 1;
     }
     if (!key || (key->type != SIM_HASH && key->type != SIM_ZSET) || !(item = sim_item_at(key, i)))
         return 0;
-    *ret_field = (struct sim_store_field){.name = item->name->at, .name_length = item->name->length, .value = ""};
+    *ret_field = (struct sim_store_field){.name = item->name->at, .name_length = item->name->length, .value = "",
+                                          .score = item->score};
     if (key->type == SIM_HASH) {
         ret_field->value = item->value->at;
         ret_field->value_length = item->value->length;

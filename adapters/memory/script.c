@@ -61,10 +61,13 @@ static const struct sim_reply *execute(const struct sim_call *call)
         return script_error(call, "Wrong number of args calling Redis command from script");
     if (command->flags & SIM_NOSCRIPT)
         return script_error(call, "This Redis command is not allowed from script");
+    if (store->map && sim_map_refusal(call, command, store->scripts.is_asking))
+        return script_error(call, "Script attempted to access a non local key in a cluster node");
     if ((lacked = lacks_right(call, command)) != NULL)
         return sim_reply_error(&call->store->replies, "ERR The user executing the script %s", lacked);
     if ((refused = sim_write_refusal(store, command)) != NULL)
         return sim_reply_error(&call->store->replies, "%s", refused);
+    call->store->scripts.has_written |= (command->flags & SIM_WRITES) != 0;
     return sim_command_run(call, command);
 }
 
@@ -395,6 +398,7 @@ static const struct sim_reply *run(const struct sim_call *call, const struct scr
 {
     struct sim_scripts *scripts = &call->store->scripts;
     const struct sim_reply *reply;
+    scripts->has_written = 0;
     set_strings(call, "KEYS", 3, 3 + keys);
     set_strings(call, "ARGV", 3 + keys, call->argc);
     lua_rawgeti(scripts->lua, LUA_REGISTRYINDEX, scripts->on_error);
@@ -404,6 +408,7 @@ static const struct sim_reply *run(const struct sim_call *call, const struct scr
     else
         reply = sim_lua_answer(scripts->lua, call->store);
     lua_settop(scripts->lua, 0);
+    scripts->has_written = 0;
     return reply;
 }
 

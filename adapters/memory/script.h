@@ -14,6 +14,8 @@ struct sim_scripts {
     struct lua_State *lua;
     struct sim_table known; /* by SHA-1 */
     uint64_t loads;        /* SCRIPT LOADs so far */
+    int has_written;       /* the one that runs has called a command that writes */
+    int is_asking;         /* the command before it was ASKING */
     int on_error;          /* reference of the function that runs where an error is raised */
     const char *twisted_from, *twisted_to; /* NULL: scripts run as they are written */
 };

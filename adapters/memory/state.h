@@ -45,6 +45,7 @@ struct sim_call { /* one command, of a connection or of a script */
 
 enum {
     SIM_WRITES = 1,   /* refused by SIM_REFUSE_WRITES */
+    SIM_GROWS = 1024, /* and by SIM_REFUSE_GROWTH */
     SIM_ALWAYS = 2,   /* not refused by SIM_REFUSE_ALL */
     SIM_NOSCRIPT = 4, /* not legal inside a script */
     SIM_LISTENS = 8,  /* legal on a connection that is subscribed */

@@ -179,6 +179,8 @@ const char *sim_write_refusal(const struct sim_store *store, const struct sim_co
         return NULL;
     if (sim_store_is_replica(store))
         return "READONLY You can't write against a read only replica.";
+    if (store->refuses == SIM_REFUSE_GROWTH && command->flags & SIM_GROWS && !store->scripts.has_written)
+        return store->refusal;
     return store->refuses == SIM_REFUSE_WRITES ? store->refusal : NULL;
 }
 
@@ -227,6 +229,7 @@ const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned conn
     if (!command || (store->is_sentinel && !(command->flags & SIM_GUIDES)) ||
         (!store->is_sentinel && command->flags & SIM_GUIDES_ONLY))
         return unknown(&call);
+    store->scripts.is_asking = is_asking;
     refused = refusal(&call, command, from, is_asking);
     return refused ? refused : sim_command_run(&call, command);
 }

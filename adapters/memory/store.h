@@ -66,7 +66,8 @@ void sim_store_deny(struct sim_store *store, const char *command, const char *pr
 
 enum sim_refusal {
     SIM_REFUSE_NOTHING,
-    SIM_REFUSE_WRITES, /* READONLY, MISCONF, NOREPLICAS, OOM: also inside scripts, which run up to their first write */
+    SIM_REFUSE_WRITES, /* READONLY, MISCONF, NOREPLICAS: also inside scripts, which run up to their first write */
+    SIM_REFUSE_GROWTH, /* OOM: writes that may take memory; of scripts only those that have not written yet */
     SIM_REFUSE_ALL     /* LOADING, MASTERDOWN: all but AUTH, SELECT, CLIENT, INFO, ROLE, TIME, PUBLISH, SUBSCRIBE,
                           UNSUBSCRIBE */
 };
@@ -97,7 +98,7 @@ int64_t sim_store_left_us(const struct sim_store *store, const char *key, size_t
  * value. Lives until the next call that may write. */
 const char *sim_store_hash_get(const struct sim_store *store, const char *key, size_t length, const char *field,
                                size_t field_length, size_t *ret_length);
-struct sim_store_field { const char *name, *value; size_t name_length, value_length; };
+struct sim_store_field { const char *name, *value; size_t name_length, value_length; double score; };
 /* Field i of a hash, in the order of arrival, or member i of a sorted set. 0: there is none. */
 int sim_store_hash_field(const struct sim_store *store, const char *key, size_t length, size_t i,
                          struct sim_store_field *ret_field);

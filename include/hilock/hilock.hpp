@@ -104,6 +104,7 @@ enum class status : int {
     unreachable = HILOCK_UNREACHABLE, denied = HILOCK_DENIED, wrong_kind = HILOCK_WRONG_KIND,
     unwritable = HILOCK_UNWRITABLE, not_replicated = HILOCK_NOT_REPLICATED, server = HILOCK_SERVER,
     protocol = HILOCK_PROTOCOL,
+    queue_full = HILOCK_QUEUE_FULL,
     unknown = HILOCK_UNKNOWN
 };
 

@@ -84,6 +84,8 @@ struct hilock_client_options {
     uint32_t waiters_max;        /* 65536: pending acquires, and ended ones that a silent server may
                                     still grant; above it acquire is refused */
     uint32_t name_waiters_max;   /* 0: waiters_max. The same for one name */
+    uint32_t queue_max;          /* 100000: so many waiters, of all clients, stand in the queue of
+                                    a name at the store; above it an acquire ends QUEUE_FULL */
     uint32_t inflight_max;       /* 16384: requests on the wire per node; more queue here */
     uint32_t turns_max;          /* 16: how many handles of this client one grant of a MUTEX may
                                     serve in a row, with no command between; 1..256, 1: off */
@@ -130,8 +132,10 @@ struct hilock_lock_options {
     hilock_renew renew;        /* AUTO. NEVER: ends lease_ms after the grant, or as extended */
     uint32_t hold_max_ms;      /* 0, HILOCK_FOREVER: no limit; else at least lease_ms. The hold ends
                                   here (HILOCK_REASON_HOLD_MAX), in case a release is forgotten */
-    uint32_t min_validity_ms;  /* 0: half of the lease (of a pushed grant: of its 3 s). A grant
-                                  with less is given back, or renewed before the answer */
+    uint32_t min_validity_ms;  /* 0: half of what was granted: of the lease, or of the window of a
+                                  pushed grant (0.4 s, up to 3 s if the loop is late). A grant with
+                                  less is given back, or confirmed by one more request first: so is
+                                  every pushed grant if this is longer than the window */
     uint32_t wait_report_ms;   /* 0: WAITING is raised once per acquire */
     int reentrant;             /* 0. 1: acquire while held counts up; as many releases are needed */
     size_t name_length;        /* 0: strlen(name). Names are any bytes */

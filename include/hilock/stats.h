@@ -39,6 +39,10 @@ struct hilock_stats {
     uint64_t lost_taken, lost_expired, lost_suspended, lost_hold_max, lost_closing, undone;
     uint64_t renewals, renewals_failed, commands, wakeups, connects, disconnects, redirects;
     uint64_t failovers, stalls, wrong_thread;
+    uint64_t passed_over; /* waiters of this client that lost a turn: its loop stood still */
+    /* Places of any client that this client's requests took out of a queue at the store: nobody
+     * listened for them; their heartbeat was overdue; their client had let a grant lapse. */
+    uint64_t places_unheard, places_overdue, places_lapsed;
     uint64_t failed_by[HILOCK_STATUSES], refused_by[HILOCK_STATUSES]; /* by their status */
     uint32_t waiting, held, locks, inflight, nodes_up, nodes;
     uint32_t oldest_hold_ms, oldest_wait_ms; /* of those that stand now; 0: there is none */

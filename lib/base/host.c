@@ -6,6 +6,8 @@
 
 #include "base/contract.h"
 
+enum { LATELY_US = 10000000 };
+
 static void on_wake(void *arg)
 {
     struct hl_host *host = arg;
@@ -111,10 +113,32 @@ void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush)
     flush->is_waiting = 0;
 }
 
+static void see_lateness(struct hl_host *host, uint64_t now_us, uint64_t late_us)
+{
+    uint64_t age_us = now_us - host->late_since_us;
+    if (age_us >= LATELY_US) {
+        host->late_us[1] = age_us < 2 * LATELY_US ? host->late_us[0] : 0;
+        host->late_us[0] = 0;
+        host->late_since_us = now_us;
+    }
+    if (late_us > host->late_us[0])
+        host->late_us[0] = late_us;
+}
+
+uint64_t hl_host_lateness_us(const struct hl_host *host)
+{
+    uint64_t age_us = hl_now_us(host) - host->late_since_us;
+    uint64_t now_us = age_us < 2 * LATELY_US ? host->late_us[0] : 0;
+    uint64_t before_us = age_us < LATELY_US ? host->late_us[1] : 0;
+    return now_us > before_us ? now_us : before_us;
+}
+
 void hl_host_fired(struct hl_host *host, uint64_t due_us)
 {
     uint64_t now_us = hl_now_us(host), late_us = now_us > due_us ? now_us - due_us : 0;
     struct hl_text detail;
+    if (due_us)
+        see_lateness(host, now_us, late_us);
     if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
         return;
     host->stalled_until_us = now_us;

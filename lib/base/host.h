@@ -36,6 +36,8 @@ struct hl_host {
     uint64_t entered_us;       /* when the loop's present call began: what it brings was there by then */
     uint64_t turned_us;        /* when the loop's last call ended */
     uint64_t stalled_until_us; /* end of the latest stall that was reported */
+    uint64_t late_us[2];       /* the longest that a timer was late, in this period and in the one before */
+    uint64_t late_since_us;    /* when this period began */
     TAILQ_HEAD(, hl_flush) flushes;
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
@@ -81,6 +83,9 @@ static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is a
 
 /* Quotes what a server said, without the secrets. */
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length);
+
+/* How late the loop was lately: the longest that a timer had to wait in the last ten to twenty seconds. */
+uint64_t hl_host_lateness_us(const struct hl_host *host);
 
 /* Called by a timer that was due at due_us (0: unknown). A stall is reported once, by the first timer that it delayed:
  * all timers that were due before its end belong to it. A stall that delayed no timer is not reported. */

@@ -20,6 +20,7 @@ static const char *words(hilock_status status, int is_text)
         CASE(BAD_NAME, "not a lock name");
         CASE(TIMED_OUT, "held by another when the wait ended");
         CASE(CANCELLED, "cancelled");
+        CASE(QUEUE_FULL, "too many others wait for this name at the store: shed load, or raise queue_max");
         CASE(LOST, "the hold had already ended: work done under it may have overlapped");
         CASE(UNREACHABLE, "no answer from the store in time");
         CASE(DENIED, "the store refused the user or one of its rights");

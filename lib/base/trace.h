@@ -13,6 +13,9 @@ enum hl_what {
     HL_ACQUIRE_ASKED,      /* a request for it left */
     HL_ACQUIRE_WAITS,      /* found held */
     HL_ACQUIRE_PLACED,     /* its place in the queue at the store has changed: position, waiters */
+    HL_ACQUIRE_PASSED_OVER, /* it lost its turn: the store did not find it ready; its ticket is for life */
+    HL_PLACES_REMOVED,     /* from a queue, of waiters that were not ready: count with nobody to hear them, overdue,
+                              lapsed */
     HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* a waiter got an unlock message or a grant */
@@ -49,7 +52,7 @@ struct hl_fact { /* members that do not apply are 0 or NULL */
     const char *node;
     const char *detail;
     uint64_t token, waited_us, longest_us, remaining_us, retry_us;
-    unsigned count, position, waiters;
+    unsigned count, position, waiters, overdue, lapsed;
     int is_local, is_news;
     hilock_status status;
     hilock_lost_reason reason;

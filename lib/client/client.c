@@ -8,6 +8,7 @@
 #include "base/plant.h"
 #include "client/deployment.h"
 #include "client/options.h"
+#include "core/lease.h"
 #include "group/group.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
@@ -72,17 +73,22 @@ static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->c
 
 static void leave_soon(struct hilock_client *client)
 {
-    uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000;
+    uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000, now_us = hl_now_us(&client->core.host);
     client->phase = CLIENT_LEAVING;
-    client->phase_ends_us = hl_now_us(&client->core.host) + span_us;
+    client->drain_ends_us = client->phase_ends_us;
+    client->phase_ends_us = now_us + span_us;
+    if (hl_left_us(client->drain_ends_us, now_us))
+        span_us = hl_left_us(client->drain_ends_us, now_us) < span_us ? client->drain_ends_us - now_us : span_us;
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
-/* When nothing is left to report, or its time is up: then it answers what was accepted. */
+/* When nothing is left to report, or its time is up: then it answers what was accepted. Grants that it made and that
+ * may lapse are looked after while the drain time lasts. */
 static int may_go(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
-    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core);
+    int looks = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
+    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) && !looks;
     if (HL_PLANTED(CLOSE_IN_HASTE))
         return 1;
     if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
@@ -188,7 +194,7 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_doors
     else if (!options->restart_guard_ms && options->quorum_urls)
         options->restart_guard_ms = options->lease_ms;
     core->limits = (struct hl_limits){options->command_timeout_ms, options->waiters_max, options->name_waiters_max,
-                                      options->token_ttl_ms, options->turns_max};
+                                      options->queue_max, options->token_ttl_ms, options->turns_max};
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     if (label)
         memcpy(core->label, label, strlen(label)); /* checked */

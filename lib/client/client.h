@@ -20,6 +20,7 @@ struct hilock_client {
     enum hl_client_phase phase;
     void *close_timer;
     uint64_t phase_ends_us; /* DRAINING, LEAVING */
+    uint64_t drain_ends_us; /* LEAVING: until then it looks after grants that may lapse */
     hilock_closed_fn *on_closed;
     void *closed_user;
     struct hl_text refusal;

@@ -26,6 +26,8 @@ static const struct effect {
     [HL_ACQUIRE_ASKED] = {.step = HILOCK_TRACE_ATTEMPT},
     [HL_ACQUIRE_WAITS] = {.step = HILOCK_TRACE_WAIT, .level = HILOCK_LOG_DEBUG},
     [HL_ACQUIRE_PLACED] = {.step = HILOCK_TRACE_PLACE},
+    [HL_ACQUIRE_PASSED_OVER] = {COUNT(passed_over), .level = HILOCK_LOG_INFO},
+    [HL_PLACES_REMOVED] = {.level = HILOCK_LOG_DEBUG},
     [HL_ACQUIRE_ENDED] = {SPAN(wait), .step = HILOCK_TRACE_FAILED, .level = HILOCK_LOG_DEBUG},
     [HL_ACQUIRE_REENTERED] = {COUNT(reentered), .step = HILOCK_TRACE_GRANT},
     [HL_WAKEUP] = {COUNT(wakeups)},
@@ -85,6 +87,11 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
     case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
     case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
+    }
+    if (what == HL_PLACES_REMOVED) {
+        stats->places_unheard += fact->count;
+        stats->places_overdue += fact->overdue;
+        stats->places_lapsed += fact->lapsed;
     }
     if (what == HL_RELEASE_ANSWERED) {
         stats->release_lost += fact->status == HILOCK_LOST;
@@ -201,6 +208,13 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
     else if (what == HL_HOLD_HANDED_ON)
         hl_text_set(&line, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes,
                     fact->count + 1, span_ms);
+    else if (what == HL_ACQUIRE_PASSED_OVER)
+        hl_text_set(&line, "a waiter for \"%s\" lost its turn, because this loop stood still; it keeps its ticket",
+                    name.bytes);
+    else if (what == HL_PLACES_REMOVED)
+        hl_text_set(&line,
+                    "left the queue of \"%s\": %u that nobody listens for, %u overdue, %u that let a grant lapse",
+                    name.bytes, fact->count, fact->overdue, fact->lapsed);
     else if (what == HL_HOLD_UNDONE)
         hl_text_set(&line, "a grant of \"%s\" came too late and is given back", name.bytes);
     return line;

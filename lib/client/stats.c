@@ -208,6 +208,10 @@ static const struct metric { const char *name, *help; size_t at; int is_gauge; }
     COUNTER(failovers, "Changes of the node that serves."),
     COUNTER(stalls, "Times that the loop was late by stall_report_ms or more."),
     COUNTER(wrong_thread, "Calls refused for coming from a wrong thread."),
+    COUNTER(passed_over, "Waiters that lost a turn because the loop stood still."),
+    COUNTER(places_unheard, "Places of waiters taken out of queues because nobody listened for them."),
+    COUNTER(places_overdue, "Places of waiters taken out of queues because their heartbeat was overdue."),
+    COUNTER(places_lapsed, "Places of waiters taken out of queues because their client let a grant lapse."),
     GAUGE(waiting, "Acquires that wait."),
     GAUGE(held, "Handles that hold."),
     GAUGE(locks, "Handles."),
@@ -244,7 +248,7 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
         say_metric(&page, metric->name, metric->is_gauge ? "gauge" : "counter", metric->help, number, 1);
     }
     say_reasons(&page, "failed_total", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
-                HILOCK_PROTOCOL);
+                HILOCK_QUEUE_FULL);
     say_reasons(&page, "refused_total", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
                 HILOCK_FORKED);
     say_metric(&page, "oldest_hold_seconds", "gauge", "Age of the oldest hold.", known.oldest_hold_ms, 1000);

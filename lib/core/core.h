@@ -17,8 +17,9 @@
 #include "wire/holder.h"
 #include "wire/keys.h"
 
-struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, token_ttl_ms, turns_max; };
+struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, queue_max, token_ttl_ms, turns_max; };
 
+struct hl_recheck;
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
 LIST_HEAD(hl_queue_places, hl_queue_place);
 enum { HL_PLACES = 509 }; /* buckets; a prime, because a group takes ids in blocks of a power of two */
@@ -33,8 +34,10 @@ struct hl_core {
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold/asking.c; lock/acquire.c */
     struct hl_alarms group_alarms, call_alarms; /* group/group.c; callback.c */
+    struct hl_alarms recheck_alarms;     /* hold/recheck.c */
+    LIST_HEAD(, hl_recheck) recheck_list; /* the same: all of them */
     TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
-    TAILQ_HEAD(, hl_hold) live;          /* every hold that is not over */
+    TAILQ_HEAD(hl_holds, hl_hold) live;  /* every hold that is not over */
     struct hl_notices notices;
     const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
@@ -47,6 +50,8 @@ struct hl_core {
     void *shortage_timer;                /* wait/gate.c */
     int is_short;                        /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
+    unsigned rechecks;                   /* grants of ours that may lapse (hold/recheck.c) */
+    unsigned gates;                      /* names that are waited for */
     uint64_t earliest_us;                /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
     unsigned unheld;                     /* of them: ended attempts, not returned yet: they take waiters' places */

@@ -21,6 +21,11 @@ uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us)
     return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3);
 }
 
+uint64_t hl_lease_spread_renewal_us(struct hl_random *random, uint64_t sent_us, uint64_t lease_us)
+{
+    return hl_lease_renewal_us(sent_us, lease_us) - hl_random_below(random, lease_us / 15 + 1);
+}
+
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms)
 {
     uint64_t third_us = lease_us / 3, timeout_us = (uint64_t)command_timeout_ms * 1000;

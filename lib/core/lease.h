@@ -16,6 +16,8 @@
 uint64_t hl_lease_drift_us(uint64_t lease_us);
 uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews */
+/* The same of one of many holds, that were perhaps made together: up to a fifth earlier, so that they spread. */
+uint64_t hl_lease_spread_renewal_us(struct hl_random *random, uint64_t sent_us, uint64_t lease_us);
 /* After that long a renewal counts as failed. */
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */

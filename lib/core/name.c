@@ -3,22 +3,36 @@
 #include "core/name.h"
 
 #include "base/contract.h"
+#include "base/slot.h"
+#include "wire/queued.h"
 
 enum { KEY_MORE = 2 }; /* behind the bytes */
+
+static size_t write_key(char to[HILOCK_NAME_MAX + KEY_MORE], const char *bytes, size_t length, unsigned master)
+{
+    memcpy(to, bytes, length);
+    to[length] = '\0';
+    to[length + 1] = (char)master;
+    return length + KEY_MORE;
+}
+
+struct hl_name *hl_name_find(struct hl_core *core, const char *bytes, size_t length, unsigned master)
+{
+    char key[HILOCK_NAME_MAX + KEY_MORE];
+    size_t used = write_key(key, bytes, length, master);
+    return (struct hl_name *)(void *)hl_table_find(&core->names, key, used);
+}
 
 struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master)
 {
     char key[HILOCK_NAME_MAX + KEY_MORE];
-    struct hl_name *name;
-    memcpy(key, bytes, length);
-    key[length] = '\0';
-    key[length + 1] = (char)master;
-    name = (struct hl_name *)(void *)hl_table_find(&core->names, key, length + KEY_MORE);
+    struct hl_name *name = hl_name_find(core, bytes, length, master);
+    (void)write_key(key, bytes, length, master);
     if (name) {
         name->refs++;
         return name;
     }
-    name = hl_memory_new(&core->host.memory, sizeof *name + length + KEY_MORE);
+    name = hl_memory_new(&core->host.memory, offsetof(struct hl_name, bytes) + length + KEY_MORE);
     if (!name)
         return NULL;
     name->refs = 1;
@@ -44,4 +58,13 @@ void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct 
 struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name)
 {
     return hl_route_node(core->route, &(struct hl_about){name->bytes, name->length, name->master});
+}
+
+void hl_name_channel(const struct hl_core *core, const struct hl_name *name, int is_sharded,
+                     char to[HL_GRANT_CHANNEL_MAX])
+{
+    char tag[HL_SLOT_TAG + 1] = "";
+    if (core->route->ops->is_spread)
+        hl_slot_tag(hl_slot_of(name->bytes, name->length), tag);
+    hl_queued_channel(to, core->uuid, tag, is_sharded);
 }

@@ -32,11 +32,6 @@ static inline void hl_terms_unref(struct hl_terms *terms)
 /* Handles of these terms count as the user's. */
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
-/* what a pushed grant is good for, until it is renewed */
-static inline uint32_t hl_terms_window_ms(const struct hl_terms *terms)
-{
-    return HL_FAIR_WINDOW_MS < terms->lease_ms ? HL_FAIR_WINDOW_MS : terms->lease_ms;
-}
 /* what must be left of a grant when it is reported: by default half */
 static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
 {

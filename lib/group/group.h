@@ -20,7 +20,8 @@
 #include "core/lock.h"
 #include "wait/known.h"
 
-enum { HL_GROUP_ID_BITS = 20 }; /* ids of one attempt differ in these alone */
+/* Ids of one attempt differ in these alone. So few, that ids stay below 2^53 for as long as a machine lives. */
+enum { HL_GROUP_ID_BITS = 8 };
 enum { HL_GROUP_PAUSED = 0 };   /* a step */
 enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause for lack of memory, or of masters */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };

@@ -6,7 +6,9 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
+#include "hold/recheck.h"
 #include "hold/watchdog.h"
+#include "node/clock.h"
 #include "node/wait_link.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
@@ -28,44 +30,34 @@ static struct hl_params wants_of(const struct hl_hold *hold)
     return (struct hl_params){
         .lease_ms = hold->asked_ms / (halves ? 2 : 1),
         .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
-                            ? 0 : hl_node_not_after_ms(node, hold->request.sent_us),
+                            ? 0 : hl_clock_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = hl_hold_core(hold)->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
+        .queue_max = hl_hold_core(hold)->limits.queue_max,
+        .names_all_keys = hl_hold_core(hold)->route->ops->is_spread,
         .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
         .is_sharded = hl_node_parent(node)->subscription.is_sharded,
     };
 }
 
-/* The end of a hold, or of a place in a queue. A release leaves the name to other programs that listen: a queue that is
- * never empty would keep them out for ever. A vote of a quorum is left to no other program: it is of no use alone. */
+/* The end of a hold, or of a place in a queue. What is ours has no place: no script makes one beside a hold. */
 static void say_end(const struct hl_hold *hold, struct hl_params *params)
 {
-    const struct hl_name *name = hold->name;
-    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
-    size_t length;
-    /* late bytes of its acquire may have taken a second place: then the script searches the whole queue */
-    int has_doubt = hold->haunted_until_us && !HL_PLANTED(PLACE_OF_HOLD_LEFT);
-    if (has_doubt || hold->kept != KEPT_OURS)
-        params->ticket = hold->is_queued && hold->token && !has_doubt ? hold->token : HL_TICKET_UNKNOWN;
-    if (!hold->terms->kind->has_queue)
-        return;
-    if (hl_hold_core(hold)->route->masters || HL_PLANTED(FAIR_NO_YIELD))
-        params->own = HL_OWN_ALL;
-    else {
-        length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
-        params->own = hl_subscription_hears(&hl_node_parent(hold->request.node)->subscription, channel, length) != 0;
-    }
+    if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
+        params->entry = hl_hold_entry(hold);
+    if (hold->terms->kind->has_queue)
+        params->own = hl_hold_own_listeners(hl_hold_core(hold), hold->name, hold->request.node);
 }
 
-/* From here on it may be at the store. */
+/* From here on it may be at the store. A release that has a place to leave names that one, and asks for nothing. */
 static void say_next(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
     int was_haunted;
-    if (!next || params->is_second || hl_node_guard_left_us(hold->request.node))
+    if (!next || params->is_second || params->entry.due_s || hl_node_guard_left_us(hold->request.node))
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
@@ -79,9 +71,8 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     next->is_in_order = !was_haunted;
     params->next_id = next->id;
     params->lease_ms = more.lease_ms;
-    params->reserved = more.reserved;
-    params->number = more.number;
-    params->channel = more.channel;
+    params->queue_max = more.queue_max;
+    params->entry = more.entry;
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -98,14 +89,14 @@ static void encode(struct hl_request *request, struct hl_command *command)
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
         core->owner->asks(hold, &params);
-        hold->form = (uint8_t)kind->acquire(command, &words, &params);
+        hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
-    case ASK_RENEW: hold->form = (uint8_t)kind->renew(command, &words, &params); break;
+    case ASK_RENEW: hold->form = kind->renew(command, &words, &params) & 7u; break;
     case ASK_RELEASE:
         say_end(hold, &params);
         say_next(hold, &params);
-        hold->form = (uint8_t)kind->release(command, &words, &params);
+        hold->form = kind->release(command, &words, &params) & 7u;
         break;
     }
 }
@@ -117,7 +108,7 @@ static void ask(struct hl_hold *hold, enum hl_way way)
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
     hold->is_in_order = 0;
-    hold->way = (uint8_t)way;
+    hold->way = way & 3u;
     if (hold->terms->replicas || HL_PLANTED(REPLICAS_LINK_FOR_ALL))
         how |= HL_REQUEST_CONFIRM;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
@@ -185,11 +176,12 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
         return;
     }
     said = hl_hold_read(hold, reply);
+    hl_recheck_see(hold, &said);
     if (hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
     hold->is_queued |= said.position != 0;
     if (said.result == HL_LATE)
-        hl_handshake_learn_time(hold->request.node, said.server_us, hold->request.sent_us);
+        hl_clock_learn(hold->request.node, said.server_us, hold->request.sent_us);
     if (said.result == HL_YES)
         on_granted(hold, &said);
     else if (said.result == HL_AGAIN)

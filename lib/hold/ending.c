@@ -6,6 +6,7 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
+#include "hold/recheck.h"
 #include "hold/validity.h"
 
 enum { RECENT_MAX = 1024 };
@@ -16,16 +17,25 @@ struct hl_recent {
         struct hl_name *name;   /* NULL: none; referenced */
         struct hl_terms *terms; /* referenced */
         uint64_t id, at_us;
+        struct hl_entry_words entry;  /* it may stand in the queue again */
     } ring[RECENT_MAX];
 };
+
+/* For how long an id that is in a queue may still be granted the name, and have it: until its promise is over, which
+ * counts whole seconds, and for a window more. One that promised nothing is there as long as the queue. */
+static uint64_t queue_us(const struct hl_entry_words *entry)
+{
+    uint64_t stands_ms = entry->due_s == UINT32_MAX ? HL_QUEUE_LIVES_MS : HL_PROMISE_MAX_MS + 1000;
+    return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
+}
 
 /* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
 static uint64_t over_us(const struct hl_hold *hold)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t queue_us = (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS) * 1000;
+    uint64_t stands_us = queue_us(&hold->entry);
     int is_queued = hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN);
-    uint64_t longest_us = is_queued && queue_us > lease_us ? queue_us : lease_us;
+    uint64_t longest_us = is_queued && stands_us > lease_us ? stands_us : lease_us;
     uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
     uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_reach_us(hold);
@@ -198,16 +208,18 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         name->hold = NULL;
     /* from here on siblings wait for the first answer to the release, if there is something to release */
     hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
-    name->ending = (uint16_t)(name->ending + hold->is_awaited);
+    name->ending += hold->is_awaited;
     go_on(hold, hold->since_us);
 }
 
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end)
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
+                 enum hl_end end)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);
     if (!hold)
         return 0;
     hold->id = id;
+    hold->entry = entry;
     hold->kept = KEPT_MAYBE;
     hold->is_queued = lock->terms->kind->has_queue != 0;
     hl_ending_begin(hold, end);
@@ -248,7 +260,7 @@ static void remember(const struct hl_hold *hold)
     released = &core->recent->ring[core->recent->next];
     core->recent->next = (core->recent->next + 1) % RECENT_MAX;
     forget(core, released);
-    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us};
+    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us, hold->entry};
     hold->name->refs++;
     hold->terms->refs++;
 }
@@ -283,6 +295,7 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
+    hl_recheck_see(hold, &said);
     /* an id that the second way did not find may be in the queue, unless a key of another type has its name */
     int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
@@ -331,6 +344,7 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
     int is_granted = is_acquire && said.result == HL_YES && !is_kept;
     int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_over(hold);
     int is_renewed = is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP);
+    hl_recheck_see(hold, &said);
     if (is_unheard)
         hl_ending_haunt(hold);
     hold->is_queued |= is_acquire && said.position != 0;
@@ -356,8 +370,8 @@ static int may_be_back(struct hl_core *core, const struct released *released)
 {
     const struct hl_node *node = hl_name_node(core, released->name);
     int is_another = node->moved_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
-    uint64_t queue_ms = released->terms->kind->has_queue ? HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS : 0;
-    uint64_t lasts_us = hl_terms_lease_us(released->terms) + queue_ms * 1000;
+    uint64_t stands_us = released->terms->kind->has_queue ? queue_us(&released->entry) : 0;
+    uint64_t lasts_us = hl_terms_lease_us(released->terms) + stands_us;
     int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);
     return is_unknown && released->at_us + lasts_us >= hl_now_us(&core->host);
 }
@@ -367,7 +381,8 @@ void hl_endings_repeat(struct hl_core *core)
     for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
         struct released *released = &core->recent->ring[i];
         const struct hilock_lock some = {.terms = released->terms, .name = released->name};
-        if (some.name && may_be_back(core, released) && hl_ending_of(core, &some, released->id, END_REPEATED))
+        int is_back = some.name && may_be_back(core, released);
+        if (is_back && hl_ending_of(core, &some, released->id, released->entry, END_REPEATED))
             forget(core, released); /* else without memory: when a link comes up again */
     }
 }

@@ -16,7 +16,8 @@
 #include "hold/hold.h"
 
 /* the id may be at the store. 0: no memory, and it lapses, unless this is called again */
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, enum hl_end end);
+int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
+                 enum hl_end end);
 /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
 void hl_ending_go_on(struct hl_hold *hold);        /* its alarm; or its loss is reported: what waited for that */

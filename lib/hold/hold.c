@@ -88,7 +88,29 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
 /* What was granted: the lease, or a window that was pushed. */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
-    return hl_terms_least_us(terms, hold->is_windowed ? hl_terms_window_ms(terms) : terms->lease_ms);
+    return hl_terms_least_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
+}
+
+struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
+{
+    struct hl_queue_entry entry = {.window_ms = hold->entry.window_ms, .reserved = hl_hold_reserved(hold)};
+    if (hold->entry.channel == ENTRY_NONE)
+        return entry;
+    entry.due_s = hold->entry.due_s == UINT32_MAX ? HL_DUE_NEVER_S : hold->entry.due_s;
+    if (hold->entry.channel != ENTRY_POLLS)
+        hl_name_channel(hl_hold_core(hold), hold->name, hold->entry.channel == ENTRY_SHARDED, entry.channel);
+    return entry;
+}
+
+/* A release leaves the name to other programs that listen: a queue that is never empty would keep them out for ever. A
+ * vote of a quorum is left to no other program: it is of no use alone. */
+unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node)
+{
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
+    size_t length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
+    if (core->route->masters || HL_PLANTED(FAIR_NO_YIELD))
+        return HL_OWN_ALL;
+    return hl_subscription_hears(&hl_node_parent(node)->subscription, channel, length) != 0;
 }
 
 unsigned hl_hold_reserved(const struct hl_hold *hold)

@@ -51,13 +51,21 @@ enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
 /* Reports of a hold, in their order. */
 enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
+/* How an id stands in the queue at the store, as it was written with its first question (struct hl_queue_entry, but
+ * what follows from the client and the name). */
+struct hl_entry_words {
+    uint32_t due_s;     /* cut: HL_DUE_NEVER_S does not fit, and is UINT32_MAX */
+    uint16_t window_ms;
+    uint8_t channel;    /* enum hl_entry_channel */
+};
+enum hl_entry_channel { ENTRY_NONE, ENTRY_POLLS, ENTRY_PLAIN, ENTRY_SHARDED }; /* NONE: it was never written */
+
 struct hl_hold {
     struct hl_notice notice;     /* the bits above */
     struct hl_request request;   /* one at a time */
     TAILQ_ENTRY(hl_hold) live;   /* in core->live */
     struct hl_name *name;
-    uint64_t token;              /* OURS. MAYBE, of one that is queued: the ticket of its place (both come from one
-                                    counter); 0: unknown */
+    uint64_t token;              /* OURS */
     uint64_t deadline_us;        /* OURS: belief in it ends then */
     struct hl_terms *terms;
     struct hilock_lock *lock;    /* the handle that acquires or holds; ENDING: the handle to call back,
@@ -73,9 +81,13 @@ struct hl_hold {
     uint64_t reach_us;           /* until when an extend's longer lease may last; 0: there was none */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that its latest acquire or renewal asked for */
+    struct hl_entry_words entry;
+    uint16_t window_ms;          /* HELD by a pushed grant, until the first renewal: for so long. 0: for a lease */
     uint8_t state : 2, kept : 2, ask : 2; /* enums above */
-    uint8_t way, end, reason;    /* enums above, hilock_lost_reason */
-    uint8_t form;                /* enum hl_form of the latest request */
+    uint8_t way : 2;             /* enum above */
+    uint8_t form : 3;            /* enum hl_form of the latest request */
+    uint8_t reason : 3;          /* hilock_lost_reason */
+    uint8_t end;                 /* enum above */
     uint8_t failures;            /* renewals in a row, cut at 255 */
     uint8_t turn;                /* HELD: how many handles it served before this one (lock/turn.c) */
     uint8_t is_queued : 1;       /* its id may be in the queue at the store */
@@ -85,9 +97,8 @@ struct hl_hold {
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */
-    uint8_t is_windowed : 1;     /* HELD by a pushed grant: for a window, until the first renewal */
 };
-_Static_assert(sizeof(struct hl_hold) <= 224 || sizeof(void *) != 8, "every lock that is held has one");
+_Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has one");
 
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
     const struct hl_notice_ops *notice; /* makes the user's reports of holds */
@@ -116,6 +127,9 @@ void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold,
 int hl_hold_is_told(const struct hl_hold *hold); /* its handle's user knows of it, and not yet of its end */
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: it is not ours */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold); /* HELD: when belief ends: the deadline, or hold_max before it */
+struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold); /* its place in words; due_s 0: it has none */
+/* How many of our own listen to the channel of releases: the release of this name does not count them as others. */
+unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node);
 /* what must be left for a handle of these terms to begin with */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
 uint64_t hl_hold_token(const struct hl_hold *hold); /* of its present turn; 0: the kind has none */

@@ -6,7 +6,10 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
+#include "hold/recheck.h"
 #include "hold/validity.h"
+
+enum { MANY_HOLDS = 300 };
 
 /* Those that are not decided, from the first on: they are decided in the order in which they were accepted. The handle
  * that a hold calls back, once that is released, may have extends of another hold. NULL: none */
@@ -117,7 +120,7 @@ void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock)
 /* The time that the latest grant or renewal gave. */
 static uint64_t stood_us(const struct hl_hold *hold)
 {
-    return hold->is_windowed ? (uint64_t)hl_terms_window_ms(hold->terms) * 1000 : hl_terms_lease_us(hold->terms);
+    return hold->window_ms ? (uint64_t)hold->window_ms * 1000 : hl_terms_lease_us(hold->terms);
 }
 
 /* Until then, or until the end of belief. */
@@ -133,7 +136,7 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_text detail;
-    hold->reason = (uint8_t)reason;
+    hold->reason = reason & 7u;
     hl_hold_loss_words(core, hold, &detail);
     hl_terms_trace(hold->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
@@ -245,12 +248,16 @@ static void renew(struct hl_hold *hold)
  * to count from: two thirds of its window before the end. */
 static void go_on(struct hl_hold *hold)
 {
+    struct hl_core *core = hl_hold_core(hold);
     if (first_pending(hold) && !is_open(hold))
         renew(hold);
     else if (!hold->terms->is_renewed)
         sleep_until(hold, UINT64_MAX);
-    else if (hold->is_windowed)
+    else if (hold->window_ms)
         sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), stood_us(hold) / 3 * 2));
+    else if (core->live_holds > MANY_HOLDS)
+        sleep_until(hold, hl_lease_spread_renewal_us(&core->host.random, hold->request.sent_us,
+                                                     hl_terms_lease_us(hold->terms)));
     else
         sleep_until(hold, hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
 }
@@ -259,7 +266,7 @@ static void believe(struct hl_hold *hold, uint64_t deadline_us)
 {
     if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
-    hold->is_windowed = 0;
+    hold->window_ms = 0;
     hl_validity_follow(hold->lock);
 }
 
@@ -342,6 +349,7 @@ void hl_watchdog_keep(struct hl_hold *hold)
     hold->state = HOLD_HELD;
     hold->since_us = hold->granted_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
     hold->name->hold = hold;
+    hl_recheck_cancel(hl_hold_core(hold), hold->name);
     go_on(hold);
 }
 

@@ -191,7 +191,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
 
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said)
 {
-    int is_held = said && said->result == HL_NO;
+    int is_held = said && said->result == HL_NO, has_more = is_held && said->has_more;
     if (said && said->result == HL_YES) {
         on_granted(acquire);
         return;
@@ -199,8 +199,12 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
     hl_known_learn(acquire, said);
     if (acquire->place && is_held)
         hl_place_placed(acquire->place, said);
-    if (!said)
-        hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3) */
+    if (is_held && HL_PLANTED(AGAIN_IS_NO))
+        has_more = 0;
+    if (!said || has_more)
+        hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3); or more of the queue */
+    else if (is_held && hl_place_is_refused(acquire, said))
+        hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
     else if (hl_place_forgoes_queue(acquire, said))
         hl_acquire_ask(acquire);
     else if (acquire->is_try || (!is_held && said->fault.kind != HL_FAULT_PASSING))
@@ -251,13 +255,16 @@ int hl_acquire_check_holder(struct hl_acquire *acquire)
 
 /* ---- its reports ---- */
 
-static void report_waiting(struct hl_core *core, struct hl_acquire *acquire)
+static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsigned bit)
 {
     struct hilock_lock *lock = acquire->lock;
     const struct hl_known known = hl_known_of(core, acquire, HILOCK_TIMED_OUT);
     struct hilock_event event =
-        {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(core->notices.looked_us - acquire->begun_us),
-         .detail = "found held by another", .holder = known.words};
+        {.kind = bit == REPORT_WAITING ? HILOCK_EVENT_WAITING : HILOCK_EVENT_PASSED_OVER,
+         .waited_ms = hl_lease_span_ms(core->notices.looked_us - acquire->begun_us),
+         .detail = bit == REPORT_WAITING ? "found held by another"
+                   : "this client did not answer in time, so the next waiter got its turn; it keeps its ticket",
+         .holder = known.words};
     if (lock->terms->kind->place_each) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
@@ -317,8 +324,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
     int is_late = is_checked && is_too_late(acquire, core->notices.looked_us);
-    if (bit == REPORT_WAITING)
-        report_waiting(core, acquire);
+    if (bit == REPORT_WAITING || bit == REPORT_PASSED_OVER)
+        report_event(core, acquire, bit);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
         hl_acquire_regain(acquire);
     else

@@ -5,6 +5,7 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
+#include "hold/recheck.h"
 #include "wait/place.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
@@ -24,13 +25,14 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_inquiry *inquiry = inquiry_of(request);
     const struct hl_core *core = core_of(inquiry);
     const struct hilock_lock *lock = inquiry->call.lock;
-    const struct hl_queue_place *place = lock->acquire ? lock->acquire->place : NULL;
+    const struct hl_hold *waits = lock->acquire ? lock->acquire->hold : NULL;
+    const struct hl_queue_entry entry = waits ? hl_hold_entry(waits) : (struct hl_queue_entry){0};
     const struct hl_target words = {.name = lock->name->bytes, .name_length = lock->name->length, .uuid = core->uuid,
-                                    .label = core->label};
+                                    .id = waits ? waits->id : 0, .label = core->label};
     inquiry->attempts++;
     inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        lock->terms->kind->peek(command, &words, &(struct hl_params){.ticket = place ? place->ticket : 0});
+        lock->terms->kind->peek(command, &words, &(struct hl_params){.entry = entry});
     else
         lock->terms->kind->release(command, &words,
                                    &(struct hl_params){.is_sharded = request->node->subscription.is_sharded,
@@ -191,8 +193,12 @@ static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply
         ask(inquiry);
     } else if (said.result == HL_FAULT)
         on_fault(inquiry, &said);
-    else
+    else {
+        /* it wakes the first waiter, which may be dead: this client looks at once */
+        if (said.result == HL_YES)
+            hl_recheck_now(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms);
         decide(inquiry, said.result == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);
+    }
 }
 
 static void done(struct hl_request *request, const struct hl_answer *answer)

@@ -5,6 +5,7 @@
 
 #include "hold/asking.h"
 #include "hold/ending.h"
+#include "hold/recheck.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -14,15 +15,16 @@
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/place.h"
+#include "wait/push.h"
 
 static const struct hl_owner_ops owner_ops =
-    {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_place_crossed,
+    {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_push_crossed,
      .next = hl_place_next, .next_asked = hl_place_next_asked, .next_answered = hl_place_next_answered,
      .regain = hl_acquire_regain, .resume = hl_acquire_resume, .freed = hl_gate_released};
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
-     .tell_waiting = hl_acquire_tell_waiting, .pushed = hl_place_pushed};
+     .tell_waiting = hl_acquire_tell_waiting, .pushed = hl_push_arrived};
 
 int hl_machine_init(struct hl_core *core)
 {
@@ -40,7 +42,7 @@ int hl_machine_init(struct hl_core *core)
     core->shortage_timer = hl_timer_new(&core->host, hl_gates_on_shortage, core);
     if (!core->cell || !core->shortage_timer || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
-        hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0)
+        hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
         return -1;
     core->cell->core = core;
     return 0;
@@ -84,6 +86,7 @@ void hl_machine_clear(struct hl_core *core)
     while (!TAILQ_EMPTY(&core->live))
         forget_hold(TAILQ_FIRST(&core->live));
     hl_inquiries_clear(core);
+    hl_rechecks_clear(core);
     hl_endings_forget(core);
     hl_grants_done(core);
     while (core->names.first) /* handles keep their names */
@@ -97,6 +100,7 @@ void hl_machine_done(struct hl_core *core)
     hl_alarms_done(&core->hold_alarms);
     hl_alarms_done(&core->wait_alarms);
     hl_alarms_done(&core->call_alarms);
+    hl_alarms_done(&core->recheck_alarms);
     if (!core->cell)
         return;
     core->cell->core = NULL;

@@ -126,7 +126,7 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
     if (next && (receipt || !on_result)) {
         if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-            hl_ending_of(core, next->lock, hold->id, END_QUIET);
+            hl_ending_of(core, next->lock, hold->id, hold->entry, END_QUIET);
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
         hl_turn_hand_on(core, hold, next);

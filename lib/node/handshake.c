@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handshake - see handshake.h. */
 #include "base/plant.h"
+#include "node/clock.h"
 #include "node/node.h"
 
 void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
@@ -98,14 +99,6 @@ static void on_counts(struct hl_node *node, const struct hl_reply *reply)
     hl_handshake_lack_counts(node, 0);
 }
 
-void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
-{
-    uint64_t took_us = hl_now_us(node->host) - asked_us;
-    node->server_us = server_us;
-    node->time_sent_us = asked_us;
-    node->round_trip_us = took_us > node->round_trip_us ? took_us : node->round_trip_us;
-}
-
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
@@ -118,7 +111,7 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
     node->trips = 0;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
         hl_reply_decimal(micros->bytes, micros->length, &us))
-        hl_handshake_learn_time(node, s * 1000000 + us, asked_us);
+        hl_clock_learn(node, s * 1000000 + us, asked_us);
 }
 
 enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_PROBE = HL_HANDSHAKE_PROBE };

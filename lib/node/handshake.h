@@ -31,8 +31,6 @@ enum hl_missing_right { /* bits of those reported */
 
 unsigned hl_handshake_steps(const struct hl_node *node); /* those that it wants, as bits */
 extern const struct hl_request_ops hl_handshake_ops; /* of them */
-/* From the answer to TIME, or a LATE one. */
-void hl_handshake_learn_time(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 
 /* what NULL: the user has that right. */
 void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what);

@@ -205,7 +205,7 @@ static void look_for_up(struct hl_node *node)
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
         return;
     node->is_up = 1;
-    node->has_no_queue = 0;
+    node->has_no_queue = node->has_heartbeats = 0;
     hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
         hl_node_report(node, HL_NODE_UP, NULL);
@@ -450,13 +450,6 @@ uint64_t hl_node_since_us(const struct hl_node *node)
     uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
     uint64_t later_us = commands_us > channels_us ? commands_us : channels_us;
     return commands_us && channels_us ? later_us : UINT64_MAX;
-}
-
-uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us)
-{
-    if (!node->server_us)
-        return 0;
-    return (node->server_us + (now_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
 }
 
 int hl_node_is_able(const struct hl_node *node, uint64_t patience_us)

@@ -75,6 +75,7 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
+    uint8_t has_heartbeats;        /* over this link: one was answered, so its user has the rights for them */
     uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (handshake.h) */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest send of a request about a lock */
@@ -108,8 +109,6 @@ int hl_node_withdraw(struct hl_request *request); /* 1: it had not left and will
 /* Since when the links for commands and for subscriptions have both been up; UINT64_MAX: one is down. */
 uint64_t hl_node_since_us(const struct hl_node *node);
 
-/* Server time in ms after which a command sent now must not be executed; 0: not known. */
-uint64_t hl_node_not_after_ms(const struct hl_node *node, uint64_t now_us);
 /* The restart guard: how long until it may ask for a grant; 0: it may now. For a node that is up. */
 uint64_t hl_node_guard_left_us(const struct hl_node *node);
 void hl_node_guard_words(const struct hl_node *node, struct hl_text *text);

@@ -6,7 +6,7 @@
 #include "wait/known.h"
 #include "wait/place.h"
 
-enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20 };
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20, ENDING_MAX = 2 };
 
 /* ---- the line ---- */
 
@@ -20,8 +20,10 @@ struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name)
     TAILQ_INIT(&gate->line);
     TAILQ_INIT(&gate->tries);
     TAILQ_INIT(&gate->queued);
+    TAILQ_INIT(&gate->held_back);
     name->refs++;
     name->gate = gate;
+    core->gates++;
     return gate;
 }
 
@@ -30,6 +32,8 @@ static struct hl_acquire *last_of(const struct hl_gate *gate)
 {
     struct hl_acquire *last = TAILQ_LAST(&gate->line, hl_line);
     if (!last)
+        last = TAILQ_LAST(&gate->held_back, hl_line);
+    if (!last)
         last = TAILQ_LAST(&gate->queued, hl_line);
     return last ? last : TAILQ_LAST(&gate->tries, hl_line);
 }
@@ -37,7 +41,7 @@ static struct hl_acquire *last_of(const struct hl_gate *gate)
 static struct hl_line *line_of(struct hl_gate *gate, const struct hl_acquire *acquire)
 {
     if (acquire->lock->terms->kind->place_each)
-        return &gate->queued;
+        return acquire->is_held_back ? &gate->held_back : &gate->queued;
     return acquire->is_try ? &gate->tries : &gate->line;
 }
 
@@ -155,17 +159,54 @@ static void enter(struct hl_line *line, struct hl_acquire *acquire)
         TAILQ_INSERT_HEAD(line, acquire, line);
 }
 
+/* Of a handle that has a place of its own. */
+static void ask_by_itself(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    if (acquire->is_held_back) {
+        TAILQ_REMOVE(&gate->held_back, acquire, line);
+        acquire->is_held_back = 0;
+        TAILQ_INSERT_TAIL(&gate->queued, acquire, line);
+    }
+    gate->core->waiters->ask(acquire);
+}
+
+/* Of a handle that has a place of its own: it asks, unless this is the first question of an id and too many releases of
+ * this name have no answer. */
+static void ask_or_hold_back(struct hl_acquire *acquire)
+{
+    struct hl_gate *gate = acquire->lock->name->gate;
+    int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
+    int may_ask = !is_first || gate->name->ending <= ENDING_MAX;
+    if (may_ask || HL_PLANTED(ASKS_ON_UNANSWERED)) {
+        ask_by_itself(acquire);
+        return;
+    }
+    if (acquire->is_held_back)
+        return;
+    TAILQ_REMOVE(&gate->queued, acquire, line);
+    acquire->is_held_back = 1;
+    TAILQ_INSERT_TAIL(&gate->held_back, acquire, line);
+}
+
+static void let_ask(struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    while (name->gate && name->ending <= ENDING_MAX && (acquire = TAILQ_FIRST(&name->gate->held_back)) != NULL)
+        ask_by_itself(acquire);
+}
+
 void hl_gate_join(struct hl_gate *gate, struct hl_acquire *acquire)
 {
     struct hl_line *line = line_of(gate, acquire);
     enter(line, acquire);
     gate->waiting += !acquire->is_try;
-    if (line == &gate->tries && hl_known_is_held(gate->name)) {
+    if (line == &gate->tries && hl_known_denies(gate->name)) {
         gate->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
     if (line == &gate->queued) {
-        gate->core->waiters->ask(acquire);
+        ask_or_hold_back(acquire);
         return;
     }
     hl_gate_advance(gate, 0);
@@ -186,6 +227,7 @@ void hl_gate_forget(struct hl_acquire *acquire)
     if (gate->grants)
         LIST_REMOVE(gate, by_grants);
     name->gate = NULL;
+    core->gates--;
     hl_memory_free(&core->host.memory, gate->words);
     hl_memory_free(&core->host.memory, gate);
     hl_name_unref(core, &core->host.memory, name);
@@ -213,7 +255,7 @@ void hl_gate_try_again(struct hl_acquire *acquire)
 {
     struct hl_gate *gate = acquire->lock->name->gate;
     if (acquire->lock->terms->kind->place_each) {
-        gate->core->waiters->ask(acquire);
+        ask_or_hold_back(acquire);
         return;
     }
     if (acquire->is_try)
@@ -228,6 +270,7 @@ void hl_gate_released(struct hl_name *name)
         gate->known = HILOCK_OK;
     if (gate)
         hl_gate_advance(gate, 1);
+    let_ask(name);
 }
 
 unsigned hl_gate_waiting(const struct hl_name *name) { return name->gate ? name->gate->waiting : 0; }
@@ -254,6 +297,7 @@ void hl_gate_has_news(struct hl_gate *gate)
 static void wake(struct hl_acquire *acquire, uint64_t within_us)
 {
     struct hl_host *host = &acquire->lock->name->gate->core->host;
+    acquire->place->is_in_step = 1;
     hl_gate_has_news(acquire->lock->name->gate);
     if (acquire->state == ACQUIRE_SLEEPING)
         hl_hold_wake_at(acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));

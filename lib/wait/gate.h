@@ -6,6 +6,8 @@
  * and stops its head from asking while a release of this client has no answer, or while a sibling holds the name whose
  * release serves the line. Handles of several kinds may stand in one line; each asks with the scripts of its kind. A
  * waiter that polls needs no channel. A try (wait 0) asks beside the line, or gets its answer from what the gate knows.
+ * Handles that have a place each stand beside the line, too. They ask for their first place only while few releases of
+ * this client are unanswered: else a moment in which answers take longer than waits would fill the queue at the store.
  * Invariants: a sleeping waiter has asked after the latest news, and after the unlock channel was on (R7); no code here
  * walks the line, so a waiter costs the same in a line of any length. (Waiters in the store's queue are visited when a
  * new link is up, and a group's member that comes again passes those that began later.) */
@@ -23,7 +25,8 @@ struct hl_gate {
     struct hl_line line;           /* waiters in order of arrival; the last ones, and sometimes the first, got no
                                       WAITING event yet */
     struct hl_line tries;          /* the last ones have not asked yet */
-    struct hl_line queued;         /* each has a place in the queue at the store: the next one first */
+    struct hl_line queued;         /* each has a place of its own in the queue at the store: the next one first */
+    struct hl_line held_back;      /* the same, but they have not asked yet: too many releases have no answer */
     struct hl_grants *grants;      /* NULL: no pushes are wanted, or there was no memory */
     LIST_ENTRY(hl_gate) by_grants; /* in these */
     unsigned waiting;              /* of all but tries */
@@ -33,6 +36,7 @@ struct hl_gate {
     int is_foreign;                /* another program holds, as the latest answer said, and no news came since */
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     unsigned faults;               /* in a row */
+    uint32_t waiters;              /* in the queue at the store, as last heard */
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
     char *words;                   /* TIMED_OUT: the holder; another status: the server's words. NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */
@@ -41,8 +45,8 @@ struct hl_gate {
 
 void hl_gate_advance(struct hl_gate *gate, int wakes); /* the waiter whose turn it is asks; wakes: even if it sleeps */
 
-/* All that have a place at the store ask soon, with pauses because they may be many; not those that asked last at the
- * node `but`. */
+/* All that have a place at the store ask at once, with pauses only because they may be many; not those that asked last
+ * at the node `but`. */
 void hl_gate_wake_places(struct hl_gate *gate, unsigned waiting, const struct hl_node *but);
 
 struct hl_gate *hl_gate_of(struct hl_core *core, struct hl_name *name); /* a new one must be joined. NULL: no memory */

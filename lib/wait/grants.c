@@ -5,6 +5,7 @@
 #include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
+#include "node/clock.h"
 #include "node/handshake.h"
 #include "wait/gate.h"
 #include "wait/place.h"
@@ -21,7 +22,6 @@ struct hl_grants {
     int is_refused;
     unsigned slot;                  /* where there are none: the master */
     char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
-    char said[HL_FAIR_CHANNEL_MAX]; /* the channel, as heartbeats name it */
     uint64_t undone_since_us; /* of unknown grants only so many are released a second: the rest lapse */
     unsigned undone;
 };
@@ -57,8 +57,20 @@ static struct hl_node *node_of(const struct hl_grants *grants)
     return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), grants->slot});
 }
 
+/* A wait of that id ended a moment ago, and its release is under way: that ends the grant. */
+static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t id)
+{
+    const struct hl_hold *hold;
+    if (!name->ending)
+        return 0;
+    TAILQ_FOREACH_REVERSE(hold, &core->live, hl_holds, live)
+        if (hold->id == id && hold->name == name && hold->is_awaited)
+            return 1;
+    return 0;
+}
+
 /* No wait has its id. If a heartbeat was faster and found it, it is held already, and the push is no news. Without
- * memory it lapses. */
+ * memory it lapses. Else this client was too slow, so its other places may be gone: they ask. */
 static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
 {
     struct hl_core *core = grants->core;
@@ -76,9 +88,11 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     some.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : grants->slot);
     if (!some.name)
         return;
-    is_held = some.name->hold && some.name->hold->id == push->id;
-    if (!is_held && hl_ending_of(core, &some, push->id, END_QUIET))
+    is_held = (some.name->hold && some.name->hold->id == push->id) || is_ending(core, some.name, push->id);
+    if (!is_held && hl_ending_of(core, &some, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = some.name->bytes});
+    if (!is_held && some.name->gate)
+        hl_gate_wake_places(some.name->gate, some.name->gate->waiting, NULL);
     hl_name_unref(core, &core->host.memory, some.name);
 }
 
@@ -92,17 +106,27 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
     return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
 }
 
+/* A message to ask names a waiter that may have gone meanwhile: the others of that name ask all the same. */
 static void on_push(struct hl_grants *grants, const struct hl_reply *message)
 {
-    const struct hl_push push = hl_queued_heard(message, grants->core->uuid);
+    struct hl_core *core = grants->core;
+    const struct hl_push push = hl_queued_heard(message, core->uuid);
     struct hl_queue_place *place;
-    LIST_FOREACH(place, places_of(grants->core, push.id), by_id)
+    struct hl_name *name;
+    LIST_FOREACH(place, places_of(core, push.id), by_id)
         if (place->acquire->hold->id == push.id)
             break;
-    if (push.what == HL_PUSH_GRANT && !(place && is_of(place, &push)))
+    if (push.server_us)
+        hl_clock_raise(grants->node, push.server_us);
+    if (place && (push.what == HL_PUSH_ASK || is_of(place, &push)))
+        core->waiters->pushed(place, grants->node, &push);
+    else if (push.what == HL_PUSH_GRANT)
         on_unknown(grants, &push);
-    else if (place)
-        grants->core->waiters->pushed(place, grants->node, &push);
+    else if (push.what == HL_PUSH_ASK && !push.pause_us) {
+        name = hl_name_find(core, push.name, push.name_length, core->route->ops->is_spread ? 0 : grants->slot);
+        if (name && name->gate)
+            hl_gate_wake_places(name->gate, name->gate->waiting, NULL);
+    }
 }
 
 static void wake_all(struct hl_grants *grants)
@@ -138,19 +162,20 @@ static void locate(struct hl_grants *grants)
     grants->channel = NULL;
     grants->is_refused = 0;
     grants->node = node_of(grants);
-    hl_queued_channel(grants->said, grants->core->uuid, grants->tag, grants->node->subscription.is_sharded);
 }
 
 static void listen(struct hl_grants *grants)
 {
     struct hl_subscription *subscription;
-    const char *channel;
+    char said[HL_GRANT_CHANNEL_MAX];
+    const char *channel = said;
     locate(grants);
     subscription = &grants->node->subscription;
     hl_subscription_start(subscription); /* it may have rested */
     if (grants->channel)
         return;
-    channel = grants->said + (*grants->said == '!');
+    hl_queued_channel(said, grants->core->uuid, grants->tag, subscription->is_sharded);
+    channel += *said == '!';
     grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
     if (!grants->channel)
         return;
@@ -219,16 +244,18 @@ void hl_grants_leave(struct hl_queue_place *place)
     place->is_found = 0;
 }
 
-/* Without a place yet it only names the channel: a free name needs no grant. */
-const char *hl_grants_channel(const struct hl_queue_place *place)
+/* Without a ticket yet it only says where it would listen: a free name needs no grant. */
+enum hl_entry_channel hl_grants_listen(const struct hl_queue_place *place)
 {
     struct hl_grants *grants = place->acquire->lock->name->gate->grants;
     if (!place->is_found)
-        return "";
+        return ENTRY_POLLS;
     locate(grants);
     if (place->ticket)
         listen(grants);
-    return grants->is_refused || (place->ticket && !grants->channel) ? "" : grants->said;
+    if (grants->is_refused || (place->ticket && !grants->channel))
+        return ENTRY_POLLS;
+    return grants->node->subscription.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
 }
 
 void hl_grants_follow(struct hl_core *core)

@@ -22,8 +22,8 @@ void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock); /* a 
 void hl_grants_join(struct hl_core *core, struct hl_queue_place *place); /* pushes find it, if there is memory */
 /* place NULL: nothing */
 void hl_grants_leave(struct hl_queue_place *place); /* no longer: before its hold goes, or gets another id */
-/* The channel that heartbeats name; one with a ticket listens there. "": no push finds it, poll */
-const char *hl_grants_channel(const struct hl_queue_place *place);
+/* A place with a ticket listens from here on. How its questions name the channel; ENTRY_POLLS: no push finds it */
+enum hl_entry_channel hl_grants_listen(const struct hl_queue_place *place);
 void hl_grants_follow(struct hl_core *core); /* slots have moved: listens at their new nodes */
 void hl_grants_done(struct hl_core *core); /* the nodes end, and there are no waiters */
 

@@ -26,6 +26,7 @@ void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *
         words = hl_hold_server_words(gate->core, said->quote, said->quote_length);
     else if (said) {
         hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
+        gate->waiters = acquire->place ? said->waiters : gate->waiters;
         gate->left_until_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
     }
     if (said && !is_fault && acquire->place) {
@@ -42,6 +43,12 @@ int hl_known_is_held(const struct hl_name *name)
 {
     const struct hl_gate *gate = name->gate;
     return name->hold || (gate && gate->known == HILOCK_TIMED_OUT && gate->waiting);
+}
+
+int hl_known_denies(const struct hl_name *name)
+{
+    const struct hl_gate *gate = name->gate;
+    return name->hold || (hl_known_is_held(name) && gate->left_until_us > hl_now_us(&gate->core->host));
 }
 
 hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire)
@@ -160,6 +167,9 @@ struct hl_last_words *hl_known_last_words(struct hl_core *core, const struct hl_
         result.holder_remaining_ms = known.holder_remaining_ms;
     } else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
+    else if (status == HILOCK_QUEUE_FULL)
+        hl_text_set(&text, "%u wait for \"%s\" at the store, and queue_max is %u: shed load, or raise queue_max",
+                    name->gate->waiters, hl_name_quoted(name).bytes, core->limits.queue_max);
     else if (status == HILOCK_NO_MEMORY)
         hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))

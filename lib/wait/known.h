@@ -12,6 +12,8 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
 /* the same of one that polls: a part is random, so that pollers do not come in step */
 uint64_t hl_known_poll_us(struct hl_core *core, const struct hl_terms *terms);
 int hl_known_is_held(const struct hl_name *name);
+int hl_known_denies(const struct hl_name *name); /* held, and not beyond the end of the lease that was heard: a try need
+                                                    not ask */
 
 /* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
 hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acquire);

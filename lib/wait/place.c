@@ -7,12 +7,19 @@
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
+#include "node/clock.h"
 #include "wait/gate.h"
 #include "wait/grants.h"
 #include "wait/known.h"
 
-enum { STEP_US = 10000, NEAR_MAX = 8, CLOCK_US = 2000 };
+enum { STEP_US = 10000, NEAR_MAX = 8 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 4 };
+/* A first place promises a heartbeat within PROMISE_MIN for so many names that this client waits for; then in
+ * proportion, so that many names cost no more requests. */
+enum { PROMISE_NAMES = HL_PROMISE_MIN_MS / 10, SECOND_LOOK_US = 3000000 };
+/* The end of a lease, not of a window: then every waiter looks, spread over so long. */
+enum { LEASE_MIN_MS = 700, SPREAD_MIN_US = 80000, SPREAD_STEP_US = 50 };
+enum { POLL_STEP_MIN_US = 5000 };
 
 /* Where there is no queue for it. */
 static int is_guest(const struct hl_acquire *acquire)
@@ -38,6 +45,12 @@ int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response 
     hl_handshake_lack_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
     return 1;
+}
+
+int hl_place_is_refused(const struct hl_acquire *acquire, const struct hl_response *said)
+{
+    const struct hl_core *core = acquire->lock->terms->cell->core;
+    return acquire->place && !acquire->is_try && !said->position && said->waiters >= core->limits.queue_max;
 }
 
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire)
@@ -78,28 +91,98 @@ void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
+    struct hl_hold *hold = place->acquire->hold;
     hl_grants_leave(place);
-    place->acquire->hold->id = hl_asking_id(place->acquire->lock);
-    place->ticket = 0;
+    hold->id = hl_asking_id(place->acquire->lock);
+    hold->entry = (struct hl_entry_words){.channel = ENTRY_NONE};
+    place->ticket = place->first_us = 0;
+    place->number = place->position = place->pace_us = 0;
+    place->has_drawn = 0;
+    place->is_in_step = 1;
+    memset(place->sent_us, 0, sizeof place->sent_us);
     place->behind = NULL;
     if (!place->acquire->lock->terms->is_polling)
         hl_grants_join(core, place);
 }
 
-/* ---- heartbeats ---- */
+/* ---- questions ---- */
 
 /* Among all who wait for a name a multi is as old as its acquire: else the younger ones at each of its names go first,
- * while it keeps the names before. Only that server's clock can say so. If an earlier request has no answer, it may be
- * in the queue already. */
+ * while it keeps the names before. Only that server's clock can say so. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
 {
     const struct hl_attempt *attempt = place->acquire->lock->attempt;
     uint64_t age = attempt && attempt->node == place->node ? attempt->ticket : 0;
-    uint64_t none = place->number > 1 ? HL_TICKET_UNKNOWN : 0, has = place->ticket ? place->ticket : age;
-    return has && !HL_PLANTED(FAIR_TAIL) ? has : none;
+    uint64_t has = place->ticket ? place->ticket : age;
+    return HL_PLANTED(FAIR_TAIL) ? 0 : has;
 }
 
-/* A heartbeat that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
+/* How long a grant stands that is pushed to a waiter: long enough for a loop that is late, and for the way to the
+ * server and back; so much shorter than the lease that a renewal shows (lapsed.lua). */
+static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *terms, const struct hl_node *node)
+{
+    uint64_t span_ms = 4 * (hl_host_lateness_us(&core->host) + node->usual_us) / 1000;
+    if (HL_PLANTED(WINDOW_OF_THREE_S))
+        span_ms = HL_WINDOW_MAX_MS;
+    uint32_t most_ms = terms->lease_ms > 200 ? terms->lease_ms - 100 : terms->lease_ms / 2;
+    span_ms = span_ms < HL_WINDOW_MIN_MS ? HL_WINDOW_MIN_MS : span_ms > HL_WINDOW_MAX_MS ? HL_WINDOW_MAX_MS : span_ms;
+    return span_ms < most_ms ? (uint32_t)span_ms : most_ms;
+}
+
+/* The first place asks often, because nobody in front of it would notice that it is dead. */
+static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_place *place)
+{
+    const struct hl_gate *gate = place->acquire->lock->name->gate;
+    int is_first = place->position ? place->position == 1 : gate->waiters == 0;
+    uint32_t span_ms = core->gates <= PROMISE_NAMES ? HL_PROMISE_MIN_MS : core->gates < HL_PROMISE_MAX_MS / 10
+                                                    ? 10 * core->gates : HL_PROMISE_MAX_MS;
+    return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
+}
+
+/* By the server's clock, in whole seconds: the promise is kept until the end of that one. */
+static uint64_t due_s(const struct hl_node *node, uint32_t promise)
+{
+    uint64_t server_us = hl_clock_server_us(node);
+    if (HL_PLANTED(PROMISE_TOO_SHORT))
+        promise /= 4;
+    return server_us ? (server_us + (uint64_t)promise * 1000) / 1000000 : HL_DUE_NEVER_S;
+}
+
+static enum hl_listening listening_of(const struct hl_queue_place *place, enum hl_entry_channel channel)
+{
+    if (channel != ENTRY_POLLS)
+        return HL_LISTENS;
+    return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
+}
+
+/* Whoever brings a ticket says a heartbeat, too: else its age would count as the time at which it asked. And as long as
+ * no heartbeat was answered over this link, each question has one, which shows a right that is missing. */
+static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
+                      struct hl_params *params)
+{
+    const struct hl_core *core = hl_hold_core(hold);
+    enum hl_entry_channel channel = hl_grants_listen(place);
+    uint64_t due;
+    place->promise_ms = promise_ms(core, place);
+    due = due_s(node, place->promise_ms);
+    params->ticket = ticket_of(place);
+    if (hold->entry.channel == ENTRY_NONE || HL_PLANTED(PLACE_TEXT_ANEW)) {
+        hold->entry = (struct hl_entry_words){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
+                                        .window_ms = (uint16_t)window_ms(core, hold->terms, node),
+                                        .channel = (uint8_t)channel};
+        place->has_drawn = place->number == 1 && !params->ticket;
+    }
+    params->entry = hl_hold_entry(hold);
+    if (place->number == 1 && !params->ticket && node->has_heartbeats)
+        return;
+    params->heartbeat = (struct hl_heartbeat){.number = place->number, .due_s = due,
+                                              .window_ms = window_ms(core, hold->terms, node),
+                                              .listening = listening_of(place, channel)};
+    if (channel != ENTRY_POLLS)
+        hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
+}
+
+/* A question that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
 void hl_place_say(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
@@ -110,8 +193,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
         hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes});
     }
-    params->channel = acquire && !place && is_guest(acquire) ? NULL : "";
-    params->is_try = 1;
+    params->is_guest = acquire && !place && is_guest(acquire);
     if (!place)
         return;
     place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
@@ -119,32 +201,47 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     if (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = node;
-    place->sent_us[place->number % HL_FAIR_SENDS] = hold->request.sent_us;
-    params->number = place->number;
-    params->ticket = ticket_of(place);
-    params->is_try = acquire->is_try;
-    params->channel = hl_grants_channel(place);
+    place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
+    if (!acquire->is_try)
+        say_place(hold, place, node, params);
+}
+
+/* How fast the queue moves, for one that polls. */
+static void see_pace(struct hl_queue_place *place, uint32_t position)
+{
+    uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
+    uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
+    uint64_t moved = place->position > position ? place->position - position : 1;
+    uint64_t pace_us = before_us ? (sent_us - before_us) / moved : 0;
+    place->pace_us = pace_us < UINT32_MAX ? (uint32_t)pace_us : UINT32_MAX;
+    if (!place->is_polling || position != 1)
+        place->first_us = 0;
+    else if (!place->first_us)
+        place->first_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
 }
 
 void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
 {
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
+    place->waiters = said->waiters;
+    if (!said->position) /* a try; or it got no place */
+        return;
     place->ticket = said->ticket;
-    place->acquire->hold->token = said->ticket;
+    place->node->has_heartbeats = 1;
     if (attempt && !attempt->id_last && !attempt->ticket) {
         attempt->ticket = place->ticket;
         attempt->node = place->node;
     }
     if (lock->terms->kind->place_each)
         hl_gate_move(place->acquire, said->position <= 1);
-    place->is_polling = !*hl_grants_channel(place); /* from here on it listens */
+    place->is_polling = hl_grants_listen(place) == ENTRY_POLLS; /* from here on it listens */
+    see_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
                                          .waiters = said->waiters});
     place->position = said->position;
-    place->waiters = said->waiters;
     place->hands_over = said->hands_over != 0;
     if (place->hands_over)
         place->looks = 0;
@@ -155,31 +252,73 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
 }
 
 /* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
-static uint64_t look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
+uint64_t hl_place_look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
 
-/* The head finds a dead holder when the lease ends, the next one finds a dead head a little later, and each finds a
- * lost push within a window for each place. Behind another program the head looks more often: the release of Redisson's
- * fair lock wakes only the first of its own queue. */
+/* Until the heartbeat that was promised: shortly before the promise is over, or any time before for one of many that
+ * asked together. Counted from the send of the question that promised: a process that stood still before it read the
+ * answer would else sleep on though its place is gone. */
+static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *place)
+{
+    uint64_t tenth_us = (uint64_t)place->promise_ms * 100;
+    int is_wide = place->is_in_step && core->gates > PROMISE_NAMES;
+    uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
+                             : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
+    uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host)
+                                                       : place->sent_us[place->number % HL_PLACE_SENDS];
+    return hl_left_us(from_us + at_us, hl_now_us(&core->host));
+}
+
+/* A poller that is not first sleeps for half of the time until it is first, at the pace that it has seen; it asks the
+ * less often the further behind it stands. The first one looks in short steps, so that it is ready whenever the name is
+ * free: it idles the name for a sixteenth of its wait at most. */
+static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
+{
+    uint64_t usual_us = hl_known_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
+    if (!place->first_us) {
+        step_us = place->pace_us * position / 2;
+        step_us = step_us < usual_us * position ? step_us : usual_us * position;
+        return step_us > usual_us ? step_us : usual_us;
+    }
+    step_us = (hl_now_us(&core->host) - place->first_us) / 16;
+    step_us = step_us < POLL_STEP_MIN_US ? POLL_STEP_MIN_US : step_us;
+    return step_us < usual_us ? step_us : usual_us;
+}
+
+/* The end of the holder's lease: if that holder is dead, all who wait look, the nearest ones first. The end of a window
+ * is the business of the client that made the grant. */
+static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
+{
+    uint64_t ends_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;
+    if (said->has_no_ttl)
+        return UINT64_MAX;
+    if (at <= NEAR_MAX)
+        return ends_us + STEP_US * (at - 1);
+    spread_us = spread_us < SPREAD_MIN_US ? SPREAD_MIN_US : spread_us;
+    return said->left_ms > LEASE_MIN_MS ? ends_us + hl_random_below(&core->host.random, spread_us) : UINT64_MAX;
+}
+
+/* Behind another program the first place looks more often: the release of Redisson's fair lock wakes only the first of
+ * its own queue. The second one looks, in case the first is dead. */
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
-    uint64_t at = place->position ? place->position : 1, ends_us = said->left_ms * 1000 + 1000 + STEP_US * (at - 1);
-    uint64_t sleep_us = HL_FAIR_ALIVE_MS * 1000 / 3, window_us = HL_FAIR_WINDOW_MS * 1000 * at, sooner_us = UINT64_MAX;
+    uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
+    uint64_t ends_us = lease_end_us(core, said, at);
     int is_unheard = !place->hands_over && core->silent_until_us > hl_now_us(&core->host);
     if (HL_PLANTED(FAIR_HEIR_TRUSTED))
         is_unheard = 0;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
-    sleep_us = window_us < sleep_us ? window_us : sleep_us;
-    if (at <= NEAR_MAX && !said->has_no_ttl && ends_us < sleep_us)
-        sleep_us = ends_us;
     if (place->is_polling)
-        sooner_us = hl_known_poll_us(core, place->acquire->lock->terms) * at;
+        sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= KEPT_MS && !said->has_no_ttl)
-        sooner_us = look_us(core);
+        sooner_us = hl_place_look_us(core);
     else if (at == 1 && is_unheard) {
         sooner_us = (uint64_t)SILENT_LOOK_US << place->looks;
         place->looks = (uint8_t)(place->looks + (place->looks < SILENT_LOOKS_MAX));
-    }
+    } else if (at == 2 && !place->hands_over)
+        sooner_us = SECOND_LOOK_US;
+    place->is_in_step = 0;
+    sleep_us = ends_us < sleep_us ? ends_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
@@ -213,7 +352,7 @@ struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_
 {
     struct hl_hold *next = hl_place_next(hold);
     struct hl_acquire *acquire = next ? next->lock->acquire : NULL;
-    int was_alone = reply && reply->type == HL_REPLY_INTEGER;
+    int was_alone = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
     struct hl_reply said;
     if (!next)
         return NULL;
@@ -238,92 +377,4 @@ void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply)
     next->haunted_until_us = 0;
     if (hl_queued_next(reply, &said))
         next->request.ops->done(&next->request, &(struct hl_answer){&said, 1});
-}
-
-/* ---- pushes ---- */
-
-/* When belief in this grant ends; 0: do not believe it. */
-static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
-{
-    uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
-    uint64_t sent_us = place->sent_us[number % HL_FAIR_SENDS], elapsed_us = now_us - sent_us;
-    int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
-    if (!number || number > place->number || place->number - number >= HL_FAIR_SENDS || is_elsewhere)
-        return 0;
-    if (sent_us <= hl_node_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
-        return 0;
-    /* the server's clock has stepped */
-    if (push->since_us > elapsed_us + elapsed_us / 100 + CLOCK_US && !HL_PLANTED(FAIR_STEP_BELIEVED))
-        return 0;
-    if (HL_PLANTED(FAIR_FROM_ARRIVAL))
-        return hl_lease_deadline_us(now_us, push->lease_us);
-    if (HL_PLANTED(FAIR_DRIFT_OF_LEASE))
-        return sent_us + push->since_us + push->lease_us - hl_lease_drift_us(push->lease_us);
-    return hl_lease_deadline_us(sent_us, push->since_us + push->lease_us);
-}
-
-/* Enough must be left for this lock; a fixed lease must be whole. Where replicas must confirm a grant, the releasing
- * client wrote it, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes the lease. */
-static void on_grant(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
-{
-    struct hl_acquire *acquire = place->acquire;
-    struct hl_hold *hold = acquire->hold;
-    const struct hl_terms *terms = acquire->lock->terms;
-    struct hl_core *core = terms->cell->core;
-    uint64_t least_us = hl_terms_least_us(terms, hl_terms_window_ms(terms)), deadline_us = 0;
-    int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED);
-    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
-        hold->state != HOLD_ASKING)
-        return;
-    if (terms->is_renewed && !must_confirm && !hl_node_guard_left_us(node))
-        deadline_us = deadline_of(place, node, push);
-    hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
-    if (!deadline_us || hl_left_us(deadline_us, hl_now_us(node->host)) < least_us) {
-        hl_gate_has_news(acquire->lock->name->gate);
-        hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
-        if (acquire->state == ACQUIRE_SLEEPING)
-            core->waiters->ask(acquire);
-        return;
-    }
-    (void)hl_node_withdraw(&hold->request);
-    hold->kept = KEPT_OURS;
-    hold->token = push->token;
-    hold->deadline_us = deadline_us;
-    hold->is_windowed = 1;
-    core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
-}
-
-/* A pause means that the name is left for a moment to other programs, which were notified first; else it is free, and
- * we are first. */
-void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
-{
-    struct hl_core *core = place->acquire->lock->terms->cell->core;
-    switch (push->what) {
-    case HL_PUSH_NONSENSE: break;
-    case HL_PUSH_GRANT:
-        if (!HL_PLANTED(PUSH_IGNORED))
-            on_grant(place, node, push);
-        break;
-    case HL_PUSH_YIELD:
-        if (place->acquire->state == ACQUIRE_SLEEPING)
-            hl_hold_wake_at(place->acquire->hold, hl_now_us(&core->host) + (push->pause_us ? look_us(core) : 0));
-        else
-            hl_gate_has_news(place->acquire->lock->name->gate);
-        break;
-    }
-}
-
-void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer)
-{
-    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
-                                                  : (struct hl_response){.result = HL_FAULT};
-    int is_other = said.token != hold->token && !HL_PLANTED(FAIR_RETAKEN_BELIEVED);
-    int is_taken = said.result == HL_YES && is_other;
-    int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
-    if (!answer->reply && answer->was_sent)
-        hl_ending_may_run(hold);
-    if (is_taken || is_old_no)
-        hl_watchdog_end(hold, HILOCK_REASON_TAKEN); /* under a token never reported: released with the report */
-    else
-        hl_watchdog_crossed(hold, said.result == HL_YES);
 }

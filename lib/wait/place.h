@@ -5,15 +5,15 @@
  * acquire (lock/acquire.h):
  *   ASKING    a heartbeat is under way: the very request that took the place, repeated. It answers the place, or
  *             "granted".
- *   SLEEPING  until the next heartbeat, or until a grant is pushed (grants.h).
+ *   SLEEPING  until the next heartbeat, or until a grant is pushed (push.h).
  *
- *   push --usable--> GRANTED, for a window: the watchdog makes it a lease
- *     `--not usable, or too little for this lock--> heartbeat at once, which answers {granted} with the whole lease
+ * Its place at the store is a text that is written once for an id (hold->entry), and never changes: so every request
+ * can name it, also one that ends it. Each question promises when the next one comes. A waiter that breaks its promise,
+ * or lets a grant lapse, loses its place and its turn, not its ticket: it brings the ticket along and stands where it
+ * stood.
  *
- * Invariants. The deadline of a pushed grant counts from the send of the heartbeat that it names, plus the time that
- * the server measured since, with a margin on both (R1): never from the arrival of the push. A push is believed only if
- * that heartbeat went over links that are still up, to the node that pushed; otherwise a heartbeat must confirm it.
- * Numbers of heartbeats are never used twice. The answer to a heartbeat that ran before the grant never ends the hold.
+ * Invariants: numbers of questions are never used twice with an id; the next heartbeat leaves before the promise is
+ * over, counted from the send of the question that promised.
  *
  * A release also asks for the next handle. While handles of a client stand in line for a name, the command that ends
  * their hold also asks for the first of them, under an id of its own (R2): it puts that handle into the queue at the
@@ -36,27 +36,35 @@
 
 /* At most one is pending, and a link ends with a heartbeat that gets no answer: over the present links a grant names
  * the latest or the one before. */
-enum { HL_FAIR_SENDS = 2 };
+enum { HL_PLACE_SENDS = 2 };
 
 struct hl_queue_place {
     struct hl_acquire *acquire;
     LIST_ENTRY(hl_queue_place) by_id; /* in core->places, while a push is to find it */
     uint64_t ticket;                 /* 0: none yet */
-    uint64_t sent_us[HL_FAIR_SENDS]; /* of the latest ones, at number % HL_FAIR_SENDS */
-    struct hl_node *node;            /* of the latest heartbeat */
+    uint64_t sent_us[HL_PLACE_SENDS]; /* of the latest questions, at number % HL_PLACE_SENDS */
+    uint64_t first_us;               /* since when it polls at the first place; 0: it does not */
+    struct hl_node *node;            /* of the latest question */
     const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none */
     uint32_t position, waiters;
-    uint32_t number;                 /* of the latest heartbeat */
+    uint32_t number;                 /* of the latest question with this id, from 1 on */
+    uint32_t pace_us;                /* how long the queue took for one place, as last seen; 0: unseen */
+    uint16_t promise_ms;             /* of the latest question: the next one leaves before */
     uint8_t is_found;                /* by pushes: it is in core->places */
     uint8_t is_polling;              /* no push finds it */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
+    uint8_t is_in_step;              /* it asked together with many others: its next heartbeat is spread widely */
+    uint8_t has_drawn;               /* its id drew its ticket with the first question: the ticket is the server's time
+                                        then */
 };
 
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
 int hl_place_take(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
 /* 1: the user has no rights to the queue: from now on it polls */
 int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said);
+/* 1: it asked for a place and got none, because the queue is full */
+int hl_place_is_refused(const struct hl_acquire *acquire, const struct hl_response *said);
 /* it ends, and leaves its place and request to the next in line, if it can */
 void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next);
 void hl_place_free(struct hl_core *core, struct hl_acquire *acquire); /* with the acquire */
@@ -75,8 +83,6 @@ struct hl_hold *hl_place_next(const struct hl_hold *hold); /* the hold that goes
 struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_reply *reply);
 void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply);
 
-/* a push: granted, or left to others for a moment */
-void hl_place_pushed(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-void hl_place_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: of a heartbeat before the push */
+uint64_t hl_place_look_us(struct hl_core *core); /* how soon to look at a name that is left to other programs */
 
 #endif

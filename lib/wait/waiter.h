@@ -12,7 +12,7 @@ struct hl_queue_place;
 enum hl_acquire_state { /* STARVED: its turn has come, and there was no memory for its hold (gate.c) */
     ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
 };
-enum { REPORT_WAITING = 1, REPORT_RESULT = 2 }; /* its reports */
+enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* its reports */
 
 struct hl_acquire {
     struct hl_notice notice;        /* the bits above */
@@ -31,6 +31,7 @@ struct hl_acquire {
     uint8_t state;
     int8_t status;                  /* DECIDED: hilock_status */
     uint8_t is_try;
+    uint8_t is_held_back;           /* IN_LINE: too many releases of its name have no answer (gate.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 

@@ -1,53 +1,105 @@
--- choose: sets `first` to the waiter that is next, or leaves it nil:
--- {holder, channel, window_ms, reserved, its member, command that publishes to it}.
--- The first ready waiter by ticket. If none of 64 is ready: `me`, if I ask for the first time; else the first of them
--- that is alive, whose next heartbeat finds the grant. A waiter that is skipped keeps its place. The dead go into
--- `gone`.
--- with_me: I am a waiter, and ready. has_more: too many are dead; the rest comes next time. has_star: the queue has a
--- `*`.
--- others: how many listen to c_channel, from the same question as the waiter's readiness; 0 for a user who may not ask.
--- It reads the first waiter before it fetches a batch, because that waiter is usually the one. By pcall: a key of
--- another type counts as an empty queue. A member's long words are found by plain spaces: a pattern walks over each of
--- their letters.
+-- choose: the walk along the queue. It sets `first` to the waiter that is next, or leaves it nil:
+-- {holder, channel, span_ms, reserved, its place, command that publishes to it, the most that may hold the name with
+-- it, room for its token, number and time of its heartbeat, its holder if it has a record}. The most is nil for one
+-- that wants the name for itself. Else it shares, and `chosen` is the list of all that get their share now, `first`
+-- being the first of them: those that come one after the other, up to the one that does not fit. head: the first that
+-- is ready, whether it fits or not.
+-- Who is not ready goes into `gone`, and its record, if it has one, into `heard`: its promised heartbeat is overdue
+-- (text beside text, in seconds of the server); or it is of the client whose grant has lapsed, and has not asked since
+-- (lapsed: client -> when it was granted); or the server says that nobody listens on its channel. Its
+-- ticket is for life: it brings it along when it lives. `removed` counts them: 1 for each that nobody listens for, 1000
+-- for each that is overdue, 1000000 for each whose grant lapsed. Who goes although it may listen is put into `late`,
+-- one for each channel, to be told. Who cannot be asked for listeners is ready. A poller is ready while it looks in
+-- short steps, because it is first (`~`); otherwise (`-`) it is passed over, and keeps its place. So does what cannot
+-- be read.
+-- left: -2 the name is free. held: how many hold it now, and with those chosen afterwards; 1e9: nobody fits. is_shut:
+-- nobody behind those chosen may have it now. with_me: I am a waiter, and ready; takes: I am among the chosen. is_cut:
+-- 64 were looked at, and the walk is not over; has_more: and some of them go, so the next step sees others. has_star:
+-- the queue has a `*`. others: how many listen to c_channel, from the same question as a waiter's readiness; nil: not
+-- asked. It reads the first place alone, because that one is usually it; then seven more, then the others. By pcall: a
+-- key of another type counts as an empty queue. A channel is asked for once.
 do
-  local from, to, deaf = '0', '0', nil
+  local from, to, asked, last_channel, before = '0', '0', nil, nil, #gone
   repeat
-    local batch = pcall('ZRANGE', queue, from, to)
+    local batch, records = pcall('ZRANGE', queue, from, to), nil
+    if to ~= '0' and #batch > 0 then
+      local ids = {}
+      for i = 1, #batch do ids[i] = string.match(batch[i], '^%S+') or '' end
+      records = pcall('HMGET', places, unpack(ids))
+    end
     for i = 1, #batch do
-      local member = batch[i]
-      local id_end = string.find(member, ' ', 2, true)
-      local channel_end = id_end and string.find(member, ' ', id_end + 2, true)
-      local id, window_ms, block, asked_us
-      if channel_end then
-        window_ms, block, asked_us = string.match(member, '^(%d+) (%d+) %d+ (%d+)$', channel_end + 1)
-        id = asked_us and string.sub(member, 1, id_end - 1)
-      end
-      if member == '*' then
+      local member, waiter = batch[i], nil
+      -- include record.lua
+      if id == me then
+        if with_me then waiter = {me, '-', ARGV[2], 0, member, nil, most and most + 0} end
+      elseif id then
+        local number, asked_us, record = '1', '0', nil
+        if records then record = records[i] else record = pcall('HGET', places, id) end
+        if type(record) == 'string' then
+          asked_us, number, due, channel, window_ms = string.match(record, '^1 (%d+) (%d+) (%d+) (%S+) (%d+)')
+        end
+        if window_ms then
+          local kind, publish, count, listens, weight = string.byte(channel), 'PUBLISH', 'NUMSUB', 1, nil
+          local is_poller = kind == 45 or kind == 126
+          if kind == 33 then channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB' end
+          -- a record that may not be read is not a record that is missing: such a place is not overdue
+          local is_unread = type(record) == 'table' or records and records.err
+          if not is_unread and time[1] > due then
+            weight = 1000
+          elseif lapsed and (asked_us == '0' and pcall('ZSCORE', queue, member) or asked_us) + 0 <=
+            (lapsed[string.sub(id, 1, 36)] or 0) then
+            weight = 1000000
+          elseif not is_poller then
+            listens = asked and asked[channel]
+            if not listens then
+              local counts = pcall('PUBSUB', count, channel, c_channel)
+              listens = counts[2] or 1
+              if count == numsub then others = counts[4] or 0 end
+              if records or limit ~= '1' then
+                asked = asked or {}
+                asked[channel] = listens
+              end
+            end
+            weight = listens == 0 and 1 or nil
+          end
+          if weight then
+            -- the count is this server's alone: a channel that is not sharded may have its listener at another node
+            if not (listens == 0 and kind == 33 or is_poller or channel == last_channel) and #late < 8 then
+              late[#late + 1], last_channel = {publish, channel, id}, channel
+            end
+            removed = removed + weight
+            gone[#gone + 1] = member
+            if record then heard[#heard + 1] = id end
+          elseif not is_poller or kind == 126 and now_us - asked_us < 150000 then
+            waiter = {id, is_poller and '-' or channel, window_ms, block, member, publish,
+              limit ~= '1' and limit + 0 or nil, nil, number, asked_us, record and id or nil}
+          end
+        end
+      elseif member == '*' then
         has_star = true
-      elseif id == me then
-        if with_me then
-          first = {me, nil, nil, nil, member}
-          break
+      end
+      if waiter then
+        local most_there = waiter[7]
+        head = head or waiter
+        if held >= (most_there or 1) then
+          is_shut = true
+        elseif not most_there then
+          first, is_shut = waiter, true
+        else
+          first, chosen, held = first or waiter, chosen or {}, held + 1
+          chosen[#chosen + 1], takes = waiter, takes or id == me
         end
-      elseif not id or now_us > asked_us + 30000000 then
-        gone[#gone + 1] = member
-      else
-        local channel, publish, count = string.sub(member, id_end + 1, channel_end - 1), 'PUBLISH', numsub
-        if string.byte(channel) == 33 then
-          channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB'
-        end
-        local counts = pcall('PUBSUB', count, channel, c_channel)
-        local waiter = {id, channel, window_ms, block, member, publish}
-        others = counts[4] or 0
-        if channel == '-' or (counts[2] or 0) > 0 then
-          first = waiter
-          break
-        end
-        deaf = deaf or waiter
+        if is_shut then break end
       end
     end
-    if #batch == 0 or to ~= '0' then first = first or (deaf and with_me and not mine and {me}) or deaf end
-    has_more = not first and #gone > 1000
-    from, to = to + 1, to == '0' and 63 or to + 64
-  until first or has_more or #batch == 0
+    is_cut = not is_shut and to == '63' and #batch == 56
+    has_more = is_cut and #gone > before
+    if to == '0' and #batch == 1 then
+      from, to = '1', '7'
+    elseif to == '7' and #batch == 7 then
+      from, to = '8', '63'
+    else
+      to = nil
+    end
+  until is_shut or not to
 end

@@ -1,15 +1,37 @@
--- grant: `first` holds the name for its window, within which it has to renew. The write comes before the message: a
--- server that refuses the write (a replica, no memory) sends no message, and is_granted stays false. A grant ends the
--- time in which a free name is left to others. The stamps are the server's own: the member has that of the heartbeat.
-local is_granted, id, span_ms = false, first[1], first[3]
--- include hold.lua
+-- grant: `first` holds the name for its window, within which it has to renew; or all of `chosen` do. The write comes
+-- before the messages: a server that refuses the write (a replica, no memory) sends no message, and is_granted stays
+-- false. A grant ends the time in which a free name is left to others. The stamps are the server's own. If the walk
+-- could go on, the next place is told to ask.
+local is_granted = false
+if chosen then
+  -- include share.lua
+else
+  local id, span_ms = first[1], first[3]
+  -- include hold.lua
+end
 if not refused then
   is_granted = true
-  gone[#gone + 1] = first[5]
+  for i = 1, chosen and #chosen or 1 do
+    local waiter = chosen and chosen[i] or first
+    gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]
+  end
   if has_star then gone[#gone + 1] = '*' end
-  if #gone > 0 then call('ZREM', queue, unpack(gone)) end
-  if first[2] ~= '-' then
-    pcall(first[6], first[2],
-      'G ' .. first[5] .. ' ' .. token .. ' ' .. time[1] .. ' ' .. time[2] .. ' ' .. name)
+  local member = chosen and is_cut and pcall('ZRANGE', queue, '64', '64')[1]
+  -- include leave.lua
+  -- include keep.lua
+  for i = 1, chosen and #chosen or 1 do
+    local waiter = chosen and chosen[i] or first
+    if waiter[2] ~= '-' then
+      pcall(waiter[6], waiter[2], 'G1 ' .. waiter[1] .. ' ' .. waiter[9] .. ' ' .. waiter[10] .. ' ' .. waiter[3] ..
+        ' ' .. (waiter[8] or token) .. ' ' .. time[1] .. ' ' .. time[2] .. ': ' .. name)
+    end
+  end
+  if member then
+    -- include record.lua
+    local kind = id and string.byte(channel)
+    if id then
+      pcall(kind == 33 and 'SPUBLISH' or 'PUBLISH', kind == 33 and string.sub(channel, 2) or channel,
+        'F1 ' .. id .. ' 0: ' .. name)
+    end
   end
 end

@@ -5,7 +5,8 @@
 #include <string.h>
 
 const char hl_key_token[] = "hilock:token";
-const char hl_key_queue[] = "hilock:wait";
+const char hl_key_queue[] = "hilock:queue";
+const char hl_key_place[] = "hilock:place";
 const char hl_key_channel[] = "redisson_lock__channel";
 
 int hl_key_has_good_braces(const char *name, size_t length)

@@ -10,7 +10,7 @@
 
 enum { HL_KEY_PREFIX_MAX = 32, HL_HEIR_MAX = 128 };
 
-extern const char hl_key_token[], hl_key_queue[]; /* words of our own keys */
+extern const char hl_key_token[], hl_key_queue[], hl_key_place[]; /* words of our own keys */
 extern const char hl_key_channel[]; /* the word of the channel of releases, which is Redisson's */
 
 int hl_key_has_good_braces(const char *name, size_t length);

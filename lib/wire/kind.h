@@ -17,6 +17,36 @@ struct hl_target { /* the client, name and holder of a command; by reference */
     const char *label; /* NULL: none */
 };
 
+enum { HL_GRANT_CHANNEL_MAX = 64 }; /* of the text, with its terminator */
+
+/* How a waiter stands in the queue at the store. The store finds a place by this text alone, so the text is made once
+ * for an id, at its first question, and never changes with it. */
+struct hl_queue_entry {
+    uint64_t due_s;     /* its next heartbeat comes before the end of this second, by the server's clock; 0: there is no
+                           entry */
+    uint32_t window_ms; /* how long a grant stands that is pushed to it */
+    unsigned reserved;  /* tokens that such a grant reserves for later turns */
+    char channel[HL_GRANT_CHANNEL_MAX]; /* where grants are pushed; "": it polls */
+};
+
+/* What has changed since: said with each question but the first, and in each question that brings a ticket. */
+struct hl_heartbeat {
+    uint64_t number;    /* never used twice with this id; 0: this is the first question, which has none */
+    uint64_t due_s;
+    uint32_t window_ms;
+    enum hl_listening { HL_LISTENS, HL_POLLS_FIRST, HL_POLLS_FAR } listening; /* FIRST: in short steps, so that it is
+                                                                                 ready; FAR: it is passed over */
+    char channel[HL_GRANT_CHANNEL_MAX]; /* LISTENS */
+};
+
+/* Grants to waiters that were not taken within their windows, the newest first. */
+enum { HL_LAPSED_MAX = 8, HL_CLIENT_LENGTH = 36 };
+struct hl_lapsed {
+    unsigned count;
+    uint64_t window_ms; /* of the newest, as it stands at the store */
+    struct { uint64_t at_us; char client[HL_CLIENT_LENGTH + 1]; } of[HL_LAPSED_MAX]; /* by the server's clock */
+};
+
 struct hl_params { /* its other arguments; a kind ignores those that it does not need */
     uint64_t lease_ms;     /* acquire, renew; of next */
     uint64_t not_after_ms; /* acquire: server time; 0: any time */
@@ -28,17 +58,19 @@ struct hl_params { /* its other arguments; a kind ignores those that it does not
     const char *holder;    /* release: by force, of the hold that has this holder; NULL: of the target's own */
     size_t holder_length;
     /* of a kind with a queue */
+    struct hl_queue_entry entry;   /* acquire: the place that it takes or keeps; without one it is a try. release: the
+                                      place to leave, or of next. peek: whose place is asked for */
+    struct hl_heartbeat heartbeat; /* acquire, with an entry */
+    uint64_t ticket;       /* acquire, with an entry: the one that it has; 0: none yet */
+    uint32_t queue_max;    /* acquire, next: without a ticket it gets no place while so many wait */
+    int is_guest;          /* acquire: a try that may also have a name that is left to others */
     uint64_t next_id;      /* release: the acquisition that it asks for as well; 0: none */
-    uint64_t number;       /* acquire: of this heartbeat, never used twice with this id; of next */
-    uint64_t ticket;       /* acquire: 0: none yet. release: of the place to leave, if it is not a hold. Or
-                              HL_TICKET_UNKNOWN. peek: whose place is asked for; 0: of none */
-    const char *channel;   /* acquire, next: the channel of grants; "": the asker polls; NULL: it takes no place in a
-                              queue, and may have a name that is left to others */
-    int is_try;            /* acquire: a try, which takes no place in the queue */
     unsigned own;          /* release: our listeners on the channel. HL_OWN_ALL: it never leaves the name to others */
+    int names_all_keys;    /* acquire, with a heartbeat: in a cluster, whose server must see each key that is made */
+    const struct hl_lapsed *lapsed; /* release of an id that holds nothing: looks whether the name is free, and who let
+                                       it lapse; NULL: it is no such look */
 };
 
-#define HL_TICKET_UNKNOWN UINT64_MAX /* it was asked for and not answered */
 enum { HL_OWN_ALL = 1000000 };
 
 typedef enum hl_form hl_encode_fn(struct hl_command *command, const struct hl_target *target,

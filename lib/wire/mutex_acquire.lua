@@ -1,49 +1,90 @@
--- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or stand in its queue. Repeated by the same holder it is
--- the heartbeat of its place: it keeps the place, and finds a grant whose push was lost. If it finds the name free it
--- grants it to the first ready waiter, which may be another one.
--- KEYS name queue token   ARGV holder lease_ms asks draw
+-- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or one of several, or stand in its queue. Repeated by the
+-- same holder it is the heartbeat of its place: it keeps the place, takes out those in front that are not ready, and
+-- finds a grant whose push was lost. If it finds that the first of the queue could have the name, it grants it: to all
+-- that come one after the other and may share it.
+-- KEYS name queue token [share]   ARGV holder lease_ms asks draw [sharing]
 -- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
--- token, and a second field `mode` = `mutex` keeps Redisson's read/write lock out of the hash.
---   asks: '<not_after_us, 16 digits>[ <ticket> <channel> <window_ms> <reserved> <number>]'; without the bracket it is a
---   try, which takes no place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name
---   that is left to other kinds
---     ticket: 0 none yet, ? asked before and never answered, else the one it has
---     channel: where its grant is pushed; - it polls, !x sharded
---     window_ms: how long a pushed grant stands
---     number: of this heartbeat, never used twice
+-- token, and a second field `mode` keeps Redisson's read/write lock out of the hash. It is `mutex`, with one holder; or
+-- `shared`: then PTTL is the longest lease, and the sorted set `share` has for each holder when its lease ends.
+--   asks: '<not_after_us, 16 digits>[ <ticket> <place>[; <beat>]]'; without the bracket it is a try, which takes no
+--   place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name that is left to
+--   other kinds
+--     ticket: the one it has. -n: none yet, and it gets none while n others have one. 0: none yet
+--     place: '1 <channel> <due> <window_ms> <reserved> <most>[ later words]', never another one with this holder
+--       1: the version of these words; another one is left alone
+--       channel: where its grant is pushed; !x sharded; - it polls
+--       due: until then the next heartbeat comes for sure, in seconds of the server as the client knows it, ten digits
+--       window_ms: how long a pushed grant stands
+--       most: so many may hold the name with it, itself included; 1: it wants it alone
+--     beat: '<number> <due> <channel> <window_ms>[ later words]': what holds from now on. Without it this is the
+--       first question with this holder, its number is 1, and the words of the place hold
+--       number: of this heartbeat, never used twice
+--       channel: ~ it polls, and is the first: it is ready, because it looks in short steps. - it polls, and is not
 --   draw: token_ttl_ms * 1000 + reserved, which is below 1000: one argument, because each costs half a command
--- -> token (ours, for lease_ms at least) | {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}
+--   sharing: '[S]<most>': I may hold it with others, if we are not more then. S: channels are sharded
+-- -> token (ours, for lease_ms at least) | {token, removed}
+--    | {-1 - PTTL, holder, hands_over, place, ticket, length[, heir or holders[, now[, removed]]]}
 --    | error LATE seconds microseconds | error BADTOKEN
---   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel
+--   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel. 2 more: there are
+--     more in front that are not ready, ask again at once. 4 more: I have granted it now, to the holder named; look
+--     again when PTTL is over
 --   place: 1 is next, 0 not in the queue
---   heir: another program holds, and its release wakes this one: the first of Redisson's fair queue
+--   heir: another program holds, and its release wakes this one: the first of Redisson's fair queue; '' none
+--   holders: how many share it; PTTL and holder are those of the share whose end would let me in
+--   now: microseconds of the server, where hands_over has 4 or something was removed
+--   removed: how many places this call took out, and why (choose has the sum); left out if none
 --   PTTL -2: no holder; the name is left to others for hands_over ms
--- queue: ZSET, ticket -> '<holder> <channel> <window_ms> <reserved> <number> <asked_us>', the latest heartbeat of that
--- place. Tickets and tokens are drawn from one counter, so one that comes later has a higher one, even if the clock
--- steps back. '*' with score -until_us: until then a free name is left to others. Nothing takes the last member out
--- before the script's end: the queue would lose its expiry with its key.
--- What a free name needs comes by the fewest steps. Defining a function in each run costs as much as half a command,
--- and so does printing a number, also one that is passed to a command. So shared steps (choose, grant, token, hold) are
--- included as text, numbers are passed as text if possible, and texts are compared as they are.
-local call, pcall, name, queue, token_key = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
-local me, asks = ARGV[1], ARGV[3]
-local is_alone, is_guest, left, held_by, hands_over = call('EXISTS', name, queue) == 0, false, -2, '', 0
+-- queue: ZSET, ticket -> '<holder> <place>'. Tickets and tokens are drawn from one counter, so one that comes later
+-- has a higher one, even if the clock steps back. '*' with score -until_us: until then a free name is left to
+-- others. places: HASH, holder -> '1 <asked_us> <beat>', its latest heartbeat; none: it has asked once, when its
+-- ticket was drawn. '*': how often a free name was left to others in vain. Nothing takes the last member of the
+-- queue out before the script's end: the key would lose its expiry. What a free name needs comes by the fewest
+-- steps. Defining a function in each run costs as much as half a command, and so does printing a number, also one
+-- that is passed to a command. So shared steps (choose, grant, token, hold) are included as text, numbers are passed as
+-- text if possible, and texts are compared as they are. The key of the places is not among KEYS: it would cost each
+-- free pair more than it costs to name it here when it is needed.
+local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3], nil
+local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
+local is_alone, is_guest, left, held_by, hands_over, held = false, false, -2, '', 0, 0
+if most then
+  share = KEYS[4]
+  is_alone = call('EXISTS', name, queue, share) == 0
+else
+  is_alone = call('EXISTS', name, queue) == 0
+end
+-- include now.lua
 if not is_alone then
   is_guest = string.sub(asks, 17) == ' *'
   left = call('PTTL', name)
   if left ~= -2 then
-    -- include holder.lua
+    local mine, mode, holder, seen
+    if most then
+      local fields = call('HMGET', name, me, 'mode')
+      mine, mode = fields[1], fields[2]
+    end
+    if mode ~= 'shared' then
+      -- include holder.lua
+    end
+    if mode == 'shared' then
+      share = share or 'hilock:share' .. string.sub(queue, 13)
+      -- include prune.lua
+    end
     if mine then
       -- written in any case, because WAIT confirms only writes
+      if held > 0 then
+        call('ZADD', share, 'GT', string.format('%.0f', now_us + ARGV[2] * 1000), me)
+        call('PEXPIRE', share, math.max(left, ARGV[2]))
+      end
       call('PEXPIRE', name, math.max(left, ARGV[2]))
       return tonumber(mine)
     end
-    held_by = holder or ''
-    hands_over = mode == 'mutex' and 1 or 0
-    if is_guest then return {-1 - left, held_by, hands_over, 0, 0, 0} end
+    if left ~= -2 then
+      held_by = holder or ''
+      hands_over = (mode == 'mutex' or held > 0) and 1 or 0
+      if is_guest then return {-1 - left, held_by, hands_over, 0, 0, 0} end
+    end
   end
 end
--- include now.lua
 -- late bytes of an old link must not make a holder that no client knows of. If the time is later its text is greater:
 -- it has sixteen digits too, or fewer and no zero in front
 if now > asks and now_us > tonumber(string.sub(asks, 1, 16)) then
@@ -53,104 +94,165 @@ end
 local draw = ARGV[4] + 0
 local reserved = draw % 1000
 local period_us = draw - reserved
-local gone, mine, refusal, refused, token, token_us, highest, highest_us
+local answer, removed, gone, heard, late = nil, 0, nil, nil, nil
+local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
+local chosen, is_shut, takes, has_star, has_more, is_cut, others, first, head, places
 if not is_alone then
-  gone = {}
-  local ticket, asked = string.match(asks, '^%d+ (%S+) (.+)$')
-  if ticket and ticket ~= '0' then
-    local found
-    if ticket == '?' then
-      found = call('ZRANGE', queue, '0', '-1', 'WITHSCORES')
-    else
-      found = call('ZRANGEBYSCORE', queue, ticket, ticket, 'WITHSCORES')
-    end
-    for i = 1, #found, 2 do
-      if string.sub(found[i], 1, #me + 1) == me .. ' ' then
-        mine, ticket = found[i], string.format('%d', found[i + 1])
-      end
-    end
-    if ticket == '?' then ticket = '0' end
-  end
-
-  -- read before the first write: a key of another type is refused here
+  gone, heard, late = {}, {}, {}
+  -- read before the first write: a key of another type is refused here. A score below 1 is no place's
   local length = call('ZCOUNT', queue, '1', '+inf')
-  local with_me, has_more, has_star, others, first = ticket ~= nil, false, false, 0, nil
-  local kept_free_ms, c_channel, numsub = 0, 'redisson_lock__channel:' .. string.sub(queue, 13), 'NUMSUB'
-  if left == -2 then
-    -- include kept.lua
-    kept_free_ms = is_guest and 0 or math.ceil(kept_free_us / 1000)
-    if kept_free_us == 0 then
+  local id, is_begun, kept_free_ms = me, length > 0, 0
+  local ticket, member, beat, most_waiting, is_far
+  local ticket_end = string.find(asks, ' ', 18, true)
+  if ticket_end then
+    local place_end = string.find(asks, ';', ticket_end, true)
+    ticket = string.sub(asks, 18, ticket_end - 1)
+    member = me .. string.sub(asks, ticket_end, place_end and place_end - 1 or -1)
+    beat = place_end and '1 ' .. now .. string.sub(asks, place_end + 1)
+    if string.byte(ticket) == 45 then most_waiting, ticket = 0 - ticket, '0' end
+    is_far = place_end and string.find(asks, ' - ', place_end, true)
+  end
+  local with_me = ticket ~= nil
+  local numsub = 'NUMSUB'
+  if most and most > 'S' then most, numsub = string.sub(most, 2), 'SHARDNUMSUB' end
+  local is_beat = beat and ticket ~= '0'
+  if beat or most or left == -2 or hands_over == 0 then places = 'hilock:place' .. string.sub(queue, 13) end
+  if is_beat then
+    -- before the walk, which needs it in its order: the queue may have forgotten it
+    -- include place.lua
+    if refused then return refused end
+    length = length + is_added
+  end
+  local is_shared = held > 0
+  -- pollers are many, and ask often: while the name is held the far ones leave the walk to others
+  if left == -2 or is_beat and not is_far or is_shared and most then
+    local c_channel = 'redisson_lock__channel:' .. string.sub(queue, 14)
+    if left == -2 then
+      -- include kept.lua
+      kept_free_ms, is_shut = is_guest and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
+      takes = is_guest and is_shut
+    elseif is_shared then
+      -- other programs get it only when nobody has it: while they listen nobody joins
+      is_shut = (pcall('PUBSUB', numsub, c_channel)[2] or 0) > 0
+    else
+      held = 1e9
+    end
+    if not is_shut then
       -- include choose.lua
-      if has_more then
-        call('ZREM', queue, unpack(gone))
-        return {-1, '', 1, 0, tonumber(ticket or 0), length - #gone}
-      end
       if first and first[1] == me then
-        first, mine = nil, first[5]
-      elseif first and ticket and ticket ~= '0' and not mine then
-        -- the queue has forgotten me: the name is mine if no older ticket is `first`
-        local is_older = false
-        for _, member in ipairs(call('ZRANGEBYSCORE', queue, '1', ticket)) do
-          is_older = is_older or member == first[5]
+        first, takes = nil, true
+      elseif not takes and not is_shut and not (is_cut and (chosen or has_more)) and held < (most or 1) + 0 then
+        takes = true
+        if most then
+          chosen = chosen or {}
+          chosen[#chosen + 1] = {me, '-', ARGV[2], 0, nil, nil, most, false}
         end
-        if not is_older then first = nil end
       end
     end
+    if not is_shared and left ~= -2 then held = 0 end
   end
 
-  if left ~= -2 or kept_free_ms > 0 or first then
-    -- not ours now: one draw gives the token of the first, its reserve, and after that a new ticket
-    local is_new, heir = ticket == '0', nil
-    length = length - #gone + (ticket and not mine and 1 or 0) - (first and 1 or 0)
+  if not takes then
+    -- not ours now: one draw gives the token of the first, or of all chosen, its reserve, and after that a new ticket
+    local is_new, heir, is_granted_now = ticket == '0', nil, false
+    local is_early = is_new and has_more and left == -2 and not first
+    if is_early or is_new and most_waiting and length - #gone >= most_waiting and not call('ZSCORE', queue, member) then
+      -- nobody has been found yet: it comes again at once, and stands behind those that are left. Or the queue is full
+      is_new, ticket = false, nil
+    end
     if is_new or first then
-      reserved = first and first[4] + (is_new and 1 or 0) or 0
+      reserved = is_new and first and 1 or 0
+      if first then reserved = reserved + (chosen and #chosen - 1 or first[4]) end
       -- include token.lua
       if not token then return refusal end
     end
-    if ticket then
-      local record = me .. ' ' .. asked .. ' ' .. now
-      if is_new then ticket = highest end
-      call('ZADD', queue, ticket, record)
-      local expires = pcall('PEXPIRE', queue, '90000')
-      if type(expires) == 'table' then -- a user without the right to set an expiry gets no place
-        if record ~= mine then call('ZREM', queue, record) end
-        return expires
-      end
-      if mine and record ~= mine then gone[#gone + 1] = mine end
+    if is_new then
+      ticket = highest
+      -- include place.lua
+      if refused then return refused end
+      length, is_new = length + is_added, is_added == 1
+      if not is_new then ticket = call('ZSCORE', queue, member) end
     end
+    local taken = #gone
     if first then
+      share = share or 'hilock:share' .. string.sub(queue, 13)
       -- include grant.lua
       if not is_granted then return refused end
-      left, held_by, hands_over = tonumber(first[3]), first[1], 1
-    elseif #gone > 0 then
-      call('ZREM', queue, unpack(gone))
+      left, held_by, hands_over, is_granted_now = math.max(left, first[3]), first[1], 5, true
+      taken = #gone - (has_star and 1 or 0)
+    else
+      -- include leave.lua
     end
-    if left ~= -2 and hands_over == 0 then
-      -- another program has come in: the name is not left to it any longer. Its release looks at no queue: the first
-      -- place is the one that listens for it, so the dead in front go now
-      pcall('ZREM', queue, '*')
-      for _ = 1, 64 do
-        local head = call('ZRANGE', queue, '0', '0')[1]
-        local asked_us = head and string.match(head, '(%d+)$')
-        if not asked_us or now_us <= asked_us + 30000000 then break end
-        call('ZREM', queue, head)
-        length = length - 1
+    length = length - taken
+    -- include tell.lua
+    if held > 0 then
+      -- whose end would let me in: the last one's, if I want the name for myself
+      local at = most and held >= most + 0 and held - most or -1
+      local ends = pcall('ZRANGE', share, at, at, 'WITHSCORES')
+      if ends[1] and not is_granted_now then
+        held_by, left = ends[1], math.max(math.ceil((ends[2] - now_us) / 1000), 0)
       end
-      local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 13)
+      heir = held
+    elseif left ~= -2 and hands_over == 0 then
+      -- another program has come in: the name is not left to it any longer, and is again at the next release. Its
+      -- release looks at no queue: the first place is the one that listens for it
+      pcall('ZREM', queue, '*')
+      pcall('HDEL', places, '*')
+      local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 14)
       -- include heir.lua
     end
-    local place = is_new and length or (ticket and call('ZCOUNT', queue, '1', ticket) or 0)
-    return {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, place, tonumber(ticket or 0), length,
-      heir}
+    if has_more then
+      hands_over = hands_over + 2
+      if left == -2 then left, kept_free_ms = 0, hands_over end
+    end
+    local stands = 0
+    if is_new then
+      stands = length
+    elseif ticket then
+      -- the place counts from the first score that is a place's
+      local rank = call('ZRANK', queue, member)
+      stands = rank and rank + 1 - call('ZCOUNT', queue, '-inf', '(1') or 0
+    end
+    answer =
+      {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, stands, tonumber(ticket or 0), length, heir}
+    if is_granted_now or removed > 0 then answer[7], answer[8] = heir or '', now end
+    if removed > 0 then answer[9] = removed end
+    return answer
   end
-  if mine then gone[#gone + 1] = mine end
+  if ticket then
+    gone[#gone + 1] = member
+    heard[#heard + 1] = me
+  end
   if has_star then gone[#gone + 1] = '*' end
+elseif most then
+  chosen = {{me, '-', ARGV[2], 0, nil, nil, most, false}}
 end
 
+if chosen then
+  reserved = #chosen - 1
+  -- include token.lua
+  if not token then return refusal end
+  share = share or KEYS[4]
+  local own
+  for i = 1, #chosen do
+    if chosen[i][1] == me then own = chosen[i] end
+  end
+  gone, heard = gone or {}, heard or {}
+  -- include grant.lua
+  if not is_granted then return refused end
+  token_us = tonumber(own[8])
+  if removed > 0 then return {token_us, removed} end
+  return token_us
+end
 local id, span_ms = me, ARGV[2]
 -- include token.lua
 if not token then return refusal end
 -- include hold.lua
 if refused then return refused end
-if gone and #gone > 0 then call('ZREM', queue, unpack(gone)) end
+if gone then
+  -- include leave.lua
+  -- include keep.lua
+  -- include tell.lua
+  if removed > 0 then return {token_us, removed} end
+end
 return token_us

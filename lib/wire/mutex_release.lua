@@ -1,19 +1,27 @@
--- mutex_release: end exactly this hold, or leave the queue with this place. The first ready waiter becomes the holder
--- and hears of it on its own channel; if none is ready the name is freed, and its listeners are woken. A release may
--- also ask for the next handle of its client, under an id of its own: that one stands in the queue behind all others,
--- or becomes the holder if there are none.
--- KEYS name queue token   ARGV holder terms [next]
---   terms: '[S]<own> <ticket> <token_ttl_ms>[ <lease_ms of next>]'   S: by SPUBLISH
+-- mutex_release: end exactly this hold, or leave the queue. The first ready waiter becomes the holder and hears of
+-- it on its own channel, and so do those behind it that may share the name with it; if none is ready the name is
+-- freed, and its listeners are woken. A release may also ask for the next handle of its client, under an id of its
+-- own: that one stands in the queue behind all others, or becomes the holder if there are none. Said again with the
+-- same id it ends nothing, and looks whether the name is free: so a grant that nobody took is given to the next one.
+-- KEYS name queue token   ARGV holder terms [place [lapsed]]
+--   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next> <most_waiting>]'   S: by SPUBLISH
 --     own: so many of those who listen to the channel are not others. If there are others the name is freed, and left
 --     to them for 5 ms; a million: it never is
---     ticket: of a place that may have to be left; ? unknown; 0 a hold, which has none
---   next: '<holder> <channel> <window_ms> <reserved> <number>', its place but for the time
+--   place: '<holder> <place>', as mutex_acquire has them, of next; ' <place>': the place to leave; '': none
+--     most_waiting: next gets no place while so many others have one
+--   lapsed: '<window_ms>[ <client> <us>]..': grants that were not taken, by their clients and times, the newest first.
+--     The newest may still stand, for it stands a little longer than its client may believe in it: it is ended. Places
+--     of these clients that have not asked since go
 -- -> 0 not held by this id, and no longer in the queue | 1 + n freed, n listened | -1 freed, but the message was
---    refused
---    | -2 handed over
---    | {one of these but 0, and behind it what mutex_acquire answers: one number or six}; alone: next was not asked for
+--    refused | -3 64 places that were not ready are gone, and there are more: say it again, without next
+--    | -4 freed, and left to others for 5 ms while somebody waits: look again after that
+--    | '-2 <window_ms> <us> <holder>': handed over at that time. '0 ..': not held by this id; the name was free, and is
+--      granted. Whoever is answered so looks again after the window
+--    | '<one of these numbers>[ <window_ms> <us> <holder>] <removed>': the same, and so many places were taken out
+--    | {one of these numbers but 0, and behind it what mutex_acquire answers: one or two numbers, or its list}; alone:
+--      next was not asked for
 local call, pcall, name, queue, token_key = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
-local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, 13)
+local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, 14)
 local c_channel, java_queue = 'redisson_lock__channel:' .. tag, 'redisson_lock_queue:' .. tag
 local publish, numsub = 'PUBLISH', 'NUMSUB'
 if terms > 'S' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
@@ -35,77 +43,127 @@ if was_mine ~= 1 and was_mine ~= 0 then -- refused: if the name is free by now a
   return call('EXISTS', name, queue) == 0 and 0 or was_mine
 end
 was_mine = was_mine == 1
+local has_more, yields, places, is_left
+local removed = 0
 if queues > 1 or ARGV[3] then
   -- include now.lua
-  local own, ticket, token_ttl_ms = string.match(terms, '^S?(%d+) (%S+) (%d+)')
-  local gone, first, with_me, has_more, has_star, others = {}, nil, false, false, false, 0
-  local period_us, refusal, refused, token, token_us, highest, highest_us = token_ttl_ms * 1000
+  local own, token_ttl_ms, next_ms, most_waiting = string.match(terms, '^S?(%d+) (%d+) ?(%d*) ?(%d*)')
+  local gone, heard, late, first, with_me, has_star, others, head = {}, {}, {}, nil, false, false, nil, nil
+  local period_us, refusal, refused, token, token_us, highest, highest_us, last_us = token_ttl_ms * 1000
+  local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
   -- a release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of
-  local next, may_grant, is_next, is_handed_over = was_mine and ARGV[3]
+  local next, place, may_grant, is_next, is_handed_over, was_first = ARGV[3], nil, false, false, false, false
+  if next == '' then
+    next = nil
+  elseif next and string.byte(next) == 32 then
+    next, place = nil, me .. next
+  end
+  local is_begun, is_cut = queues > 1, nil
+  places = 'hilock:place' .. string.sub(queue, 13)
   if was_mine then
     -- more than `mode` is left: such a multilock joined us and still holds. All reads from here are by pcall: for a
     -- user without the right to them the name is freed
     local fields = pcall('HLEN', name)
     may_grant = fields == 1 or fields == 0
-  end
-  if not was_mine or ticket ~= '0' then
-    -- include leave.lua
-  end
-  if not was_mine then
+    next = may_grant and next
+    is_shut = not may_grant
+  else
+    next = nil
     -- include kept.lua
-    may_grant = kept_free_us == 0 and call('PTTL', name) == -2
-  end
-  next = may_grant and next
-  if may_grant then
-    -- include choose.lua
-    if next and not first then
-      local id, block = string.match(next, '^(%S+) %S+ %d+ (%d+) %d+$')
-      first, is_next = {id, '-', string.match(terms, '%d+$'), block}, true
-      others = pcall('PUBSUB', numsub, c_channel)[2] or 0
+    left = call('PTTL', name)
+    local mode = left ~= -2 and call('HGET', name, 'mode')
+    if ARGV[4] then
+      -- include lapsed.lua
     end
-    if first and heir then others = others + (pcall('PUBSUB', numsub, heir)[2] or 0) end
+    if mode == 'shared' then
+      -- one that left may have been in front of others who can share the name
+      share = 'hilock:share' .. string.sub(queue, 13)
+      -- include prune.lua
+    elseif left ~= -2 then
+      held = 1e9
+      -- the first place listens for the release of another program: who leaves it wakes the next
+      is_shut = mode == 'mutex' or not place
+      was_first = not is_shut and pcall('ZRANK', queue, place) == pcall('ZCOUNT', queue, '-inf', '(1')
+    end
+    if place then -- so that the walk finds the next one in front. What joins that queue from here on is `*` alone
+      pcall('ZREM', queue, place)
+      pcall('HDEL', places, me)
+    end
+    may_grant = left == -2 and kept_free_us == 0 or held > 0
   end
-  if first and was_mine and others > own + 0 then
-    if first[2] ~= '-' then pcall(first[6], first[2], 'F ' .. first[1] .. ' 5') end
-    first, is_next = nil, false
+  if may_grant and not is_shut then
+    -- include choose.lua
+    if next and not first and not has_more then
+      local member = next
+      -- include record.lua
+      first, is_next = {id, '-', next_ms, block}, true
+    end
+    if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end
+    if first and heir then others = others + (pcall('PUBSUB', numsub, heir)[2] or 0) end
+    local is_head_new = held == 1e9 and (was_first or removed > 0)
+    if is_head_new and head and head[2] ~= '-' then pcall(head[6], head[2], 'F1 ' .. head[1] .. ' 0: ' .. name) end
+  end
+  -- others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile
+  if first and others > own + 0 then
+    if was_mine then
+      -- include yield.lua
+    end
+    if yields or not was_mine and left ~= -2 then
+      if was_mine and first[2] ~= '-' then pcall(first[6], first[2], 'F1 ' .. first[1] .. ' 5: ' .. name) end
+      is_left = yields and not is_next
+      first, chosen, is_next = nil, nil, false
+    end
   end
   if first or next then
     local stands, reserved = next and not is_next, 0
-    if first then reserved = first[4] + (stands and 1 or 0) end
+    if first then reserved = (chosen and #chosen - 1 or first[4]) + (stands and 1 or 0) end
     -- include token.lua
     if token and stands then
       -- before anything is taken out: an empty queue would lose its expiry
-      local record = next .. ' ' .. now
-      pcall('ZADD', queue, highest, record)
-      if type(pcall('PEXPIRE', queue, '90000')) == 'table' then
-        pcall('ZREM', queue, record)
-        stands = false
-      end
+      local ticket, member, id, beat, refused = highest, next, nil, nil, nil
+      -- include place.lua
+      stands = not refused
     end
     if token and first then
+      share = 'hilock:share' .. string.sub(queue, 13)
       -- include grant.lua
       is_handed_over = is_granted
     end
     if token and stands then
-      local length, kept_ms = call('ZCOUNT', queue, '1', '+inf'), first and 0 or 5
-      answer = {0, 1, '', kept_ms, length, highest_us, length}
-      if is_handed_over then answer[2], answer[3], answer[4] = -1 - first[3], first[1], 1 end
-    elseif next and is_handed_over then
+      -- PTTL, holder, hands_over as of mutex_acquire: granted now; left to others for 5 ms; or to be said again
+      local length = call('ZCOUNT', queue, '1', '+inf')
+      if not is_handed_over then length = length - #gone end
+      if length > (tonumber(most_waiting) or 1e9) then
+        pcall('ZREM', queue, next)
+      else
+        answer = {0, 1, '', 5, length, highest_us, length, '', now}
+        if is_handed_over then answer[2], answer[3] = -1 - first[3], first[1] end
+        if has_more and not is_handed_over then answer[2], answer[4] = -1, 2 end
+        if removed > 0 then answer[10] = removed end
+      end
+    elseif is_next and is_handed_over then
       answer = {0, token_us}
+      if removed > 0 then answer[3] = removed end
     end
   end
-  if is_handed_over and answer then
-    answer[1] = -2
-    return answer
+  if is_handed_over then
+    -- include tell.lua
+    if answer then
+      answer[1] = -2
+      return answer
+    end
+    local said = (was_mine and '-2 ' or '0 ') .. first[3] .. ' ' .. now .. ' ' .. first[1]
+    return removed > 0 and said .. ' ' .. removed or said
   end
-  if is_handed_over then return was_mine and -2 or 0 end
-  if #gone > 0 then
-    call('ZREM', queue, unpack(gone))
-    -- the last place is gone, so nothing is left to keep from a free name
-    if has_star and call('ZCOUNT', queue, '1', '+inf') == 0 then call('ZREM', queue, '*') end
-  end
+  -- include leave.lua
+  -- the last place is gone, so nothing is left to keep from a free name
+  if has_star and call('ZCOUNT', queue, '1', '+inf') == 0 then call('ZREM', queue, '*') end
+  -- include tell.lua
 end
-if not was_mine then return 0 end
+if not was_mine then
+  local said = has_more and -3 or 0
+  return removed > 0 and said .. ' ' .. removed or said
+end
 call('HDEL', name, 'mode')
 -- by pcall: a user without the right to the channel still releases
 local heard, freed = pcall(publish, c_channel, '0'), 1
@@ -113,16 +171,26 @@ if heard ~= 0 or heir then
   local heir_heard = heir and pcall(publish, heir, '0')
   freed = type(heard) == 'table' and -1 or 1 + heard
   local others = math.max(freed - 1, 0) + (tonumber(heir_heard) or 0)
-  if others > 0 and others > tonumber(string.match(terms, '%d+')) then
+  if others > 0 and others > tonumber(string.match(terms, '%d+')) and not has_more then
     -- they heard that it is free, but our own would be faster
     -- include now.lua
-    pcall('ZADD', queue, string.format('-%d', now_us + 5000), '*')
-    local life_ms = pcall('PTTL', queue)
-    if (type(life_ms) == 'table' or life_ms < 0) and type(pcall('PEXPIRE', queue, '100')) == 'table' then
-      pcall('ZREM', queue, '*') -- without a queue, and no right to an expiry
+    places = places or 'hilock:place' .. string.sub(queue, 13)
+    if yields == nil then
+      -- include yield.lua
+    end
+    if yields then
+      if is_left then freed = -4 end
+      pcall('ZADD', queue, string.format('-%.0f', now_us + 5000), '*')
+      local life_ms = pcall('PTTL', queue)
+      if (type(life_ms) == 'table' or life_ms < 0) and type(pcall('PEXPIRE', queue, '100')) == 'table' then
+        pcall('ZREM', queue, '*') -- without a queue, and no right to an expiry
+      end
     end
   end
 end
-if not answer then return freed end
-answer[1] = freed
-return answer
+if has_more then freed = -3 end
+if answer then
+  answer[1] = freed
+  return answer
+end
+return removed > 0 and freed .. ' ' .. removed or freed

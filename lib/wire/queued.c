@@ -14,7 +14,7 @@
 static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
                   const struct hl_target *target)
 {
-    static const char *const others[] = {hl_key_queue, hl_key_token};
+    static const char *const others[] = {hl_key_queue, hl_key_token, hl_key_place};
     hl_command_evalsha(command, script, keys);
     hl_command_add(command, target->name, target->name_length);
     for (size_t i = 0; i + 1 < keys; i++) {
@@ -41,22 +41,38 @@ static void add_number(struct hl_command *command, const char *before, uint64_t 
     add_bytes(command, digits, hl_command_decimal(digits, number));
 }
 
-static void add_ticket(struct hl_command *command, uint64_t ticket)
+/* A place but its holder in front: "1 <channel> <due> <window_ms> <reserved> <most>". The last word is how many may
+ * hold the name together. */
+static void add_entry(struct hl_command *command, const struct hl_queue_entry *entry)
 {
-    if (ticket == HL_TICKET_UNKNOWN)
-        add_text(command, " ?");
-    else
-        add_number(command, " ", ticket);
+    add_text(command, " 1 ");
+    add_text(command, *entry->channel ? entry->channel : "-");
+    add_number(command, " ", entry->due_s);
+    add_number(command, " ", entry->window_ms);
+    add_number(command, " ", entry->reserved);
+    add_text(command, " 1");
 }
 
-/* All of a place but its holder in front and the time behind. */
-static void add_place(struct hl_command *command, const struct hl_params *params)
+/* "; <number> <due> <channel> <window_ms>" */
+static void add_heartbeat(struct hl_command *command, const struct hl_heartbeat *heartbeat)
 {
+    static const char *const polls[] = {[HL_POLLS_FIRST] = "~", [HL_POLLS_FAR] = "-"};
+    add_number(command, "; ", heartbeat->number);
+    add_number(command, " ", heartbeat->due_s);
     add_text(command, " ");
-    add_text(command, *params->channel ? params->channel : "-");
-    add_number(command, " ", params->lease_ms < HL_FAIR_WINDOW_MS ? params->lease_ms : HL_FAIR_WINDOW_MS);
-    add_number(command, " ", params->reserved);
-    add_number(command, " ", params->number);
+    add_text(command, heartbeat->listening == HL_LISTENS ? heartbeat->channel : polls[heartbeat->listening]);
+    add_number(command, " ", heartbeat->window_ms);
+}
+
+static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapsed)
+{
+    begin_terms(command);
+    add_number(command, "", lapsed->window_ms);
+    for (unsigned i = 0; i < lapsed->count; i++) {
+        add_text(command, " ");
+        add_text(command, lapsed->of[i].client);
+        add_number(command, " ", lapsed->of[i].at_us);
+    }
 }
 
 /* The server compares sixteen digits of not_after, which last until the year 2286. */
@@ -67,16 +83,18 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     int is_limited = params->not_after_ms && params->not_after_ms < never_us / 1000;
     uint64_t not_after_us = is_limited ? params->not_after_ms * 1000 : never_us;
     char digits[HL_DECIMAL_MAX];
-    begin(command, &hl_script_mutex_acquire, 3, target);
+    begin(command, &hl_script_mutex_acquire, params->names_all_keys && params->heartbeat.number ? 4 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     begin_terms(command);
     add_number(command, &"0000000000000000"[hl_command_decimal(digits, not_after_us)], not_after_us);
-    if (!params->channel)
+    if (params->is_guest)
         add_text(command, " *");
-    else if (!params->is_try) {
-        add_ticket(command, params->ticket);
-        add_place(command, params);
+    else if (params->entry.due_s) {
+        add_number(command, params->ticket ? " " : " -", params->ticket ? params->ticket : params->queue_max);
+        add_entry(command, &params->entry);
+        if (params->heartbeat.number)
+            add_heartbeat(command, &params->heartbeat);
     }
     hl_command_add_number(command, params->token_ttl_ms * 1000 + params->reserved);
     return HL_FORM_SCRIPT;
@@ -113,7 +131,7 @@ static enum hl_form force(struct hl_command *command, const struct hl_target *ta
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
-    char next[HL_HOLDER_MAX];
+    char holder[HL_HOLDER_MAX];
     if (params->holder)
         return force(command, target, params);
     begin(command, params->is_second ? &hl_script_free : &hl_script_mutex_release, params->is_second ? 1 : 3, target);
@@ -124,55 +142,124 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     }
     begin_terms(command);
     add_number(command, params->is_sharded ? "S" : "", params->own);
-    add_ticket(command, params->ticket);
     add_number(command, " ", params->token_ttl_ms);
-    if (!params->next_id)
+    if (params->next_id) {
+        add_number(command, " ", params->lease_ms);
+        add_number(command, " ", params->queue_max);
+    }
+    if (!params->entry.due_s && !params->lapsed)
         return HL_FORM_SCRIPT;
-    add_number(command, " ", params->lease_ms);
     begin_terms(command);
-    add_bytes(command, next, hl_holder_write(next, target->uuid, params->next_id, target->label));
-    add_place(command, params);
-    return HL_FORM_NEXT;
+    if (params->next_id)
+        add_bytes(command, holder, hl_holder_write(holder, target->uuid, params->next_id, target->label));
+    if (params->entry.due_s)
+        add_entry(command, &params->entry);
+    if (params->lapsed && params->lapsed->count)
+        add_lapsed(command, params->lapsed);
+    return params->next_id ? HL_FORM_NEXT : HL_FORM_SCRIPT;
 }
 
 enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     begin(command, &hl_script_mutex_peek, 2, target);
-    hl_command_add_number(command, params->ticket);
+    begin_terms(command);
+    if (params->entry.due_s) {
+        char holder[HL_HOLDER_MAX];
+        add_bytes(command, holder, hl_holder_write(holder, target->uuid, target->id, target->label));
+        add_entry(command, &params->entry);
+    }
     return HL_FORM_SCRIPT;
 }
 
 /* ---- what is heard ---- */
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir]}. 1: no holder; left to others for hands_over ms. */
+struct text { const char *at; size_t length; };
+
+/* Up to the next space, which is skipped, or to the end. 0: nothing is there. */
+static int take_word(struct text *text, struct text *ret_word)
+{
+    const char *end = memchr(text->at, ' ', text->length);
+    *ret_word = (struct text){text->at, end ? (size_t)(end - text->at) : text->length};
+    text->at += ret_word->length + (end != NULL);
+    text->length -= ret_word->length + (end != NULL);
+    return ret_word->length != 0;
+}
+
+/* All of it is one. */
+static int is_number(struct text text, uint64_t *ret_number)
+{
+    *ret_number = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (i == 17 || text.at[i] < '0' || text.at[i] > '9')
+            return 0;
+        *ret_number = *ret_number * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    return text.length && *ret_number <= HL_NUMBER_MAX;
+}
+
+static int take_number(struct text *text, uint64_t *ret_number)
+{
+    struct text word;
+    return take_word(text, &word) && is_number(word, ret_number);
+}
+
+/* choose.lua has the sum. */
+static struct hl_removed removed_of(int64_t sum)
+{
+    return (struct hl_removed){(uint32_t)(sum % 1000), (uint32_t)(sum / 1000 % 1000), (uint32_t)(sum / 1000000 % 1000)};
+}
+
+static uint64_t time_at(const struct hl_reply *reply, size_t i)
+{
+    const struct hl_reply *item = hl_reply_item(reply, i, HL_REPLY_STRING);
+    uint64_t time_us;
+    return item && is_number((struct text){item->bytes, item->length}, &time_us) ? time_us : 0;
+}
+
+enum { HANDS_OVER = 1, HAS_MORE = 2, WAS_GRANTED_NOW = 4 };
+
+/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir[, now[, removed]]]}. 1: no holder; left to others for
+ * hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *heir = hl_reply_item(reply, 6, HL_REPLY_STRING);
-    int64_t code, hands_over, place, ticket, length;
-    if (!holder || !hl_response_number(reply, 0, -HL_NUMBER_MAX, &code) ||
-        !hl_response_number(reply, 2, 0, &hands_over) || !hl_response_number(reply, 3, 0, &place) ||
-        !hl_response_number(reply, 4, 0, &ticket) || !hl_response_number(reply, 5, 0, &length) || code > 1 ||
-        place > UINT32_MAX || length > UINT32_MAX)
+    int64_t code, hands, place, ticket, length, removed = 0;
+    struct hl_response said;
+    int is_left;
+    if (!holder || !hl_response_number(reply, 0, -HL_NUMBER_MAX, &code) || !hl_response_number(reply, 2, 0, &hands) ||
+        !hl_response_number(reply, 3, 0, &place) || !hl_response_number(reply, 4, 0, &ticket) ||
+        !hl_response_number(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_response_fault(reply);
-    return (struct hl_response){.result = HL_NO,
-                            .left_ms = code > 0 ? (uint64_t)hands_over : code < 0 ? (uint64_t)(-1 - code) : 0,
-                            .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
-                            .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
-                            .hands_over = code > 0 || hands_over != 0,
-                            .heir = heir && heir->length <= HL_HEIR_MAX ? heir->bytes : NULL,
-                            .heir_length = heir ? heir->length : 0};
+    (void)hl_response_number(reply, 8, 0, &removed);
+    is_left = code > 0;
+    said = (struct hl_response){.result = HL_NO,
+                                .left_ms = is_left ? (uint64_t)hands : code < 0 ? (uint64_t)(-1 - code) : 0,
+                                .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
+                                .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
+                                .hands_over = is_left || (hands & HANDS_OVER),
+                                .has_more = !is_left && (hands & HAS_MORE),
+                                .heir = heir && heir->length && heir->length <= HL_HEIR_MAX ? heir->bytes : NULL,
+                                .heir_length = heir ? heir->length : 0, .server_us = time_at(reply, 7),
+                                .removed = removed_of(removed)};
+    if (!is_left && (hands & WAS_GRANTED_NOW) && said.server_us && !said.has_no_ttl)
+        said.handover = (struct hl_handover){said.left_ms, said.server_us, said.holder, said.holder_length};
+    return said;
 }
 
-/* Reads a token, "LATE seconds microseconds", or the holder. */
+/* Reads a token, a token and what was removed, "LATE seconds microseconds", or the holder. */
 struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     static const char head[] = "LATE ";
     size_t used = sizeof head - 1;
     uint64_t seconds, microseconds;
+    int64_t token, removed;
     (void)form;
     if (reply->type == HL_REPLY_INTEGER && reply->integer > 0 && reply->integer <= HL_NUMBER_MAX)
         return (struct hl_response){.result = HL_YES, .token = (uint64_t)reply->integer};
+    if (reply->type == HL_REPLY_ARRAY && reply->count == 2 && hl_response_number(reply, 0, 1, &token) &&
+        hl_response_number(reply, 1, 0, &removed))
+        return (struct hl_response){.result = HL_YES, .token = (uint64_t)token, .removed = removed_of(removed)};
     if (reply->type != HL_REPLY_ERROR || !hl_reply_starts(reply, head))
         return waits(reply);
     used += hl_reply_decimal(reply->bytes + used, reply->length - used, &seconds);
@@ -192,55 +279,65 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
     return 1;
 }
 
-/* Below -1 the name was handed over: no message was published. The key of another type may be one of the queue's; the
- * second form, which names the lock's key alone, decides. */
+/* What a release did: 0 it was no hold of this id; 1 + n freed, n listened; -1 freed, and the message was refused; -2
+ * handed over; -3 more waiters are not ready; -4 freed, and left to others while somebody waits. */
+static struct hl_response released(int64_t code)
+{
+    return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_unheard = code == -1, .has_more = code == -3,
+                                .handover = {.window_ms = code == -4 ? HL_LEFT_LOOK_MS : 0}};
+}
+
+/* "<code>[ <window_ms> <us> <holder>][ <removed>]". A look whose answer is -3 was no release: nothing of it is left. */
+static struct hl_response released_in_words(const struct hl_reply *reply)
+{
+    struct text text = {reply->bytes, reply->length}, word, holder;
+    struct hl_response said;
+    struct hl_handover handover = {0};
+    uint64_t digits, removed = 0;
+    int is_below, is_good;
+    if (!take_word(&text, &word))
+        return hl_response_fault(reply);
+    is_below = *word.at == '-';
+    is_good = is_number((struct text){word.at + is_below, word.length - (size_t)is_below}, &digits);
+    said = released(is_below ? -(int64_t)digits : (int64_t)digits);
+    if (is_good && memchr(text.at, ' ', text.length)) {
+        is_good = take_number(&text, &handover.window_ms) && take_number(&text, &handover.at_us) &&
+                  take_word(&text, &holder) && handover.window_ms && handover.at_us;
+        if (is_good)
+            said.handover = (struct hl_handover){handover.window_ms, handover.at_us, holder.at, holder.length};
+        said.server_us = handover.at_us;
+    }
+    if (is_good && text.length)
+        is_good = take_number(&text, &removed) && !text.length;
+    said.removed = removed_of((int64_t)removed);
+    return is_good ? said : hl_response_fault(reply);
+}
+
+/* The key of another type may be one of the queue's; the second form, which names the lock's key alone, decides. With
+ * next, what was granted instead of next stands in the acquire's answer. */
 struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
     struct hl_reply next;
     if (form == HL_FORM_NEXT && hl_queued_next(reply, &next))
         reply = &reply->items[0];
     if (reply->type == HL_REPLY_INTEGER && reply->integer >= -HL_NUMBER_MAX && reply->integer <= HL_NUMBER_MAX)
-        return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO, .was_unheard = reply->integer == -1};
+        return released(reply->integer);
+    if (reply->type == HL_REPLY_STRING && form != HL_FORM_NARROW && form != HL_FORM_FORCED)
+        return released_in_words(reply);
     if (form != HL_FORM_NARROW && reply->type == HL_REPLY_ERROR &&
         (hl_reply_starts(reply, "TRYAGAIN") || (form != HL_FORM_FORCED && hl_reply_has_code(reply, "WRONGTYPE"))))
         return (struct hl_response){.result = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
     return hl_response_of_hold(reply, form);
 }
 
-void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
+void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
 {
-    snprintf(to, HL_FAIR_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s",
+    snprintf(to, HL_GRANT_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s",
              is_sharded ? "!" : "", uuid, tag);
 }
 
-/* ---- pushes: "G <member> <token> <seconds> <microseconds> <name>", "F <holder> <ms>"
- * member: "<holder> <channel> <window_ms> <reserved> <number> <asked_us>", as the heartbeat left it ---- */
-
-struct text { const char *at; size_t length; };
-
-/* Up to the next space, which is skipped. 0: there is none, or nothing in front of it. */
-static int take_word(struct text *text, struct text *ret_word)
-{
-    const char *end = memchr(text->at, ' ', text->length);
-    *ret_word = (struct text){text->at, end ? (size_t)(end - text->at) : 0};
-    if (!ret_word->length)
-        return 0;
-    text->at += ret_word->length + 1;
-    text->length -= ret_word->length + 1;
-    return 1;
-}
-
-/* All of it is one. */
-static int is_number(struct text text, uint64_t *ret_number)
-{
-    *ret_number = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (i == 17 || text.at[i] < '0' || text.at[i] > '9')
-            return 0;
-        *ret_number = *ret_number * 10 + (uint64_t)(text.at[i] - '0');
-    }
-    return text.length && *ret_number <= HL_NUMBER_MAX;
-}
+/* ---- pushes: "G1 <holder> <number> <asked_us> <window_ms> <token> <seconds> <microseconds>[ later words]: <name>",
+ * "F1 <holder> <ms>[ <seconds> <microseconds>[ later words]]: <name>". The digit is the version. ---- */
 
 /* With or without a label. */
 static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
@@ -253,32 +350,50 @@ static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
            is_number((struct text){id, (size_t)((colon ? colon : end) - id)}, ret_id);
 }
 
-enum { WINDOW, RESERVED, NUMBER, ASKED, TOKEN, SECONDS, MICROSECONDS, NUMBERS };
+/* Cuts the words from the name behind them, which may be any bytes. No word has a colon and a space behind it. 0: there
+ * is no name. */
+static int cut_name(struct text *text, struct hl_push *push)
+{
+    const char *end = memmem(text->at, text->length, ": ", 2);
+    size_t used = end ? (size_t)(end - text->at) : 0;
+    push->name = end ? end + 2 : NULL;
+    push->name_length = end ? text->length - used - 2 : 0;
+    text->length = used;
+    return push->name_length && push->name_length <= HILOCK_NAME_MAX;
+}
+
+static int take_time(struct text *text, uint64_t *ret_us)
+{
+    uint64_t seconds, microseconds;
+    int is_good = take_number(text, &seconds) && take_number(text, &microseconds) &&
+                  seconds <= HL_NUMBER_MAX / 1000000 && microseconds <= 999999;
+    *ret_us = is_good ? seconds * 1000000 + microseconds : 0;
+    return is_good;
+}
 
 struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
 {
     const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
-    struct text text = {message->bytes, message->length}, word;
-    uint64_t id, pause_ms, granted_us, numbers[NUMBERS];
-    int is_grant = text.length && *text.at == 'G', is_good;
-    if (!take_word(&text, &word) || word.length != 1 || (!is_grant && *word.at != 'F') || !take_word(&text, &word) ||
-        !is_holder(word, uuid, &id))
+    struct hl_push push = {.what = HL_PUSH_GRANT};
+    struct text text = {message->bytes, message->length}, what, holder;
+    uint64_t pause_ms;
+    if (!cut_name(&text, &push) || !take_word(&text, &what) || !take_word(&text, &holder) || what.length != 2 ||
+        what.at[1] != '1' || !is_holder(holder, uuid, &push.id))
         return nonsense;
-    if (!is_grant)
-        return is_number(text, &pause_ms) && pause_ms <= HL_FAIR_YIELD_MAX_MS
-                   ? (struct hl_push){.what = HL_PUSH_YIELD, .id = id, .pause_us = pause_ms * 1000} : nonsense;
-    is_good = take_word(&text, &word); /* the channel */
-    for (int i = 0; is_good && i < NUMBERS; i++)
-        is_good = take_word(&text, &word) && is_number(word, &numbers[i]);
-    if (!is_good || !text.length || text.length > HILOCK_NAME_MAX || !numbers[TOKEN] ||
-        numbers[WINDOW] > HL_FAIR_WINDOW_MS || numbers[SECONDS] > HL_NUMBER_MAX / 1000000 ||
-        numbers[MICROSECONDS] > 999999)
+    if (*what.at == 'F') {
+        push.what = HL_PUSH_ASK;
+        if (!take_number(&text, &pause_ms) || pause_ms > HL_YIELD_MAX_MS)
+            return nonsense;
+        push.pause_us = pause_ms * 1000;
+        (void)take_time(&text, &push.server_us);
+        return push;
+    }
+    if (*what.at != 'G' || !take_number(&text, &push.number) || !take_number(&text, &push.asked_us) ||
+        !take_number(&text, &push.window_ms) || !take_number(&text, &push.token) ||
+        !take_time(&text, &push.granted_us) || !push.token || push.window_ms > HL_WINDOW_MAX_MS)
         return nonsense;
-    granted_us = numbers[SECONDS] * 1000000 + numbers[MICROSECONDS];
-    return (struct hl_push){.what = HL_PUSH_GRANT, .id = id, .number = numbers[NUMBER],
-                            .since_us = granted_us >= numbers[ASKED] ? granted_us - numbers[ASKED] : UINT64_MAX,
-                            .lease_us = numbers[WINDOW] * 1000, .token = numbers[TOKEN],
-                            .name = text.at, .name_length = text.length};
+    push.server_us = push.granted_us;
+    return push;
 }
 
 #define WORDS \

@@ -11,31 +11,42 @@
 #include "wire/kind.h"
 
 enum {
-    HL_FAIR_WINDOW_MS = 3000, /* how long a pushed grant lasts, unless it is renewed */
-    HL_FAIR_ALIVE_MS = 30000, /* a waiter is dead after that long without a heartbeat: as in choose.lua */
-    HL_FAIR_YIELD_MAX_MS = 1000, /* the longest pause that a message asks for */
-    HL_FAIR_QUEUE_MS = 90000  /* a queue is gone after that long without a heartbeat: as in mutex_acquire.lua */
+    HL_WINDOW_MIN_MS = 400, HL_WINDOW_MAX_MS = 3000, /* how long a pushed grant lasts, unless it is renewed */
+    HL_PROMISE_MIN_MS = 3000, HL_PROMISE_MAX_MS = 10000, /* within which time a waiter's next heartbeat comes */
+    HL_LEFT_LOOK_MS = 10,     /* after a name was left to other programs, whoever left it looks again */
+    HL_YIELD_MAX_MS = 1000,  /* the longest pause that a message asks for */
+    HL_QUEUE_LIVES_MS = 90000 /* a queue is gone after that long without a heartbeat: as in place.lua */
 };
+/* For how long a grant that stands for a window may be believed in: by then its client must have renewed it. The rest
+ * is for whoever made the grant to look whether it was taken, before anybody else can find the name free. */
+static inline uint32_t hl_queued_believed_ms(uint64_t window_ms)
+{
+    uint64_t rest_ms = window_ms / 50 + 20;
+    return window_ms > rest_ms ? (uint32_t)(window_ms - rest_ms) : 0;
+}
+#define HL_DUE_NEVER_S 9999999999u /* a due second for a client that does not know the server's clock */
 
 struct hl_push {
-    enum { HL_PUSH_GRANT, HL_PUSH_YIELD, HL_PUSH_NONSENSE } what;
+    enum { HL_PUSH_GRANT, HL_PUSH_ASK, HL_PUSH_NONSENSE } what; /* ASK: there is news, ask */
     uint64_t id;          /* of the acquisition */
     uint64_t number;      /* GRANT: of the heartbeat that it counts from */
-    uint64_t since_us;    /* GRANT: from that to the grant, by the server's clock; UINT64_MAX: which was set back */
-    uint64_t lease_us;    /* GRANT */
+    uint64_t asked_us;    /* GRANT: when that heartbeat ran, by the server's clock; 0: it is the first question, which
+                             drew the ticket: the ticket is that time */
+    uint64_t granted_us;  /* GRANT: by the server's clock */
+    uint64_t window_ms;   /* GRANT */
     uint64_t token;       /* GRANT */
-    uint64_t pause_us;    /* YIELD */
-    const char *name;     /* GRANT: of the lock; dies with the message */
+    uint64_t pause_us;    /* ASK: the name is left to other programs so long; 0: ask at once */
+    uint64_t server_us;   /* the server's clock, if the message has it; else 0 */
+    const char *name;     /* of the lock; dies with the message */
     size_t name_length;
 };
 
 hl_encode_fn hl_queued_acquire, hl_queued_renew, hl_queued_release, hl_queued_peek;
 hl_parse_fn hl_queued_acquired, hl_queued_released;
 
-enum { HL_FAIR_CHANNEL_MAX = 64 };
-/* The channel on which a client hears of its grants, as its heartbeats name it; sharded: the channel itself begins
- * after the '!'. tag: "", or the hash tag of the lock's slot. */
-void hl_queued_channel(char to[HL_FAIR_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
+/* The channel on which a client hears of its grants, as its places name it; sharded: the channel itself begins after
+ * the '!'. tag: "", or the hash tag of the lock's slot. */
+void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
 /* The second part of an answer of form NEXT: an acquire's, about the next acquisition. 0: it was not asked for */
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next);
 /* another client's holder: NONSENSE */

@@ -34,7 +34,8 @@ struct hl_fault hl_response_cause(const struct hl_reply *error)
     if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") ||
-        contains(error, "Script killed by user") || contains(error, "max number of clients"))
+        contains(error, "Script killed by user") || contains(error, "access a non local key") ||
+        contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
     /* Inside a script a missing right has the code ERR; the texts are that of Redis 7.0 and the later one. */
     if (has_one_of(error, denied) || contains(error, "without any password configured") ||

@@ -12,7 +12,8 @@
 
 enum hl_fault_kind {
     HL_FAULT_NOSCRIPT,  /* load it and ask again with the same id */
-    HL_FAULT_PASSING,   /* not now: read-only, loading, out of memory, too few replicas, restart guard..: UNWRITABLE */
+    HL_FAULT_PASSING,   /* not now: a slot that moves, read-only, loading, out of memory, too few replicas, restart
+                           guard..: UNWRITABLE */
     HL_FAULT_LASTING    /* rights, wrong type, anything else: asking again will not help */
 };
 
@@ -43,6 +44,18 @@ enum hl_result {
 
 #define HL_NUMBER_MAX ((int64_t)1 << 53) /* Lua's numbers are exact up to here */
 
+/* A grant that a request of ours made to a waiter, of another client perhaps. It stands for a window; if its client
+ * does not take it, whoever made it looks again. */
+struct hl_handover {
+    uint64_t window_ms; /* 0: there was no such grant */
+    uint64_t at_us;     /* by the server's clock; 0: the name was left to other programs, and nobody has it yet */
+    const char *holder; /* dies with the reply */
+    size_t holder_length;
+};
+
+/* How many places a request took out of the queue, whose waiters were not ready. */
+struct hl_removed { uint32_t unheard, overdue, lapsed; };
+
 struct hl_response {
     enum hl_result result;
     uint64_t token;              /* acquire YES; 0: the kind has none */
@@ -51,13 +64,16 @@ struct hl_response {
     int has_no_ttl;              /* the same: held without an expiry */
     const char *holder;          /* the same; dies with the reply. Of a peek "": the key is there, but has no holder */
     size_t holder_length;
-    uint64_t ticket;             /* acquire NO: the id stands in the queue; 0: it does not */
+    uint64_t ticket;             /* acquire NO: of its place in the queue; 0: it has none */
     uint32_t position, waiters;  /* acquire NO, peek: place in the queue, 1 is next, 0 not in it; its length */
     int hands_over;              /* acquire NO: its release grants; 0: is published on the unlock channel, if at all */
     const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
                                     is known; dies with the reply */
     size_t heir_length;
-    uint64_t server_us;          /* LATE */
+    struct hl_handover handover; /* acquire NO, release: a grant that it made */
+    struct hl_removed removed;   /* acquire, release */
+    int has_more;                /* acquire NO, release: more waiters in front are not ready: ask again at once */
+    uint64_t server_us;          /* LATE; acquire NO, release: the server's clock, if it said so; else 0 */
     int is_for_now;              /* release AGAIN: while its slot moves */
     int was_unheard;             /* release YES: the message was refused */
     struct hl_fault fault;       /* FAULT */

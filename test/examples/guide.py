@@ -10,7 +10,7 @@ import threading
 import shop
 import store
 
-QUEUE = 'hilock:wait:{stock:lamp}'
+QUEUE = 'hilock:queue:{stock:lamp}'
 
 
 # The recipe that loses updates: the later holder raises nothing before it has written, and refuses nothing until then.

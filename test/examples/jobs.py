@@ -26,7 +26,7 @@ def caller(port):
 
 
 def is_awaited(url):
-    return store.ask(url, 'ZCARD', 'hilock:wait:{lamp}') > 0
+    return store.ask(url, 'ZCARD', 'hilock:queue:{lamp}') > 0
 
 
 def turns(url, here, there):

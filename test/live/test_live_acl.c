@@ -234,8 +234,8 @@ LIVE(no_grant_is_left_without_an_expiry)
     assert_int_equal(handle_acquire(&tries, HILOCK_TRY), HILOCK_DENIED);
     assert_int_equal(handle_acquire(&tries, HILOCK_FOREVER), HILOCK_DENIED);
     assert_int_equal(redis_integer(fixture->redis, "EXISTS stock:42"), 0);
-    assert_int_equal(redis_integer(fixture->redis, "ZCARD hilock:wait:{stock:42}"), 1); /* the dead one alone */
-    redis_do(fixture->redis, "DEL hilock:wait:{stock:42}");
+    assert_int_equal(redis_integer(fixture->redis, "ZCARD hilock:queue:{stock:42}"), 1); /* the dead one alone */
+    redis_do(fixture->redis, "DEL hilock:queue:{stock:42} hilock:place:{stock:42}");
     client_end(&dying);
     client_end(&lacking);
 }

@@ -34,11 +34,11 @@ static const struct sim_reply *run(struct server *server, const char *const *wor
 }
 
 #define RUN(server, ...) run((server), (const char *const[]){__VA_ARGS__, NULL})
-#define Q "hilock:wait:{n}"
+#define Q "hilock:queue:{n}"
 #define KEYS3 "3", "{n}", Q, "t{n}"
 #define ASKS "9999999999999999 *"
 #define ACQUIRE(server) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, KEYS3, "u:1", "3000", ASKS, "600000000")
-#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, KEYS3, "u:1", "S1000000 ? 600000")
+#define RELEASE(server) RUN(server, "EVALSHA", hl_script_mutex_release.sha1, KEYS3, "u:1", "S1000000 600000")
 #define SAYS(reply, text) assert_true(sim_reply_starts((reply), (text)))
 
 static unsigned slot(void) { return hl_slot_of("n", 1); }
@@ -175,10 +175,12 @@ IN_CLUSTER(test_while_a_slot_moves)
     asked(trial, "ASK ", "TRYAGAIN ");
     sim_store_give_slot(trial->servers[0].store, slot(), 0); /* it stays */
     (void)ACQUIRE(&trial->servers[0]);
-    (void)RUN(&trial->servers[0], "ZADD", Q, "1", "x - 1 0 1 1"); /* somebody waited long ago */
+    (void)RUN(&trial->servers[0], "ZADD", Q, "1", "x 1 - 9999999999 1 0 1"); /* somebody polls */
     begin_move(trial);
     asked(trial, NULL, "TRYAGAIN ");
     assert_int_equal(ACQUIRE(&trial->servers[0])->type, SIM_REPLY_INTEGER); /* all are there */
+    SAYS(RUN(&trial->servers[0], "EVAL", "return redis.pcall('GET', 'other{n}')", "0"), "ERR Script attempted to access a non local key");
+    SAYS(RUN(&trial->servers[0], "EVAL", "return redis.pcall('GET', 't{n}')", "0"), "1");
     assert_true(move(trial, "t{n}"));
     asked(trial, "TRYAGAIN ", "TRYAGAIN ");
     assert_true(move(trial, Q));
@@ -191,6 +193,29 @@ IN_CLUSTER(test_while_a_slot_moves)
     end_move(trial);
     SAYS(ACQUIRE(&trial->servers[0]), "MOVED ");
     assert_int_equal(ACQUIRE(&trial->servers[1])->type, SIM_REPLY_INTEGER);
+}
+
+#define ASK(server, asks) RUN(server, "EVALSHA", hl_script_mutex_acquire.sha1, KEYS3, "b:1", "3000", asks, "600000000")
+
+/* The records of heartbeats are not among the keys of a script: where there are none, a heartbeat is refused and leaves nothing half done; a
+ * release hands over without them. */
+IN_CLUSTER(test_a_heartbeat_is_refused_while_a_slot_moves)
+{
+    struct server *source = &trial->servers[0];
+    const unsigned speaker = source->connection;
+    uint64_t before;
+    (void)ACQUIRE(source);
+    assert_int_equal(ASK(source, "9999999999999999 -9 1 g:b 9999999999 400 0 1")->type, SIM_REPLY_ARRAY);
+    source->connection = sim_store_connect(source->store);
+    (void)RUN(source, "SUBSCRIBE", "g:b");
+    source->connection = speaker;
+    begin_move(trial);
+    before = sim_store_digest(source->store);
+    SAYS(ASK(source, "9999999999999999 1700000000123457 1 g:b 9999999999 400 0 1; 2 9999999999 g:b 400"),
+         "ERR Script attempted to access a non local key in a cluster node");
+    assert_true(sim_store_digest(source->store) == before);
+    SAYS(RELEASE(source), "-2 400 1700000000123456 b:1");
+    assert_int_equal(RUN(source, "HEXISTS", "{n}", "b:1")->integer, 1);
 }
 
 IN_CLUSTER(test_a_key_moves_with_its_time)

@@ -1,50 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_scripts - what the library's scripts leave behind when one of their keys is of another type: an error leaves all as it was. Each state
  * of a name meets each script with each of its keys made another program's. Then what they make of odd values, of odd times, and of hashes that
- * are no lock. The rest of what scripts do is tested by whole clients. */
+ * are no lock. The queue has its own tests (test_queue_*, test_others). */
 #include "script_trial.h"
 
-enum { KEYS = 3 };
-static const char *const keys[KEYS] = {"N", "Q", "T"};
+enum { TOKEN = 2, KEYS = 4 };
+static const char *const keys[KEYS] = {N, Q, T, R};
 
-static const struct sim_reply *a_heartbeat(struct trial *trial) { return ask(trial, "b:1", "? 1"); }
-static const struct sim_reply *one_more_waits(struct trial *trial) { return ask(trial, "c:1", "0 1"); }
-static const struct sim_reply *a_release(struct trial *trial) { return release(trial, "a:1", NEVER); }
-static const struct sim_reply *a_release_that_yields(struct trial *trial) { return release(trial, "a:1", TO_OTHERS); }
-static const struct sim_reply *a_cancel(struct trial *trial) { return release(trial, "b:1", NEVER); }
-static const struct sim_reply *renewal(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_renew.sha1, "1", "N", "3000", "u:1", "1"); }
-static const struct sim_reply *of_a_simple(struct trial *trial) { return RUN(trial, "EVALSHA", hl_script_simple_acquire.sha1, "1", "N", "u:1", "3000"); }
+/* ---- what is asked: of a:1, which may hold the name, and of b:1, which may wait ---- */
+
+static struct waiter b, c;
+
+static const struct sim_reply *a_first_question(struct trial *trial) { return ask_again(trial, &b); }
+static const struct sim_reply *a_heartbeat(struct trial *trial)
+{
+    b.ticket = (int64_t)start_us + 1;
+    return ask(trial, &b);
+}
+static const struct sim_reply *one_more_waits(struct trial *trial) { return ask_again(trial, &c); }
+static const struct sim_reply *a_try(struct trial *trial) { return try_as(trial, c.id); }
+static const struct sim_reply *a_release(struct trial *trial) { return release(trial, holder_of('a', 1), NEVER); }
+static const struct sim_reply *a_release_that_yields(struct trial *trial) { return release(trial, holder_of('a', 1), TO_OTHERS); }
+static const struct sim_reply *a_release_for_next(struct trial *trial) { return release_for_next(trial, holder_of('a', 1), &c); }
+static const struct sim_reply *a_cancel(struct trial *trial) { return leave(trial, &b); }
+static const struct sim_reply *a_look(struct trial *trial) { return look(trial, "x 1"); }
+static const struct sim_reply *of_a_mutex(struct trial *trial)
+{
+    return SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "u:1", "3000", ANY_TIME " *", "600000000");
+}
+static const struct sim_reply *end_of_a_mutex(struct trial *trial) { return release(trial, "u:1", "1000000 600000"); }
+static const struct sim_reply *renewal(struct trial *trial) { return SCRIPT(trial, hl_script_renew, "1", N, "3000", "u:1", "1"); }
+static const struct sim_reply *of_a_simple(struct trial *trial) { return SCRIPT(trial, hl_script_simple_acquire, "1", N, "u:1", "3000"); }
 
 static const struct sim_reply *force(struct trial *trial, int has_queue, const char *holder)
 {
     if (has_queue)
-        return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "2", "N", "Q", holder, C, "PUBLISH");
-    return RUN(trial, "EVALSHA", hl_script_mutex_force.sha1, "1", "N", holder, C, "PUBLISH");
+        return SCRIPT(trial, hl_script_mutex_force, "2", N, Q, holder, C, "PUBLISH");
+    return SCRIPT(trial, hl_script_mutex_force, "1", N, holder, C, "PUBLISH");
 }
 
-static const struct sim_reply *a_force(struct trial *trial) { return force(trial, 1, "a:1"); }
+static const struct sim_reply *a_force(struct trial *trial) { return force(trial, 1, holder_of('a', 1)); }
 
-static const struct sim_reply *(*const asks[])(struct trial *trial) = {a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_cancel,
-                                                                     of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
+static const struct sim_reply *(*const asks[])(struct trial *trial) = {
+    a_first_question, a_heartbeat, one_more_waits, a_try, a_release, a_release_that_yields, a_release_for_next, a_cancel, a_look,
+    of_a_mutex, end_of_a_mutex, renewal, of_a_simple, a_force};
 
 static void free_name(struct trial *trial) { (void)trial; }
+static void held(struct trial *trial) { held_by(trial, holder_of('a', 1)); }
+static void held_and_awaited(struct trial *trial)
+{
+    (void)listens(trial, "g:b");
+    held(trial);
+    (void)ask(trial, &b);
+}
 static void free_and_awaited(struct trial *trial)
 {
     held_and_awaited(trial);
-    (void)RUN(trial, "DEL", "N");
+    (void)RUN(trial, "DEL", N);
 }
 
 static void (*const states[])(struct trial *trial) = {free_name, held, held_and_awaited, free_and_awaited};
+
+static void begin(struct trial *trial)
+{
+    trial_begin(trial);
+    b = waiter_of(trial, 'b', 1);
+    c = waiter_of(trial, 'c', 1);
+}
 
 /* 1: it was an error. */
 static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned key)
 {
     const struct sim_reply *reply;
     uint64_t before;
+    int is_wrong;
     begin(trial);
     states[state](trial);
     (void)RUN(trial, "DEL", keys[key]);
-    if (key == KEYS - 1) /* a token is a string */
+    if (key == TOKEN) /* a token is a string */
         (void)RUN(trial, "HSET", keys[key], "theirs", "1");
     else
         (void)RUN(trial, "SET", keys[key], "theirs");
@@ -52,8 +85,11 @@ static unsigned try_one(struct trial *trial, size_t state, size_t ask, unsigned 
     reply = asks[ask](trial);
     if (reply->type != SIM_REPLY_ERROR)
         return 0;
-    if (!sim_reply_starts(reply, "WRONGTYPE ") || sim_store_digest(trial->store) != before)
-        fail_msg("state %zu, script %zu, key %s: %.*s", state, ask, keys[key], (int)reply->length, reply->bytes);
+    is_wrong = sim_reply_starts(reply, "WRONGTYPE ");
+    if (key == TOKEN && asks[ask] == a_heartbeat) /* it was heard, and keeps its place: its record says so, and nothing else */
+        (void)RUN(trial, "HDEL", R, b.id);
+    if (!is_wrong || sim_store_digest(trial->store) != before)
+        fail_msg("state %zu, script %zu, key %s", state, ask, keys[key]);
     return 1;
 }
 
@@ -77,10 +113,10 @@ TRIAL(a_token_key_without_a_decimal_number_stays_as_it_is)
         const struct sim_reply *reply;
         uint64_t before;
         begin(trial);
-        (void)RUN(trial, "SET", "T", values[i / 2], "PX", "777");
+        (void)RUN(trial, "SET", T, values[i / 2], "PX", "777");
         before = sim_store_digest(trial->store);
-        reply = i % 2 ? of_a_mutex(trial) : a_heartbeat(trial);
-        if (reply->type != SIM_REPLY_ERROR || !sim_reply_starts(reply, "BADTOKEN ") || sim_store_digest(trial->store) != before)
+        reply = i % 2 ? of_a_mutex(trial) : a_first_question(trial);
+        if (!is_error(reply, "BADTOKEN ") || sim_store_digest(trial->store) != before)
             fail_msg("\"%s\": %.*s", values[i / 2], (int)reply->length, reply->bytes);
     }
 }
@@ -90,139 +126,78 @@ TRIAL(tokens_of_both_kinds_live_for_one_to_two_periods)
     for (uint64_t i = 0; i < 40; i++) {
         const struct sim_reply *reply;
         int64_t left_ms;
-        sim_store_set_time(trial->store, start_us + i * 47000000);
-        reply = i % 2 ? of_a_mutex(trial) : FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", ANY_TIME, "600000000");
+        trial_set_time(trial, start_us + i * 47000000);
+        reply = i % 2 ? of_a_mutex(trial) : SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "a:1", "10000", ANY_TIME, "600000000");
         assert_true(reply->integer > 0);
-        left_ms = RUN(trial, "PTTL", "T")->integer;
+        left_ms = RUN(trial, "PTTL", T)->integer;
         assert_true(left_ms >= 600000 && left_ms <= 1200000);
-        (void)RUN(trial, "DEL", "N");
+        (void)RUN(trial, "DEL", N);
     }
 }
 
-/* Also where the server's microseconds are few digits, and where its clock stands in 1970. */
+/* Tokens of one microsecond, or of a clock that was set back, are counted on, and the key keeps its time. */
+TRIAL(tokens_rise_where_time_does_not)
+{
+    int64_t last = 0;
+    for (int i = 0; i < 10; i++) {
+        const struct sim_reply *reply;
+        if (i == 5)
+            trial_set_time(trial, start_us - 3600 * SECOND_US);
+        reply = SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, holder_of('a', i), "10000", ANY_TIME, "600000007");
+        assert_true(i ? reply->integer == last + 8 : reply->integer == (int64_t)start_us);
+        last = reply->integer;
+        assert_true(RUN(trial, "PTTL", T)->integer >= 600000);
+        (void)RUN(trial, "DEL", N);
+    }
+}
+
+/* Also where the server's microseconds are few digits, and where its clock stands in 1970; and whoever asks for a place. */
 TRIAL(an_acquire_is_late_to_the_microsecond)
 {
-    static const uint64_t times_us[] = {1700000000123456, 1700000000000005, 1700000000000000, 1700000000999999,
-                                        5000123, 17};
-    for (size_t i = 0; i < 3 * (sizeof times_us / sizeof *times_us); i++) {
-        uint64_t now_us = times_us[i / 3], not_after_us = now_us + 1 - i % 3;
+    static const uint64_t times_us[] = {1700000000123456, 1700000000000005, 1700000000000000, 1700000000999999, 5000123, 17};
+    for (size_t i = 0; i < 6 * (sizeof times_us / sizeof *times_us); i++) {
+        uint64_t now_us = times_us[i / 6], not_after_us = now_us + 1 - i % 3;
+        const char *rest = i / 3 % 2 ? " -100000 1 g:a 1700000003 400 0 1" : "";
         const struct sim_reply *reply;
-        char text[32];
+        char text[100];
         begin(trial);
-        sim_store_set_time(trial->store, now_us);
-        snprintf(text, sizeof text, "%016llu", (unsigned long long)not_after_us);
-        reply = FAIR(trial, hl_script_mutex_acquire, "a:1", "10000", text, "600000015");
+        trial_set_time(trial, now_us);
+        snprintf(text, sizeof text, "%016llu%s", (unsigned long long)not_after_us, rest);
+        reply = SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "a:1", "10000", text, "600000015");
         if (not_after_us < now_us) {
-            assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "LATE "));
-            assert_int_equal(RUN(trial, "EXISTS", "N", "T")->integer, 0);
+            snprintf(text, sizeof text, "LATE %llu %llu", (unsigned long long)now_us / 1000000, (unsigned long long)now_us % 1000000);
+            assert_true(is_error(reply, text));
+            assert_int_equal(RUN(trial, "EXISTS", N, Q, T)->integer, 0);
             continue;
         }
         assert_true((uint64_t)reply->integer == now_us);
         snprintf(text, sizeof text, "%llu", (unsigned long long)now_us);
-        assert_true(sim_reply_is(RUN(trial, "HGET", "N", "a:1"), text));
+        assert_true(sim_reply_is(RUN(trial, "HGET", N, "a:1"), text));
         snprintf(text, sizeof text, "%llu", (unsigned long long)(now_us + 15));
-        assert_true(sim_reply_is(RUN(trial, "GET", "T"), text));
+        assert_true(sim_reply_is(RUN(trial, "GET", T), text));
     }
 }
 
-/* ---- the queue ---- */
-
-/* Of those of whom something is heard. */
-TRIAL(a_queue_lives_for_so_long)
+/* Who holds the name, or asks as late bytes of a heartbeat, is not late: it holds it already. */
+TRIAL(who_holds_the_name_is_never_late)
 {
-    held_and_awaited(trial);
-    assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
-    (void)RUN(trial, "PEXPIRE", "N", "100000");
-    sim_store_set_time(trial->store, start_us + 60000000);
-    (void)a_heartbeat(trial);
-    assert_int_equal(RUN(trial, "PTTL", "Q")->integer, HL_FAIR_QUEUE_MS);
-}
-
-TRIAL(who_is_not_heard_of_for_so_long_is_dead)
-{
-    for (unsigned is_dead = 0; is_dead < 2; is_dead++) {
-        begin(trial);
-        held_and_awaited(trial);
-        sim_store_set_time(trial->store, start_us + 1000 * HL_FAIR_ALIVE_MS + is_dead);
-        (void)RUN(trial, "DEL", "N");
-        (void)RUN(trial, "HSET", "N", "a:1", "1", "mode", "mutex");
-        assert_int_equal(a_release(trial)->integer, is_dead ? 1 : -2);
-        assert_int_equal(RUN(trial, "HEXISTS", "N", "b:1")->integer, !is_dead);
-        assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
-    }
-}
-
-/* A heartbeat whose answer was lost is asked again: there is one place, and it is the old one. */
-TRIAL(who_does_not_know_its_ticket_finds_its_place)
-{
-    int64_t ticket;
     held(trial);
-    ticket = integer(ask(trial, "b:1", "0 1"), 4);
-    assert_true(ticket > (int64_t)start_us);
-    (void)ask(trial, "c:1", "0 1");
-    sim_store_set_time(trial->store, start_us + 5000);
-    assert_int_equal(integer(ask(trial, "b:1", "? 2"), 4), ticket);
-    assert_int_equal(integer(ask(trial, "b:1", "? 3"), 3), 1);
-    assert_int_equal(integer(ask(trial, "b:1", "? 4"), 5), 2);
-}
-
-/* By its ticket, by none, or by one that it has no more: a failover brought back an older queue. */
-TRIAL(who_leaves_is_not_in_the_queue_any_more)
-{
-    static const char *const terms[] = {NEVER, "1000000 17 300000", NULL};
-    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-        char text[64];
-        begin(trial);
-        held(trial);
-        (void)ask(trial, "c:1", "0 1");
-        snprintf(text, sizeof text, "1000000 %lld 300000", (long long)integer(ask(trial, "b:1", "0 1"), 4));
-        assert_int_equal(release(trial, "b:1", terms[i] ? terms[i] : text)->integer, 0);
-        assert_int_equal(RUN(trial, "ZCOUNT", "Q", "-inf", "+inf")->integer, 1);
-        assert_int_equal(integer(ask(trial, "c:1", "? 2"), 3), 1);
-    }
-}
-
-/* They are of one counter. A new waiter whose request grants the name to an older one gets the number behind its token. */
-TRIAL(tickets_and_tokens_rise_together)
-{
-    char text[24];
-    int64_t last = ask(trial, "a:1", "")->integer;
-    for (int i = 0; i < 3; i++) {
-        char id[24];
-        int64_t ticket;
-        snprintf(id, sizeof id, "w:%d", i);
-        ticket = integer(ask(trial, id, "0 1"), 4);
-        assert_true(ticket > last);
-        last = ticket;
-    }
-    assert_int_equal(a_release(trial)->integer, -2);
-    assert_true(ask(trial, "w:0", "? 2")->integer > last);
-    (void)RUN(trial, "DEL", "N");
-    snprintf(text, sizeof text, "%lld", (long long)integer(ask(trial, "x:1", "0 1"), 4) - 1);
-    assert_true(sim_reply_is(RUN(trial, "HGET", "N", "w:1"), text));
-}
-
-/* A server that takes no writes keeps the place: who leaves is to say so again. */
-TRIAL(a_refused_release_has_not_left_the_queue)
-{
+    assert_true(token_of(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, holder_of('a', 1), "10000", "0000000000000001", "300000000")) > 0);
+    begin(trial);
     held_and_awaited(trial);
-    (void)RUN(trial, "DEL", "N");
-    sim_store_refuse(trial->store, SIM_REFUSE_WRITES, "NOREPLICAS Not enough good replicas to write.");
-    assert_int_equal(release(trial, "b:1", NEVER)->type, SIM_REPLY_ERROR);
-    sim_store_refuse(trial->store, SIM_REFUSE_NOTHING, NULL);
-    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
-    assert_int_equal(release(trial, "b:1", NEVER)->integer, 0);
-    assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 0);
+    assert_true(is_error(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, c.id, "10000", "0000000000000001 -5 1 g:c 1700000003 400 0 1",
+                                "300000000"), "LATE "));
+    assert_int_equal(queue_length(trial), 1);
 }
 
 /* ---- by force ---- */
 
-static void readers(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "read", "u:1", "1", "v:2", "1"); }
-static void a_writer(struct trial *trial) { (void)RUN(trial, "HSET", "N", "mode", "write", "u:1:write", "1"); }
-static void a_map(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u:1", "ann", "v:2", "bob"); }
-static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u:1", "ann"); }
-static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", "N", "u", "1"); }
-static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
+static void readers(struct trial *trial) { (void)RUN(trial, "HSET", N, "mode", "read", "u:1", "1", "v:2", "1"); }
+static void a_writer(struct trial *trial) { (void)RUN(trial, "HSET", N, "mode", "write", "u:1:write", "1"); }
+static void a_map(struct trial *trial) { (void)RUN(trial, "HSET", N, "u:1", "ann", "v:2", "bob"); }
+static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", N, "u:1", "ann"); }
+static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", N, "u", "1"); }
+static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
 
 TRIAL(what_is_no_lock_is_not_ended_by_force)
 {
@@ -233,12 +208,12 @@ TRIAL(what_is_no_lock_is_not_ended_by_force)
         uint64_t before;
         begin(trial);
         held_and_awaited(trial);
-        (void)RUN(trial, "DEL", "N");
+        (void)RUN(trial, "DEL", N);
         theirs[i / 4](trial);
         before = sim_store_digest(trial->store);
         reply = force(trial, i & 1, i & 2 ? "f" : i / 4 == 1 ? "u:1:write" : "u:1");
         assert_true(reply->type == SIM_REPLY_ERROR && sim_reply_starts(reply, "WRONGTYPE "));
-        reply = RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0");
+        reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "");
         assert_true(sim_reply_is(&reply->items[2], whats[i / 4]) && sim_reply_is(&reply->items[1], holders[i / 4]));
         assert_true(sim_store_digest(trial->store) == before);
     }
@@ -250,13 +225,13 @@ TRIAL(a_hold_of_RLock_is_ended_by_force)
     for (int has_queue = 0; has_queue < 2; has_queue++) {
         begin(trial);
         held_and_awaited(trial);
-        (void)RUN(trial, "DEL", "N");
-        (void)RUN(trial, "HSET", "N", "java:57", "1");
+        (void)RUN(trial, "DEL", N);
+        (void)RUN(trial, "HSET", N, "java:57", "1");
         assert_int_equal(force(trial, has_queue, "java:5")->integer, 0);
-        assert_true(sim_reply_is(&RUN(trial, "EVALSHA", hl_script_mutex_peek.sha1, "2", "N", "Q", "0")->items[2], "rlock"));
+        assert_true(sim_reply_is(&SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "")->items[2], "rlock"));
         assert_int_equal(force(trial, has_queue, "java:57")->integer, 1);
-        assert_int_equal(RUN(trial, "EXISTS", "N")->integer, 0);
-        assert_int_equal(RUN(trial, "EXISTS", "Q")->integer, 1);
+        assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
+        assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 1);
     }
 }
 
@@ -266,9 +241,20 @@ TRIAL(a_group_multilock_that_joined_is_not_passed_on)
     for (int is_forced = 0; is_forced < 2; is_forced++) {
         begin(trial);
         held_and_awaited(trial);
-        (void)RUN(trial, "HSET", "N", "f", "u:1", "f:u:1:lock_count", "1");
-        assert_int_equal((is_forced ? force(trial, 1, "a:1") : a_release(trial))->integer, 1);
-        assert_int_equal(RUN(trial, "HLEN", "N")->integer, 2);
-        assert_int_equal(RUN(trial, "HEXISTS", "N", "f")->integer, 1);
+        (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:lock_count", "1");
+        assert_int_equal((is_forced ? force(trial, 1, holder_of('a', 1)) : a_release(trial))->integer, 1);
+        assert_int_equal(RUN(trial, "HLEN", N)->integer, 2);
+        assert_int_equal(RUN(trial, "HEXISTS", N, "f")->integer, 1);
     }
+}
+
+/* The first place hears of it on its own channel, whatever marks stand in front of it, and asks. */
+TRIAL(who_ends_a_hold_by_force_wakes_the_first_place)
+{
+    begin(trial);
+    held_and_awaited(trial);
+    (void)RUN(trial, "ZADD", Q, "-5", "*", "-7", "+");
+    assert_int_equal(a_force(trial)->integer, 1);
+    assert_true(heard(trial, "g:b F1 ") && heard(trial, " 0: stock\n"));
+    assert_true(waits(trial, &b));
 }

@@ -5,6 +5,15 @@
 #include "memory/slot.h"
 #include "script_trial.h"
 
+static const struct sim_reply *of_a_mutex(struct trial *trial)
+{
+    return SCRIPT(trial, hl_script_mutex_acquire, "3", "N", "Q", "T", "u:1", "3000", ANY_TIME " *", "600000000");
+}
+static const struct sim_reply *end_of_a_mutex(struct trial *trial)
+{
+    return SCRIPT(trial, hl_script_mutex_release, "3", "N", "Q", "T", "u:1", "1000000 600000");
+}
+
 enum { SLOTS_TRIED = 20000, MEMBERS = 40, CHANGES = 6000, MANY = 30000 };
 
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1103515245 + 12345) >> 16; }
@@ -38,7 +47,7 @@ TRIAL(test_restart)
     assert_int_equal(sim_store_connections(trial->store), 0);
     trial->connection = sim_store_connect(trial->store);
     assert_true(sim_reply_starts(end_of_a_mutex(trial), "NOSCRIPT "));
-    load(trial);
+    trial_load(trial);
     assert_int_equal(end_of_a_mutex(trial)->integer, 1);
     sim_store_restart(trial->store, 0);
     assert_int_equal(sim_store_keys(trial->store), 0);
@@ -188,7 +197,7 @@ TRIAL(test_a_large_hash_is_scanned_in_pieces)
 static uint64_t touched(struct trial *trial, const char *const *words)
 {
     uint64_t before = sim_store_touched(trial->store);
-    (void)run(trial, words);
+    (void)trial_run(trial, words);
     return sim_store_touched(trial->store) - before;
 }
 #define TOUCHED(trial, ...) touched((trial), (const char *const[]){__VA_ARGS__, NULL})

@@ -106,8 +106,8 @@ static uint64_t hold_us(struct sim *sim)
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
-    if (part->is_windowed) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
-        reach_us += 1000 * (uint64_t)HL_FAIR_QUEUE_MS;
+    if (part->window_ms) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
+        reach_us += 1000 * (uint64_t)HL_QUEUE_LIVES_MS;
     if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
@@ -120,7 +120,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
     for (unsigned i = 0; i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
         uint64_t part_us = UINT64_MAX;
-        if (part && part->is_windowed && !part->turn) /* by some heartbeat of this wait */
+        if (part && part->window_ms && !part->turn) /* by some heartbeat of this wait */
             part_us = actor->asked_us;
         else if (part && part->kept == KEPT_OURS)
             part_us = world_clock_when_us(&actor->process->loop.clock, sent_us(actor, part));

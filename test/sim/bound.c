@@ -62,8 +62,8 @@ static int has_dead_poller(struct sim *sim, const struct sim_name *name)
     size_t length = hl_key_write(key, hl_key_queue, name->text, strlen(name->text));
     struct sim_store_field place;
     for (size_t i = 0; sim_store_hash_field(sim_decides(sim, name, 0)->store->core, key, length, i, &place); i++) {
-        const char *channel = memchr(place.name, ' ', place.name_length);
-        if (channel && channel[1] == '-' && !lives(sim, place.name))
+        const char *words = memchr(place.name, ' ', place.name_length); /* " 1 <channel> .." */
+        if (words && memcmp(words, " 1 -", 4) == 0 && !lives(sim, place.name))
             return 1;
     }
     return 0;

@@ -348,7 +348,7 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
     uint64_t id = 0, now_us = sim->world.time.now_us, ghost_us = (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms;
     int found = 0;
     if (name->kind == HILOCK_FAIR) /* what stands in the queue may be granted as long as it counts as alive */
-        ghost_us += 1000u * (uint64_t)(HL_FAIR_ALIVE_MS + HL_FAIR_WINDOW_MS);
+        ghost_us += 1000u * (uint64_t)(HL_PROMISE_MAX_MS + HL_WINDOW_MAX_MS);
     if (sim->swarm.steps)
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)

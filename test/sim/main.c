@@ -19,7 +19,7 @@ static int tell_broken(const struct sim_outcome *outcome, const struct sim_choic
            outcome->why,
            (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
            choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
-           choice->is_crowd ? " --crowd" : choice->is_hot ? (choice->is_struck ? " --hot --struck" : " --hot") : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
+           choice->is_load ? " --load" : choice->is_heirs ? " --heirs" : choice->is_crowd ? " --crowd" : choice->is_hot ? (choice->is_struck ? " --hot --struck" : " --hot") : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
     for (int i = 0; i < SIM_STRAINS; i++)
         if (choice->strains >> i & 1)
             printf(" --strain %s", sim_strain_word((enum sim_strain)i));
@@ -71,7 +71,7 @@ static int read_flag(const char *word, struct task *task)
     struct sim_choice *choice = &task->choice;
     const struct { const char *word; int *is_on; } flags[] = {
         {"--trace", &task->is_traced}, {"--breaks", &task->must_break}, {"--fresh", &task->is_fresh}, {"--crowd", &choice->is_crowd},
-        {"--hot", &choice->is_hot}, {"--struck", &choice->is_struck}, {"--replicas", &choice->has_replicas}, {"--unguarded", &choice->is_unguarded}};
+        {"--hot", &choice->is_hot}, {"--struck", &choice->is_struck}, {"--load", &choice->is_load}, {"--heirs", &choice->is_heirs}, {"--replicas", &choice->has_replicas}, {"--unguarded", &choice->is_unguarded}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(word, flags[i].word) == 0)
             return *flags[i].is_on = 1;

@@ -7,7 +7,7 @@ static const char *const forms[] = {"@",  "@",      "@",     "{@}",     "{@}",  
                                     "@b", "{@}{@}", "@\xff", "\x80{@}", "{@\xfe}", "@:{a}", "}{@}"}; /* @: a tag */
 static const char *const tags[] = {"a", "ab", "\xc3\xa4"};
 static const char *const refused[] = {"", "{}", "a}b", "}", "{", "a{}b", "{}{a}", "x{",
-                                      "hilock:", "hilock:a", "hilock:token:{a}", "hilock:wait={a}"};
+                                      "hilock:", "hilock:a", "hilock:token:{a}", "hilock:queue={a}"};
 
 static int is_taken(const struct sim *sim, const char *text)
 {

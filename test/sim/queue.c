@@ -46,7 +46,7 @@ static void on_push(struct sim *sim, const char *text, size_t length)
         const struct hl_queue_place *fair = sim_queue_wait(actor);
         char holder[HL_HOLDER_MAX];
         size_t holder_length = fair ? sim_queue_holder(actor, id_of(fair), holder) : 0;
-        if (fair && length > 2 + holder_length && memcmp(text + 2, holder, holder_length) == 0)
+        if (fair && length > 3 + holder_length && memcmp(text + 3, holder, holder_length) == 0 && text[3 + holder_length] == ' ')
             actor->was_pushed = 1;
     }
 }
@@ -54,9 +54,7 @@ static void on_push(struct sim *sim, const char *text, size_t length)
 void sim_queue_said(struct sim *sim, const struct sim_reply *push)
 {
     const struct sim_reply *text = &push->items[2];
-    if (text->type != SIM_REPLY_STRING || text->length < 2 || text->bytes[1] != ' ')
-        return;
-    if (text->bytes[0] == 'G')
+    if (text->type == SIM_REPLY_STRING && text->length > 3 && memcmp(text->bytes, "G1 ", 3) == 0)
         on_push(sim, text->bytes, text->length);
 }
 
@@ -118,8 +116,8 @@ void sim_queue_granted(struct sim_actor *actor)
     if (actor->kind != HILOCK_FAIR)
         return;
     sim->world.sometimes[SIM_FAIR_GRANTED]++;
-    sim->world.sometimes[SIM_FAIR_PUSHED] += hold->is_windowed;
-    sim->world.sometimes[SIM_FAIR_FOUND] += !hold->is_windowed && actor->was_pushed;
+    sim->world.sometimes[SIM_FAIR_PUSHED] += hold->window_ms != 0;
+    sim->world.sometimes[SIM_FAIR_FOUND] += !hold->window_ms && actor->was_pushed;
     for (unsigned i = 0; i < sim->actors_count; i++)
         check_bound(sim, actor, &sim->actors[i]);
     for (unsigned i = 0; i < sim->actors_count; i++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/slot.h"
+#include "crowd.h"
 #include "sim.h"
 #include "wire/queued.h"
 
@@ -144,7 +145,7 @@ static void close_all(struct sim *sim)
         sim_actor_die(&sim->actors[i]);
     /* A process that is killed, or closes while the store is away, leaves its hold until its lease ends (an extend may have doubled it) and its
      * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once. */
-    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_FAIR_QUEUE_MS;
+    uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_QUEUE_LIVES_MS;
     uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
     run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
 }
@@ -158,6 +159,10 @@ static uint64_t phase_us(const struct sim *sim)
 
 void sim_run(uint64_t seed, const struct sim_choice *choice, FILE *trace, struct sim_outcome *ret_outcome)
 {
+    if (choice->is_load || choice->is_heirs) {
+        (choice->is_load ? sim_load_run : sim_heirs_run)(seed, trace, ret_outcome);
+        return;
+    }
     struct sim *sim = calloc(1, sizeof *sim);
     if (!sim)
         abort();

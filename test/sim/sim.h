@@ -25,6 +25,7 @@ struct sim_choice { /* what is asked of every seed, instead of chance */
     enum sim_deployment deployment;
     int is_crowd, is_hot; /* the plays of run.c */
     int is_struck;        /* hot, with faults (share.c) */
+    int is_load, is_heirs; /* the plays of load.c and heirs.c, and nothing else of this */
     int has_replicas; /* in the worlds of sets: some ask for them */
     int is_unguarded; /* no restart guard, and nothing of what that costs is excused: overlaps are to be found */
     unsigned strains; /* a bit for each */
@@ -116,6 +117,7 @@ struct sim_place { /* an address, and the server there */
     uint64_t forgot_us;             /* true time of its latest crash with loss of data, which the restart guard is for; 0: none */
 };
 struct store *sim_server_new(struct sim_place *place);
+void sim_server_plant(struct sim_store *store); /* the bug that is planted, if it is one of a script */
 void sim_server_free(struct store *store);
 void sim_place_init(struct sim *sim, unsigned index);
 void sim_place_done(struct sim_place *place);

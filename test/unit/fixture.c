@@ -237,8 +237,8 @@ struct plan *plan(struct fixture *fixture, struct plan given) { return plan_add(
 const char *push_text(const struct client *client, const char *name, int id, int number, unsigned since_ms,
                       uint64_t token)
 {
-    return formatted("G %s:%d hilock:grant:%s 3000 0 %d 1700000000000000 %" PRIu64 " %u %u %s", client->uuid, id,
-                     client->uuid, number, token, 1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
+    return formatted("G1 %s:%d %d 1700000000000000 3000 %" PRIu64 " %u %u: %s", client->uuid, id, number, token,
+                     1700000000 + since_ms / 1000, since_ms % 1000 * 1000, name);
 }
 
 unsigned push_grant(const struct client *client, const char *name, int id, int number, unsigned since_ms, uint64_t token)

@@ -84,6 +84,7 @@ static const char *name_of(hilock_event_kind kind)
     case HILOCK_EVENT_RENEWAL_FAILED: return "RENEWAL_FAILED";
     case HILOCK_EVENT_RENEWED: return "RENEWED";
     case HILOCK_EVENT_RELEASE_SETTLED: return "SETTLED";
+    case HILOCK_EVENT_PASSED_OVER: return "PASSED_OVER";
     case HILOCK_EVENT_CONNECTED: return "up";
     case HILOCK_EVENT_DISCONNECTED: return "down";
     case HILOCK_EVENT_CLOCK_ANOMALY: return "ANOMALY";

@@ -211,7 +211,10 @@ SAFETY(SILENCE_UNASKED, a_silent_server_is_noticed_by_who_only_waits, "b:OK")
     struct handle *b = cluster_handle(cluster_begin(s), "b", 1);
     store_take(store_at(s, 1), hilock_lock_name(b->lock), "another", 600000);
     acquire(b, HILOCK_FOREVER);
-    run_ms(s, 6500); /* its heartbeats are three seconds apart */
+    run_ms(s, 6000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100); /* a heartbeat: the next one is 2.4 s away at least */
+    run_ms(s, 1);
     TELLS(s, "b:WAITING");
     world_freeze(&store_at(s, 1)->lane);
     cluster_take_over(s, 1, 2, 0);

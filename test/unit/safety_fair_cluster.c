@@ -15,13 +15,13 @@ SAFETY(FAIR_BELIEVES_ELSEWHERE, a_push_about_another_server_is_confirmed_first,
     struct handle *a = waits(cluster_connect(s), "a", name);
     struct handle *b = waits(q, "b", name);
     s->is_tampered = 1; /* a clock is set */
-    world_clock_step(&store_at(s, 0)->clock, 400000);
+    world_clock_step(&store_at(s, 0)->clock, 80000);
     PLAN(s, .on = "mutex_acquire", .at = store_at(s, 0), .fate.there_us = 1500000);
     cluster_move(s, name, 1, 0);
     run_ms(s, 500);
     release_quietly(a);
     run_us(s, 150);
-    frozen_ms(q, 500);
+    frozen_ms(q, 100);
     run_ms(s, 1);
     HOLDS(s, (int64_t)hilock_lock_remaining_ms(b->lock) <= store_left_ms(store_at(s, 0), name));
     TELLS_IN(s, 1500, "b:OK");

@@ -11,7 +11,7 @@ SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acq
     store_forget(&s->store);
     uint64_t begun_us = fixture_us(s);
     acquire(a, HILOCK_FOREVER);
-    TELLS_IN(s, 2900, "a:WAITING");
+    TELLS_IN(s, 2300, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 2);
     SAME(s, sent_at_us(s, "mutex_acquire", 0), begun_us);
     SAME(s, sent_at_us(s, "SUBSCRIBE", 0), begun_us + 200);
@@ -19,8 +19,8 @@ SAFETY(R7_NO_SECOND_TRY, subscribe_confirm_ask_again_sleep, "asked(s, 'mutex_acq
     TEXT(s, store_line(&s->store, "SUBSCRIBE", 0)->text, "SUBSCRIBE redisson_lock__channel:{stock}");
 }
 
-/* Nobody listens to the push, and it is not missed. */
-SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_still_noticed, "a:OK")
+/* Nobody listens on its channel by then, so its place is taken out of the queue, and the name is free. */
+SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, freed_before_the_subscription_stood_it_is_still_noticed, "a:OK")
 {
     struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL);
     asking(fixture_connect(s, NULL), "a", "stock", NULL);
@@ -30,7 +30,6 @@ SAFETY(R7_NO_HEARTBEAT_WHEN_HEARD, granted_before_the_subscription_stood_it_is_s
     SAME(s, asked(s, "SUBSCRIBE"), 0);
     release_quietly(h);
     run_us(s, 500);
-    HOLDS(s, is_ours(s, "stock"));
     TELLS(s, "a:WAITING");
     TELLS_IN(s, 2, "a:OK");
 }
@@ -53,8 +52,8 @@ SAFETY(R7_NEWS_FORGOTTEN, a_message_between_question_and_answer_counts, "a:OK")
 SAFETY_WITH_CLIENT(R7_NO_RETRY_AT_RECONNECT, who_waits_tries_again_when_the_link_is_back, "a:OK")
 {
     s->is_tampered = 1;
-    store_take(&s->store, "stock", "another", 60000);
-    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.wake = HILOCK_WAKE_POLL, .poll_min_ms = 20000)); /* it sleeps for long */
+    store_take_simple(&s->store, "stock", "another", 60000);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .poll_min_ms = 20000)); /* it sleeps for long */
     TELLS_IN(s, 10, "a:WAITING");
     net_reset(&s->net, NULL, NET_ALL);
     store_delete(&s->store, "stock");

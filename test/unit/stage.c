@@ -100,7 +100,7 @@ void cluster_move_key(struct fixture *s, const char *name, unsigned from, unsign
 
 void cluster_move_lock(struct fixture *s, const char *name, unsigned from, unsigned to)
 {
-    static const char *const prefixes[] = {"hilock:wait", "hilock:token"};
+    static const char *const prefixes[] = {"hilock:queue", "hilock:token"};
     char key[64];
     cluster_move_key(s, name, from, to);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {

@@ -38,7 +38,7 @@ A_PLAY(handed_over_by_one_script_and_one_push)
     TELLS_IN(s, 1, "b:OK a:released");
     SAME(s, asked(s, NULL), 1);
     HOLDS(s, b->result.fencing_token > token);
-    HOLDS(s, b->result.remaining_ms > 2900 && b->result.remaining_ms < 3000);
+    HOLDS(s, b->result.remaining_ms > 300 && b->result.remaining_ms < 400);
 }
 
 /* Two waiters of one client, for two names; their ids are found in the same bucket, the other's first. */
@@ -130,8 +130,8 @@ WITH_CLIENT(a_sibling_of_another_kind_is_not_overtaken)
     TELLS_IN(s, 2, "a:OK");
 }
 
-/* Its process is gone: listeners are counted, and it is passed over; its place is kept as long as it counts as alive. */
-A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
+/* Its process is gone: listeners are counted, and its place goes. Its ticket is for life: it stands in front again once it hears. */
+A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_ticket)
 {
     struct client *q = fixture_connect(s, NULL);
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *c;
@@ -144,7 +144,7 @@ A_PLAY(a_deaf_waiter_is_passed_over_and_keeps_its_place)
     TELLS_IN(s, 1, "c:OK");
     s->place->mood = NET_LISTENS;
     release_quietly(c);
-    TELLS_IN(s, 3010, "b:OK"); /* deaf, but alive: it was granted, and found it by its heartbeat */
+    TELLS_IN(s, 3010, "b:OK");
 }
 
 A_PLAY(who_waits_long_is_heard_of)
@@ -153,7 +153,7 @@ A_PLAY(who_waits_long_is_heard_of)
     waits(fixture_connect(s, NULL), "c");
     store_forget(&s->store);
     TELLS_IN(s, 60000, "b:WAITING c:WAITING");
-    HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 30); /* every 3 s, and every 6 s */
+    HOLDS(s, asked(s, "mutex_acquire") >= 28 && asked(s, "mutex_acquire") <= 34); /* every 2.4 to 2.7 s, and every 8 to 9 s */
     release_quietly(a);
     TELLS_IN(s, 1, "b:OK");
     release_quietly(b);
@@ -189,11 +189,12 @@ A_PLAY(what_lapsed_meanwhile_comes_back_in_turn)
     release_quietly(a);
     run_us(s, 150);
     world_freeze(&q->loop.lane);
-    TELLS_IN(s, 6100, "c:OK");
+    TELLS_IN(s, 410, "c:OK"); /* whoever made the grant looked again when its window was over */
+    run_ms(s, 5000);
     world_thaw(&s->world, &q->loop.lane);
     run_ms(s, 10);
     release_quietly(c);
-    TELLS_IN(s, 20, "b:OK");
+    TELLS_IN(s, 20, "b:PASSED_OVER b:OK");
 }
 
 /* ---- ends ---- */
@@ -252,7 +253,8 @@ A_PLAY(an_extend_beside_a_heartbeat_is_asked_for_behind_it)
 {
     struct handle *a = holds(fixture_connect(s, NULL), "a"), *b = waits(fixture_connect(s, NULL), "b");
     PLAN(s, .on = "mutex_acquire", .fate.there_us = 50000);
-    run_ms(s, 3000);
+    for (unsigned requests = s->net.requests; s->net.requests == requests;)
+        run_us(s, 100);
     SAME(s, asked(s, "mutex_acquire"), 3);
     when(b, "OK", extend_it);
     release_quietly(a);

@@ -100,7 +100,7 @@ A_PLAY(an_older_server_has_plain_channels)
     SAME(s, store_listeners(store_at(s, 1), channel_of(three.b)), 1);
     release(three.a);
     run_ms(s, 1);
-    HOLDS(s, strstr(store_line(store_at(s, 1), "mutex_release", 0)->text, " 0 0 "));
+    HOLDS(s, strstr(store_line(store_at(s, 1), "mutex_release", 0)->text, " 0 600000"));
     TELLS_IN(s, 10, "b:OK a:released");
 }
 
@@ -113,7 +113,7 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
     const char *name = cluster_name(1, 0);
     cluster_set(s);
     struct three three = three_at(s, name);
-    const char *queue = formatted("hilock:wait:{%s}", name);
+    const char *queue = formatted("hilock:queue:{%s}", name);
     cluster_begin_move(s, cluster_slot(name), 1, 2);
     cluster_move_key(s, queue, 1, 2);
     release(three.a);

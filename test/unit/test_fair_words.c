@@ -11,7 +11,7 @@
 #include "suite.h"
 
 #define UUID "5f0c1a2b-0000-4000-8000-00000000000a"
-#define KEYS3 "|3|stock|hilock:wait:{stock}|hilock:token:{stock}|"
+#define KEYS3 "|3|stock|hilock:queue:{stock}|hilock:token:{stock}|"
 #define RELEASED KEYS3 UUID ":7|"
 
 static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
@@ -24,47 +24,59 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
     assert_ptr_equal(command->script, script);
 }
 
+#define CHANNEL "hilock:grant:x"
+
 TEST(requests_are_said_so)
 {
     struct hl_command command;
-    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .number = 3, .ticket = 99, .channel = "hilock:grant:x"};
+    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = 100000,
+                               .entry = {.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL}};
+    /* the first question */
+    hl_queued_acquire(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 -100000 1 " CHANNEL " 1700000003 400 0 1|600000000");
+    /* its heartbeat keeps the text of its place */
+    params.ticket = 99;
+    params.heartbeat = (struct hl_heartbeat){.number = 3, .due_s = 1700000013, .window_ms = 800, .channel = "!" CHANNEL};
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire,
-                  KEYS3 UUID ":7|30000|1700000000123000 99 hilock:grant:x 3000 0 3|600000000");
-    params.ticket = HL_TICKET_UNKNOWN;
+                  KEYS3 UUID ":7|30000|1700000000123000 99 1 " CHANNEL " 1700000003 400 0 1; 3 1700000013 !" CHANNEL " 800|600000000");
+    /* pollers, the first one and others */
     params.lease_ms = 100;
-    params.channel = "";
-    params.reserved = 15;
+    params.reserved = params.entry.reserved = 15;
     params.not_after_ms = 12;
+    *params.entry.channel = '\0';
+    params.heartbeat.listening = HL_POLLS_FIRST;
     hl_queued_acquire(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0000000000012000 ? - 100 15 3|600000015");
-    hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000, .number = 1, .channel = "", .is_try = 1});
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0000000000012000 99 1 - 1700000003 400 15 1; 3 1700000013 ~ 800|600000015");
+    params.heartbeat.listening = HL_POLLS_FAR;
+    hl_queued_acquire(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0000000000012000 99 1 - 1700000003 400 15 1; 3 1700000013 - 800|600000015");
+    /* a try, and a guest */
+    hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999999999|1000000");
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000, .is_guest = 1});
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
     hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
-    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000");
-    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = 99, .own = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "1 99 600000");
-    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .ticket = HL_TICKET_UNKNOWN, .own = HL_OWN_ALL, .is_sharded = 1});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "S1000000 ? 600000");
-    /* Two rows over the same words: a MUTEX waits by messages, and stands in no queue. */
-    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
-    hl_queued_mutex.release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000");
 }
 
-TEST(a_release_asks_for_the_next_or_for_one_key)
+TEST(a_release_names_its_place_or_the_next_one)
 {
     struct hl_command command;
-    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .reserved = 15, .next_id = 8, .number = 3, .channel = "hilock:grant:x"};
+    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .queue_max = 50};
+    assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000");
+    params.is_sharded = 1;
+    params.own = HL_OWN_ALL;
+    params.entry = (struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL};
+    hl_queued_release(&command, &words, &params); /* the end of a wait */
+    assert_script(&command, &hl_script_mutex_release, RELEASED "S1000000 600000| 1 " CHANNEL " 1700000003 400 0 1");
+    params.next_id = 8;
+    params.entry.reserved = 15;
+    params.own = 0;
+    params.is_sharded = 0;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000 30000|" UUID ":8 hilock:grant:x 3000 15 3");
-    params.channel = "";
-    params.lease_ms = 100;
-    hl_queued_release(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 0 600000 100|" UUID ":8 - 100 15 3");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000 30000 50|" UUID ":8 1 " CHANNEL " 1700000003 400 15 1");
     params.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
     /* For a slot that moves: one key only. */
@@ -72,31 +84,48 @@ TEST(a_release_asks_for_the_next_or_for_one_key)
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
+TEST(a_look_names_the_grant_that_lapsed)
+{
+    struct hl_command command;
+    struct hl_lapsed lapsed = {.count = 2, .window_ms = 400, .of = {{1700000000000001, "another"}, {1700000000000000, "one"}}};
+    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .own = 1, .lapsed = &lapsed});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "1 600000||400 another 1700000000000001 one 1700000000000000");
+    lapsed.count = 0; /* the name was left to others: nobody's grant lapsed */
+    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .lapsed = &lapsed});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000|");
+}
+
 TEST(other_requests_are_said_so)
 {
     struct hl_command command;
     const struct hl_params params = {.token_ttl_ms = 1000, .holder = "another:5", .holder_length = 9};
     assert_int_equal(hl_queued_fair.release(&command, &words, &params), HL_FORM_FORCED);
-    assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:wait:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
+    assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:queue:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_queued_mutex.release(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1, .holder = "another:5", .holder_length = 9});
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
-    hl_queued_peek(&command, &words, &(struct hl_params){.ticket = 99});
-    assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:wait:{stock}|99");
+    hl_queued_peek(&command, &words, &(struct hl_params){.entry = {.due_s = 1700000003, .window_ms = 400}});
+    assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7 1 - 1700000003 400 0 1");
+    hl_queued_peek(&command, &words, &(struct hl_params){0});
+    assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|");
 }
 
 TEST(the_longest_name_fits)
 {
-    char name[HILOCK_NAME_MAX], channel[HL_FAIR_CHANNEL_MAX];
+    char name[HILOCK_NAME_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
+    struct hl_params params = {UINT64_MAX, UINT64_MAX, UINT64_MAX, .ticket = UINT64_MAX,
+                               .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
     memset(name, 'x', sizeof name);
-    hl_queued_channel(channel, UUID, "@CAN", 1);
-    hl_queued_acquire(&command, &longest, &(struct hl_params){UINT64_MAX, UINT64_MAX, UINT64_MAX, .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    hl_queued_channel(params.entry.channel, UUID, "@CAN", 1);
+    hl_queued_channel(params.heartbeat.channel, UUID, "@CAN", 1);
+    hl_queued_acquire(&command, &longest, &params);
     assert_int_equal(command.argc, 10);
-    hl_queued_release(&command, &longest, &(struct hl_params){.token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX - 1});
-    assert_int_equal(command.argc, 8);
-    hl_queued_release(&command, &longest, &(struct hl_params){.lease_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .reserved = UINT32_MAX, .next_id = UINT64_MAX,
-                                                             .number = UINT64_MAX, .ticket = UINT64_MAX - 1, .channel = channel});
+    hl_queued_release(&command, &longest, &params);
+    assert_int_equal(command.argc, 9);
+    params.next_id = UINT64_MAX;
+    params.queue_max = UINT32_MAX;
+    hl_queued_release(&command, &longest, &params);
     assert_int_equal(command.argc, 9);
 }
 
@@ -114,11 +143,20 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.result == HL_YES)
         snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
-    else if (answer.result == HL_NO && hear == hl_queued_acquired)
+    else if (answer.result == HL_NO && hear == hl_queued_released)
+        snprintf(text, sizeof text, "NO");
+    if (answer.result == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
                  answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
                  answer.heir ? ", wakes " : "", answer.heir ? (int)answer.heir_length : 0, answer.heir ? answer.heir : "");
-    else if (answer.result == HL_LATE)
+    if (answer.has_more)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", more");
+    if (answer.handover.window_ms)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", granted to \"%.*s\" for %" PRIu64 " at %" PRIu64, (int)answer.handover.holder_length,
+                 answer.handover.holder ? answer.handover.holder : "", answer.handover.window_ms, answer.handover.at_us);
+    if ((answer.result == HL_YES || answer.result == HL_NO) && (answer.removed.unheard || answer.removed.overdue || answer.removed.lapsed))
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", removed %u %u %u", answer.removed.unheard, answer.removed.overdue, answer.removed.lapsed);
+    if (answer.result == HL_LATE)
         snprintf(text, sizeof text, "LATE %" PRIu64, answer.server_us);
     else if (answer.result == HL_FAULT)
         snprintf(text, sizeof text, "%s \"%.*s\"", hilock_status_name(answer.fault.status), (int)answer.quote_length, answer.quote);
@@ -154,15 +192,33 @@ TEST(answers_to_acquire_and_their_heirs)
     ACQUIRE(say_error("TRYAGAIN x"), "UNWRITABLE \"TRYAGAIN x\"");
     ACQUIRE(waits_beside(say_string("java:2")), "NO \"java:1\" left 4, 1 of 1, ticket 9, wakes java:2");
     ACQUIRE(waits_beside(say_nil()), "NO \"java:1\" left 4, 1 of 1, ticket 9");
+    ACQUIRE(waits_beside(say_string("")), "NO \"java:1\" left 4, 1 of 1, ticket 9");
     memset(name, 'x', sizeof name - 1);
     ACQUIRE(waits_beside(say_string(name)), "NO \"java:1\" left 4, 1 of 1, ticket 9");
+}
+
+static struct hl_reply *waits_and_more(int64_t hands, const char *now, struct hl_reply *removed)
+{
+    return say_array(9, say_integer(-401), say_string("x:1"), say_integer(hands), say_integer(2), say_integer(9), say_integer(5), say_string(""), say_string(now), removed);
+}
+
+TEST(answers_to_acquire_show_what_it_did_besides)
+{
+    ACQUIRE(say_array(2, say_integer(17), say_integer(2003001)), "YES 17, removed 1 3 2");
+    ACQUIRE(waits_and_more(5, "1700000000000001", say_nil()),
+            "NO \"x:1\" left 400, 2 of 5, ticket 9, handed over, granted to \"x:1\" for 400 at 1700000000000001");
+    ACQUIRE(waits_and_more(5, "1700000000000001", say_integer(64)),
+            "NO \"x:1\" left 400, 2 of 5, ticket 9, handed over, granted to \"x:1\" for 400 at 1700000000000001, removed 64 0 0");
+    ACQUIRE(waits_and_more(3, "1700000000000001", say_integer(64)), "NO \"x:1\" left 400, 2 of 5, ticket 9, handed over, more, removed 64 0 0");
+    ACQUIRE(waits_and_more(5, "soon", say_nil()), "NO \"x:1\" left 400, 2 of 5, ticket 9, handed over"); /* no time: it cannot look again */
+    ACQUIRE(waits(-1, "", 2, 0, 0, 70), "NO \"\" left 0, 0 of 70, ticket 0, more");
 }
 
 TEST(nonsense_about_acquire_is_no_grant)
 {
     struct hl_reply *const nonsense[] = {
         say_nil(), say_integer(0), say_integer(-1), say_integer(INT64_MAX), say_string("17"), say_status("OK"),
-        say_array(0), say_array(1, say_integer(1)), say_array(2, say_integer(1), say_integer(17)), waits(2, "x", 1, 1, 9, 1),
+        say_array(0), say_array(1, say_integer(1)), say_array(2, say_integer(0), say_integer(17)), say_array(2, say_integer(17), say_string("x")), waits(2, "x", 1, 1, 9, 1),
         waits(INT64_MIN, "x", 1, 1, 9, 1), waits(-5, "x", 1, -1, 9, 1), waits(-5, "x", -1, 1, 9, 1),
         waits(-5, "x", 1, (int64_t)1 << 40, 9, 1), waits(-5, "x", 1, 1, -9, 1), waits(-5, "x", 1, 1, 9, -1),
         say_array(5, say_integer(-1), say_string("x"), say_integer(1), say_integer(1), say_integer(1)),
@@ -177,8 +233,23 @@ TEST(answers_to_release_and_renew)
     RELEASE(say_integer(1), "YES");
     RELEASE(say_integer(3), "YES");
     RELEASE(say_integer(-1), "YES unheard");
-    RELEASE(say_integer(-2), "YES");
+    RELEASE(say_integer(-3), "YES, more");
+    RELEASE(say_integer(-4), "YES, granted to \"\" for 10 at 0"); /* to nobody: left to others, and looked at after 10 ms */
     RELEASE(say_integer(-7), "YES");
+    RELEASE(say_string("-2 400 1700000000000001 x:1"), "YES, granted to \"x:1\" for 400 at 1700000000000001");
+    RELEASE(say_string("-2 400 1700000000000001 x:1 1000"), "YES, granted to \"x:1\" for 400 at 1700000000000001, removed 0 1 0");
+    RELEASE(say_string("0 400 1700000000000001 x:1"), "NO, granted to \"x:1\" for 400 at 1700000000000001");
+    RELEASE(say_string("1 3"), "YES, removed 3 0 0");
+    RELEASE(say_string("-3 64"), "YES, more, removed 64 0 0");
+    RELEASE(say_string("0 3"), "NO, removed 3 0 0");
+    RELEASE(say_string("-2 400 x x:1"), "PROTOCOL \"\"");
+    RELEASE(say_string("-2 400 1700000000000001 "), "PROTOCOL \"\"");
+    RELEASE(say_string("-2 0 1700000000000001 x:1"), "PROTOCOL \"\"");
+    RELEASE(say_string("-2 400 1700000000000001 x:1 3 4"), "PROTOCOL \"\"");
+    RELEASE(say_string("x"), "PROTOCOL \"\"");
+    RELEASE(say_string(""), "PROTOCOL \"\"");
+    RELEASE(say_string("--2 3"), "PROTOCOL \"\"");
+    RELEASE(say_string("99999999999999999999"), "PROTOCOL \"\"");
     RELEASE(say_error("TRYAGAIN x"), "AGAIN");
     RELEASE(say_error("WRONGTYPE x"), "AGAIN"); /* whose key? */
     assert_string_equal(said(hl_queued_released, HL_FORM_FORCED, say_error("TRYAGAIN x")), "AGAIN");
@@ -222,9 +293,10 @@ TEST(answers_to_release_with_the_next)
     assert_string_equal(both(say_error("TRYAGAIN x")), "2, nothing 0 ");
     assert_string_equal(both(say_error("READONLY x")), "4, nothing 0 ");
     assert_string_equal(both(say_array(1, say_integer(1))), "4, nothing 0 ");
-    assert_string_equal(both(say_array(2, say_string("1"), say_integer(17))), "4, YES 17 ");
+    assert_string_equal(both(say_array(2, say_nil(), say_integer(17))), "4, YES 17 ");
     assert_string_equal(both(say_array(2, say_integer(1), say_integer(0))), "0, FAULT 0 ");
-    assert_string_equal(both(say_array(3, say_integer(1), say_integer(17), say_integer(17))), "0, FAULT 0 ");
+    assert_string_equal(both(say_array(3, say_integer(1), say_integer(17), say_integer(3))), "0, YES 17 ");
+    assert_string_equal(both(say_array(4, say_integer(1), say_integer(17), say_integer(3), say_integer(3))), "0, FAULT 0 ");
     RELEASE(say_array(2, say_integer(-2), say_integer(17)), "PROTOCOL \"\""); /* none was asked for */
 }
 
@@ -235,47 +307,47 @@ static const char *heard_bytes(const char *bytes, size_t length)
     const struct hl_push push = hl_queued_heard(&message, UUID);
     snprintf(text, sizeof text, "nonsense");
     if (push.what == HL_PUSH_GRANT)
-        snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", %" PRIu64 " us after %" PRIu64 ", for %" PRIu64 " us, token %" PRIu64, (int)push.name_length,
-                 push.name, push.id, push.since_us, push.number, push.lease_us, push.token);
-    else if (push.what == HL_PUSH_YIELD)
-        snprintf(text, sizeof text, "%" PRIu64 " yields %" PRIu64 " us", push.id, push.pause_us);
+        snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", at %" PRIu64 " after %" PRIu64 " of %" PRIu64 ", for %" PRIu64 " ms, token %" PRIu64,
+                 (int)push.name_length, push.name, push.id, push.granted_us, push.number, push.asked_us, push.window_ms, push.token);
+    else if (push.what == HL_PUSH_ASK)
+        snprintf(text, sizeof text, "%" PRIu64 " may ask for \"%.*s\" after %" PRIu64 " us, at %" PRIu64, push.id, (int)push.name_length, push.name,
+                 push.pause_us, push.server_us);
     return text;
 }
 
 static const char *heard(const char *text) { return heard_bytes(text, strlen(text)); }
 
-#define MEMBER UUID ":7 hilock:grant:x 3000 15 3 1700000000000000 "
+#define HEAD UUID ":7 3 1700000000000000 400 "
 
 TEST(pushes)
 {
-    static const char odd[] = "G " MEMBER "17 1700000000 5 a\0b c";
-    assert_string_equal(heard("G " MEMBER "1700000000000001 1700000001 500000 stock"),
-                        "grant of \"stock\" to 7, 1500000 us after 3, for 3000000 us, token 1700000000000001");
-    assert_string_equal(heard("G " MEMBER "17 1700000000 7 a b"), "grant of \"a b\" to 7, 7 us after 3, for 3000000 us, token 17");
-    assert_string_equal(heard("G " UUID ":7 !hilock:grant:{@CAN}:x 100 0 9 1700000000000000 17 1700000000 0 a"),
-                        "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
-    assert_string_equal(heard("G " MEMBER "17 1699999999 999999 a"), /* the server's clock was set back */
-                        "grant of \"a\" to 7, 18446744073709551615 us after 3, for 3000000 us, token 17");
+    static const char odd[] = "G1 " HEAD "17 1700000000 5: a\0b c";
+    assert_string_equal(heard("G1 " HEAD "1700000000000001 1700000001 500000: stock"),
+                        "grant of \"stock\" to 7, at 1700000001500000 after 3 of 1700000000000000, for 400 ms, token 1700000000000001");
+    assert_string_equal(heard("G1 " HEAD "17 1700000000 7: a b: c"), "grant of \"a b: c\" to 7, at 1700000000000007 after 3 of 1700000000000000, for 400 ms, token 17");
+    /* words of a later build */
+    assert_string_equal(heard("G1 " HEAD "17 1700000000 7 more x: a"), "grant of \"a\" to 7, at 1700000000000007 after 3 of 1700000000000000, for 400 ms, token 17");
+    assert_string_equal(heard("G1 " UUID ":7:sh@db1/4711 1 0 3000 17 1700000000 0: a"), "grant of \"a\" to 7, at 1700000000000000 after 1 of 0, for 3000 ms, token 17");
     assert_int_equal(strncmp(heard_bytes(odd, sizeof odd - 1), "grant of \"a", 11), 0);
-    assert_string_equal(heard("F " UUID ":7 5"), "7 yields 5000 us");
-    assert_string_equal(heard("F " UUID ":7 0"), "7 yields 0 us");
-    assert_string_equal(heard("F " UUID ":7:sh@db1/4711 5"), "7 yields 5000 us"); /* a holder with its label */
-    assert_string_equal(heard("G " UUID ":7:sh@db1/4711 - 100 0 9 1700000000000000 17 1700000000 0 a"),
-                        "grant of \"a\" to 7, 0 us after 9, for 100000 us, token 17");
+    assert_string_equal(heard("F1 " UUID ":7 5: a"), "7 may ask for \"a\" after 5000 us, at 0");
+    assert_string_equal(heard("F1 " UUID ":7 0 1700000000 7: a"), "7 may ask for \"a\" after 0 us, at 1700000000000007");
+    assert_string_equal(heard("F1 " UUID ":7:sh@db1/4711 0 1700000000 7 more: a"), "7 may ask for \"a\" after 0 us, at 1700000000000007");
+    assert_string_equal(heard("F1 " UUID ":7 0 more: a"), "7 may ask for \"a\" after 0 us, at 0");
 }
 
 TEST(any_other_push_is_nonsense)
 {
     static const char *const texts[] = {
-        "", "G", "G ", "0", "G 5f0c1a2b-0000-4000-8000-00000000000b:7 x 3000 15 3 1700000000000000 17 1700000000 5 stock",
-        "G " UUID ":7: x 3000 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":: x 3000 15 3 1700000000000000 17 1700000000 5 stock",
-        "G " UUID ":7  3000 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":7 x 3001 15 3 1700000000000000 17 1700000000 5 stock",
-        "G " UUID ":7 x -1 15 3 1700000000000000 17 1700000000 5 stock", "G " UUID ":7 x 3000 3 1700000000000000 17 1700000000 5 stock",
-        "G " UUID ":99999999999999999999 x 3000 15 3 1700000000000000 17 1700000000 5 stock",
-        "G " UUID ":7 x 3000 15 99999999999999999999 1700000000000000 17 1700000000 5 stock", "G " MEMBER "0 1700000000 5 stock",
-        "G " MEMBER "17 1700000000 5 ", "G " MEMBER "17 1700000000 5", "G " MEMBER "17 1700000000 -5 stock",
-        "G " MEMBER "17 1700000000 1000000 stock", "G " MEMBER "17 17000000000 5 stock", "G " MEMBER "99999999999999999 1700000000 5 stock",
-        "F " UUID ":7 1001", "F " UUID ":7 5x", "F " UUID ":7 ", "F " UUID ":7: 5", "H " UUID ":7 5"};
+        "", "G", "G1", "G1 ", "0", "G " HEAD "17 1700000000 5: stock", "G2 " HEAD "17 1700000000 5: stock", "G11 " HEAD "17 1700000000 5: stock",
+        "G1 5f0c1a2b-0000-4000-8000-00000000000b:7 3 1700000000000000 400 17 1700000000 5: stock",
+        "G1 " UUID ":7: 3 1700000000000000 400 17 1700000000 5: stock", "G1 " UUID ":: 3 1700000000000000 400 17 1700000000 5: stock",
+        "G1 " UUID ":7  3 1700000000000000 400 17 1700000000 5: stock", "G1 " UUID ":7 3 1700000000000000 3001 17 1700000000 5: stock",
+        "G1 " UUID ":7 3 1700000000000000 -1 17 1700000000 5: stock", "G1 " UUID ":7 1700000000000000 400 17 1700000000 5: stock",
+        "G1 " UUID ":99999999999999999999 3 1700000000000000 400 17 1700000000 5: stock",
+        "G1 " UUID ":7 99999999999999999999 1700000000000000 400 17 1700000000 5: stock", "G1 " HEAD "0 1700000000 5: stock",
+        "G1 " HEAD "17 1700000000 5: ", "G1 " HEAD "17 1700000000 5 stock", "G1 " HEAD "17 1700000000 -5: stock",
+        "G1 " HEAD "17 1700000000 1000000: stock", "G1 " HEAD "17 17000000000 5: stock", "G1 " HEAD "99999999999999999 1700000000 5: stock",
+        "F1 " UUID ":7 1001: a", "F1 " UUID ":7 5x: a", "F1 " UUID ":7 : a", "F1 " UUID ":7: 5: a", "F1 " UUID ":7 5", "F " UUID ":7 5: a", "H1 " UUID ":7 5: a"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(heard(texts[i]), "nonsense");
 }
@@ -283,7 +355,7 @@ TEST(any_other_push_is_nonsense)
 /* Cut anywhere, it is read within its bytes (the sanitizers look), and a part of the numbers is no grant. */
 TEST(a_push_that_is_cut_is_read_within_its_bytes)
 {
-    static const char whole[] = "G " MEMBER "1700000000000001 1700000001 500000 stock";
+    static const char whole[] = "G1 " HEAD "1700000000000001 1700000001 500000: stock";
     for (size_t length = 0; length < sizeof whole - sizeof "stock"; length++) {
         char *bytes = test_malloc(length + 1);
         memcpy(bytes, whole, length);

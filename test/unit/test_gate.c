@@ -16,17 +16,17 @@ WITH_CLIENT(behind_a_holder_that_hands_over_it_asks_once)
     held(fixture_connect(s, NULL), "h", "stock", NULL);
     store_forget(&s->store);
     asking(p, "a", "stock", NULL);
-    TELLS_IN(s, 2900, "a:WAITING");
+    TELLS_IN(s, 2300, "a:WAITING");
     SAME(s, asked(s, "mutex_acquire"), 1);
     SAME(s, asked(s, "SUBSCRIBE"), 0);
 }
 
-WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_every_three_seconds)
+WITH_CLIENT(a_holder_without_an_expiry_is_asked_after_within_three_seconds)
 {
     store_take(&s->store, "stock", "another", 0);
     asking(p, "a", "stock", NULL);
     run_ms(s, 20010);
-    SAME(s, asked(s, "mutex_acquire"), 2 + 6);
+    HOLDS(s, asked(s, "mutex_acquire") >= 2 + 7 && asked(s, "mutex_acquire") <= 2 + 8); /* every 2.4 to 2.7 s */
 }
 
 WITH_CLIENT(who_may_not_subscribe_polls)

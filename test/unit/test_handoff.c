@@ -178,12 +178,15 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     c = asking(p, "c", "shelf", NULL);
     TELLS_IN(s, 10, "stock:WAITING shelf:WAITING c:WAITING");
     PLAN(s, .on = "mutex_acquire", .fate.refusal = say_integer(99), .times = 2);
-    for (requests = s->net.requests; s->net.requests < requests + 2;)
+    requests = s->net.requests;
+    for (int i = 0; i < 2; i++) /* so that both ask at the same time */
+        store_publish(&s->store, formatted("hilock:grant:%s", p->uuid), formatted("F1 %s:%d 0: %s", p->uuid, i + 1, names[i]));
+    while (s->net.requests < requests + 2)
         run_us(s, 10);
     for (int i = 0; i < 2; i++) {
         const char *holder = formatted("%s:%d", p->uuid, i + 1);
         store_take(&s->store, names[i], holder, 3000);
-        push_grant(p, names[i], i + 1, 2, 2900, store_token(&s->store, names[i], holder));
+        push_grant(p, names[i], i + 1, 2, 5, store_token(&s->store, names[i], holder));
     }
     s->net.back_us = 10000;
     TELLS_IN(s, 1, "stock:OK shelf:OK");
@@ -192,7 +195,8 @@ WITH_CLIENT(a_hold_that_is_lost_is_not_handed_on)
     frozen_ms(p, 20);
     TELLS_IN(s, 1, "stock:LOST TAKEN shelf:release LOST");
     SAME(s, c->calls, 1);
-    TELLS_IN(s, 100, "c:OK");
+    unheard_ms(s, 100); /* the place of that hold was left in the queue, by hand, and comes first */
+    SAME(s, c->result.status, HILOCK_OK);
     HOLDS(s, is_ours(s, "shelf"));
 }
 

@@ -16,7 +16,7 @@ static const char *const counter_names[] = {
     "acquires", "granted", "granted_local", "reentered", "timed_out", "cancelled", "released", "release_lost",
     "release_unknown", "lost_taken", "lost_expired", "lost_suspended", "lost_hold_max", "lost_closing", "undone",
     "renewals", "renewals_failed", "commands", "wakeups", "connects", "disconnects", "redirects", "failovers", "stalls",
-    "wrong_thread",
+    "wrong_thread", "passed_over", "places_unheard", "places_overdue", "places_lapsed",
 }, *const gauge_names[] = {
     "waiting", "held", "locks", "inflight", "nodes_up", "nodes",
 }, *const bounds[HILOCK_BUCKETS] = {
@@ -103,7 +103,7 @@ static void assert_page(const char *page, const struct hilock_stats *stats, cons
         line(&reader, "hilock_%s{client=\"%s\"} %u", gauge_names[i], label, *gauge++);
     }
     assert_ptr_equal(gauge, &stats->oldest_hold_ms);
-    reasons(&reader, "failed", stats->failed_by, -HILOCK_UNREACHABLE, -HILOCK_PROTOCOL);
+    reasons(&reader, "failed", stats->failed_by, -HILOCK_UNREACHABLE, -HILOCK_QUEUE_FULL);
     reasons(&reader, "refused", stats->refused_by, -HILOCK_INVALID, -HILOCK_FORKED);
     age(&reader, "oldest_hold", stats->oldest_hold_ms);
     age(&reader, "oldest_wait", stats->oldest_wait_ms);
@@ -117,7 +117,7 @@ static void assert_page(const char *page, const struct hilock_stats *stats, cons
 
 /* ---- what is read ---- */
 
-enum { COUNTERS = 27, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8 };
+enum { COUNTERS = 31, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8 };
 
 _Static_assert(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires) ==
                    (COUNTERS + BY_STATUS) * sizeof(uint64_t), "every counter is filled");

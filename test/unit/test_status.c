@@ -9,7 +9,7 @@
 #define NAMES(X)                                                                                                                      \
     X(OK) X(INVALID) X(NO_MEMORY) X(CLOSED) X(IN_USE) X(TOO_MANY_WAITERS) X(NOT_HELD) X(NOT_PENDING) X(WRONG_THREAD) X(FORKED)        \
     X(UNSUPPORTED) X(BAD_NAME) X(TIMED_OUT) X(CANCELLED) X(LOST) X(UNREACHABLE) X(DENIED) X(WRONG_KIND) X(UNWRITABLE)                 \
-    X(NOT_REPLICATED) X(SERVER) X(PROTOCOL) X(UNKNOWN)
+    X(NOT_REPLICATED) X(SERVER) X(PROTOCOL) X(QUEUE_FULL) X(UNKNOWN)
 
 static const struct { hilock_status status; const char *name; } all[] = {
 #define NAME(name) {HILOCK_##name, #name},

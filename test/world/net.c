@@ -2,10 +2,14 @@
 /* net - see net.h. What happens on a connection. */
 #include "world/net.h"
 
+#include <limits.h>
 #include <stdlib.h>
+
+#include "world/busy.h"
 
 static void forget_peer(struct hl_link *link)
 {
+    busy_forget(link);
     if (link->peer)
         store_disconnect(link->peer);
     link->peer = NULL;
@@ -121,8 +125,10 @@ static struct hl_reply *execute(struct hl_link *link, const struct message *requ
 {
     const struct net *net = link->net;
     struct store_peer *peer = link->peer;
+    uint64_t touched = sim_store_touched(peer->store->core);
     struct hl_reply *reply = peer->blocked_us ? store_look(peer)
         : store_execute(peer, request->argc, request->argv, request->lengths);
+    busy_took(peer->store, request, sim_store_touched(peer->store->core) - touched);
     if (reply && net->executed)
         net->executed(net->arg, link, request, reply);
     return reply;
@@ -136,7 +142,7 @@ static void answer(struct hl_link *link, struct net_fate *fate, struct hl_reply 
     fate->answer = NULL;
     message->fate.held_by = fate->held_by;
     message->fate.answer_is_lost = fate->answer_is_lost;
-    net_answer(link, message, link->net->back_us + fate->back_us);
+    net_answer(link, message, link->net->back_us + fate->back_us + busy_us(link->peer->store));
 }
 
 /* 0: the connection is no more. A request that blocks its connection stays where it is, the first. */
@@ -157,12 +163,11 @@ static int run(struct hl_link *link, struct message *request)
     return !fate->resets_after && !link->peer->is_ended;
 }
 
-static void on_arrival(void *arg)
+void net_serve(struct hl_link *link, unsigned most)
 {
-    struct hl_link *link = arg;
     struct message *request;
     int is_alive = 1;
-    while (is_alive && (request = TAILQ_FIRST(&link->there)) != NULL && request->at_us <= link->net->world->now_us) {
+    while (is_alive && most-- && (request = TAILQ_FIRST(&link->there)) != NULL && request->at_us <= link->net->world->now_us) {
         is_alive = run(link, request);
         if (!link->peer->blocked_us)
             messages_remove(&link->there, request);
@@ -172,6 +177,13 @@ static void on_arrival(void *arg)
         net_link_free_if_over(link);
     else
         net_die(link);
+}
+
+static void on_arrival(void *arg)
+{
+    struct hl_link *link = arg;
+    if (!busy_stands_in_line(link))
+        net_serve(link, UINT_MAX);
 }
 
 /* ---- at the process ---- */

@@ -45,6 +45,8 @@ struct hl_link {
     int is_over, is_closed;        /* on_down was called; close was */
     int is_cut_there, is_cut_back; /* that way is silent */
     int is_busy;                   /* a callback of it is on the stack */
+    TAILQ_ENTRY(hl_link) in_line;  /* of a server that takes time (busy.h): */
+    int is_in_line;
 };
 
 struct net {
@@ -89,5 +91,6 @@ void net_answer(struct hl_link *link, struct message *answer, uint64_t latency_u
 void net_drop_unread(struct hl_link *link); /* requests that shall not arrive any more: all but strays */
 void net_drop_answers(struct hl_link *link);
 void net_go_on(struct hl_link *link);
+void net_serve(struct hl_link *link, unsigned most); /* the server runs so many of its requests that have arrived */
 
 #endif

@@ -41,6 +41,7 @@ struct store {
     struct store_line *lines;
     size_t lines_count, lines_room;
     int is_unrecorded;
+    struct busy *busy; /* it takes time for what it is asked (busy.h); NULL: none */
 };
 
 void store_init(struct store *store, struct world *world);

@@ -5,6 +5,7 @@
 #include "redis.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -61,6 +62,19 @@ static void wake(struct play *play)
     CHECK(handle_give(&play->first) == HILOCK_OK);
     handle_until(&play->second, &play->second.acquired, before + 1, "the grant");
     CHECK(play->second.acquired.status == HILOCK_OK);
+}
+
+/* The first in the queue has broken its promise long ago: the next one is found behind it. */
+static void pass_over_the_overdue(struct deeds *deeds, struct play *play)
+{
+    unsigned before = play->first.acquired.count;
+    wait_for(&play->first);
+    for (unsigned i = 0; i < 8 && deeds->others[i]; i++)
+        freeReplyObject(redis_reply(deeds->others[i], "ZADD hilock:queue:{%s} 1 %s", deeds->name, "gone:1 1 - 1000000000 400 0 1"));
+    CHECK(handle_give(&play->second) == HILOCK_OK);
+    handle_until(&play->first, &play->first.acquired, before + 1, "the grant behind an overdue waiter");
+    CHECK(play->first.acquired.status == HILOCK_OK && handle_give(&play->first) == HILOCK_OK);
+    CHECK(handle_acquire(&play->second, HILOCK_FOREVER) == HILOCK_OK);
 }
 
 static void renew_and_extend(struct handle *handle)
@@ -128,6 +142,8 @@ void deeds_do(struct deeds *deeds)
     begin(&play, deeds);
     refuse_and_cancel(&play.second);
     wake(&play);
+    if (deeds->others[0] && deeds->kind != HILOCK_SIMPLE && !strchr(deeds->name, '{'))
+        pass_over_the_overdue(deeds, &play);
     renew_and_extend(&play.second);
     end_by_force(&play);
     if (deeds->others[0] && deeds->kind != HILOCK_SIMPLE)

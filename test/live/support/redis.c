@@ -141,13 +141,20 @@ int redis_says(const struct server *server, const char *question, const char *wo
     return is_so;
 }
 
+/* How often a free name was left to other programs: it ends by itself, within seconds. */
+static int is_courtesy(struct redis *redis, const char *key)
+{
+    return strncmp(key, "hilock:place", 12) == 0 && redis_integer(redis, "HLEN %s", key) == 1 && redis_integer(redis, "HEXISTS %s *", key) == 1 &&
+           redis_integer(redis, "PTTL %s", key) > 0;
+}
+
 size_t redis_lock_keys(struct redis *redis)
 {
     static const char token[] = "hilock:token";
     redisReply *reply = expect(redis_reply(redis, "KEYS *"), REDIS_REPLY_ARRAY, "KEYS *");
     size_t count = 0;
     for (size_t i = 0; i < reply->elements; i++)
-        if (strncmp(reply->element[i]->str, token, strlen(token)) != 0)
+        if (strncmp(reply->element[i]->str, token, strlen(token)) != 0 && !is_courtesy(redis, reply->element[i]->str))
             count++;
     freeReplyObject(reply);
     return count;
@@ -164,6 +171,6 @@ size_t redis_clients(struct redis *redis)
     return count;
 }
 
-size_t redis_queues(struct redis *redis) { return redis_count(redis, "KEYS hilock:wait*"); }
+size_t redis_queues(struct redis *redis) { return redis_count(redis, "KEYS hilock:queue*"); }
 
 size_t redis_channels(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS redisson_lock__channel*"); }

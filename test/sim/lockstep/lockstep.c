@@ -9,24 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "answer.h"
 #include "base/contract.h"
+#include "clocked.h"
 #include "live/support/check.h"
-#include "live/support/server.h"
 #include "memory/store.h"
 #include "trial.h"
 #include "world/say.h"
 
 enum { LOOK_EVERY = 1000, LISTEN_EVERY = 16 }; /* commands; batches in which the store says nothing to a listener */
-
-struct clocked { /* a real server under a wall clock that the test moves */
-    struct server *server;
-    volatile uint64_t *wall_us; /* shared with it */
-    char version[64];
-};
 
 struct run {
     struct clocked *server;
@@ -38,48 +30,6 @@ struct run {
     uint64_t seed, done, batches, errors, messages, syncs;
     int is_different, is_quiet;
 };
-
-/* ---- the server. What it does in the background, at a time of its own choice, cannot be compared ---- */
-
-static void set_time(const struct clocked *clocked, uint64_t wall_us) { __atomic_store_n(clocked->wall_us, wall_us, __ATOMIC_RELEASE); }
-
-static redisContext *connect_to(const struct clocked *clocked)
-{
-    redisContext *context = redisConnectUnix(clocked->server->socket);
-    CHECK(context && !context->err && redisSetTimeout(context, (struct timeval){CHECK_PATIENCE_MS / 1000, 0}) == REDIS_OK);
-    return context;
-}
-
-/* Expired keys stay until they are asked for; its keys stay in small lists, whose order is defined. */
-static void begin_server(struct clocked *clocked, const char *shim)
-{
-    static const char *const arguments[] = {"--enable-debug-command", "yes", "--hash-max-listpack-entries", "100000", "--hash-max-listpack-value",
-                                            "100000", "--zset-max-listpack-value", "100000", NULL};
-    int file = memfd_create("clock", 0); /* the server inherits it */
-    redisContext *context;
-    redisReply *info, *set;
-    const char *version;
-    char path[32], *shim_path = realpath(shim, NULL); /* the server runs in a directory of its own */
-    CHECK(shim_path && file >= 0 && ftruncate(file, sizeof *clocked->wall_us) == 0);
-    clocked->wall_us = mmap(NULL, sizeof *clocked->wall_us, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    CHECK(clocked->wall_us != MAP_FAILED);
-    set_time(clocked, TRIAL_BEGINS_US);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    setenv("HILOCK_WALL_CLOCK", path, 1);
-    setenv("LD_PRELOAD", shim_path, 1);
-    clocked->server = server_start(arguments);
-    unsetenv("LD_PRELOAD");
-    free(shim_path);
-    context = connect_to(clocked);
-    info = redisCommand(context, "INFO server");
-    set = redisCommand(context, "DEBUG SET-ACTIVE-EXPIRE 0");
-    CHECK(info && info->type == REDIS_REPLY_STRING && set && set->type == REDIS_REPLY_STATUS);
-    version = strstr(info->str, "redis_version:");
-    snprintf(clocked->version, sizeof clocked->version, "%.*s", version ? (int)strcspn(version, "\r") : 7, version ? version : "unknown");
-    freeReplyObject(info);
-    freeReplyObject(set);
-    redisFree(context);
-}
 
 /* ---- what is compared ---- */
 
@@ -236,7 +186,7 @@ static void begin(struct run *run, struct clocked *server, uint64_t seed, enum s
     run->store = sim_store_new(&events, run);
     sim_store_lie(run->store, lie);
     for (unsigned speaker = 0; speaker < SPEAKERS; speaker++) {
-        run->real[speaker] = connect_to(server);
+        run->real[speaker] = clocked_connect(server);
         run->sim[speaker] = sim_store_connect(run->store);
         answer_start(&run->heard[speaker]);
     }
@@ -257,7 +207,7 @@ static void go(struct run *run, uint64_t commands)
     while (run->done < commands && !run->is_different) {
         const struct bytes *key = &run->trial.keys[trial_below(&run->trial, KEYS)];
         trial_move_clock(&run->trial, sim_store_left_us(run->store, key->at, key->length));
-        set_time(run->server, run->trial.now_us);
+        clocked_set_time(run->server, run->trial.now_us);
         sim_store_set_time(run->store, run->trial.now_us);
         batch(run);
         if (run->done < next_look)
@@ -324,7 +274,7 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_in_child(); /* this process: it fails by its status */
-    begin_server(&server, argv[1]);
+    clocked_begin(&server, argv[1], TRIAL_BEGINS_US);
     failed = has_lies ? tell_lies(&server, seed, commands) : compare_all(&server, seed, commands);
     server_end(server.server);
     return failed ? 1 : 0;

@@ -16,7 +16,7 @@
 
 static const char *const names[NAMES] = {"stock", "a{tag}b", "account:17", "x", "\xff\x01 odd \xe2\x82\xac",
                                          "order/2024/0123456789012345678901234567890"};
-static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:wait", "redisson_lock_queue"};
+static const char *const prefixes[KINDS] = {"", "hilock:token", "hilock:queue", "redisson_lock_queue", "hilock:place"};
 enum { PROBES = sizeof probes / sizeof *probes };
 
 /* The beginning is a script of any length, and so has a digest of each. */
@@ -86,7 +86,7 @@ static void add_bytes(struct line *line, const struct bytes *bytes)
 
 static void add_key(struct trial *trial, struct line *line) { add_bytes(line, &trial->keys[trial_below(trial, KEYS)]); }
 
-/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue. */
+/* A key of the kind that the command is for, most of the time: 0 lock, 1 token, 2 queue, 3 Redisson's queue, 4 places. */
 static void add_key_of(struct trial *trial, struct line *line, uint64_t kind)
 {
     uint64_t name = trial_below(trial, NAMES);
@@ -96,12 +96,6 @@ static void add_key_of(struct trial *trial, struct line *line, uint64_t kind)
 static void add_channel(struct trial *trial, struct line *line)
 {
     add_bytes(line, &trial->channels[trial_below(trial, NAMES)]);
-}
-
-static uint64_t some_ms(struct trial *trial)
-{
-    static const uint64_t spans_ms[] = {1, 2, 3, 10, 50, 300, 3000, 3000, 30000, 30000};
-    return spans_ms[trial_below(trial, sizeof spans_ms / sizeof *spans_ms)];
 }
 
 static void add_text(struct line *line, const char *format, long long number)
@@ -116,7 +110,7 @@ static void add_number(struct trial *trial, struct line *line)
         add(line, PICK(trial, "", "x", "1.5", " 1", "+1", "01", "-0", "1e3", "9223372036854775807", "9223372036854775808",
                        "-9223372036854775808"));
     else
-        add_text(line, "%lld", (long long)some_ms(trial) - (trial_below(trial, 10) ? 0 : 50));
+        add_text(line, "%lld", (long long)trial_some_ms(trial) - (trial_below(trial, 10) ? 0 : 50));
 }
 
 static void add_holder(struct trial *trial, struct line *line) { hl_holder_add(&line->command, uuid, trial_below(trial, HOLDERS), label); }
@@ -157,8 +151,7 @@ static struct hl_target words_of_held(struct trial *trial, struct line *line)
  * is ready. */
 static struct hl_params params_for(struct trial *trial, const struct line *line)
 {
-    const struct bytes *channel = &trial->channels[trial_below(trial, NAMES)];
-    struct hl_params params = {.lease_ms = some_ms(trial),
+    struct hl_params params = {.lease_ms = trial_some_ms(trial),
                                .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)],
                                .token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0)};
     params.reserved = trial_below(trial, 4) ? 0 : (unsigned)trial_below(trial, 200);
@@ -166,12 +159,14 @@ static struct hl_params params_for(struct trial *trial, const struct line *line)
         params.not_after_ms = trial->now_us / 1000 + trial_below(trial, 5) - 2;
     if (trial_below(trial, 3))
         return params;
-    params.number = trial_below(trial, 9);
-    params.is_try = trial_below(trial, 8) == 0;
-    uint64_t kind = trial_below(trial, 8); /* a ticket that does not exist, none, or the latest one that was given */
-    params.ticket = kind == 0 ? trial->now_us - trial_below(trial, 3000)
-                  : kind < 3 ? HL_TICKET_UNKNOWN : kind < 6 ? trial->tickets[line->name][line->holder] : 0;
-    params.channel = trial_below(trial, 4) ? channel->at : "";
+    params.queue_max = trial_below(trial, 8) ? 100000 : 2;
+    params.is_guest = trial_below(trial, 16) == 0;
+    if (trial_below(trial, 8)) /* else it is a try */
+        trial_stand(trial, line, &params);
+    if (trial_below(trial, 4) == 0)
+        params.next_id = trial_below(trial, HOLDERS);
+    if (trial_below(trial, 4) == 0)
+        params.lapsed = &trial->lapsed;
     params.own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL;
     return params;
 }
@@ -226,7 +221,7 @@ static void say_peek(struct trial *trial, struct line *line)
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
 static void say_simple(struct trial *trial, struct line *line)
 {
-    const struct hl_params params = {.lease_ms = some_ms(trial), .is_second = trial_below(trial, 3) > 0};
+    const struct hl_params params = {.lease_ms = trial_some_ms(trial), .is_second = trial_below(trial, 3) > 0};
     uint64_t kind = trial_below(trial, 10);
     struct hl_target words = {.uuid = uuid, .label = label};
     const struct bytes *key;
@@ -271,7 +266,7 @@ static void say_probe(struct trial *trial, struct line *line)
     hl_command_add(&line->command, sha1, 40);
     add(line, "1");
     add_key_of(trial, line, 1 + trial_below(trial, KINDS - 1)); /* seldom a lock: few could be acquired */
-    add_text(line, "%lld", (long long)some_ms(trial));
+    add_text(line, "%lld", (long long)trial_some_ms(trial));
     add_member(trial, line);
     add_channel(trial, line);
 }
@@ -320,7 +315,7 @@ static void add_piece(struct trial *trial, struct line *line, char piece)
     case 'm': add_member(trial, line); break;
     case 'n': add_number(trial, line); break;
     case 'i': add_text(line, "%lld", (long long)trial_below(trial, 9) - 4); break;
-    case 'a': add_text(line, "%lld", (long long)(trial->now_us / 1000 + some_ms(trial) - trial_below(trial, 4))); break;
+    case 'a': add_text(line, "%lld", (long long)(trial->now_us / 1000 + trial_some_ms(trial) - trial_below(trial, 4))); break;
     case 's': add(line, hl_scripts[0]->sha1); break;
     case 'd': add_score(trial, line); break;
     case 'v': add_value(trial, line); break;
@@ -483,7 +478,8 @@ void trial_answers(struct trial *trial, const struct line *line, const struct hl
         acquired(trial, line, reply);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         trial->happened[ends[i].what] += script == ends[i].script && reply->type == HL_REPLY_INTEGER && reply->integer != 0;
-    trial->happened[FAIR_HANDED] += script == &hl_script_mutex_release && reply->type == HL_REPLY_INTEGER && reply->integer < -1;
+    if (script == &hl_script_mutex_release)
+        trial_released(trial, reply);
     if (hl_reply_starts(reply, "NOSCRIPT") && !trial->to_load && trial_below(trial, 4) == 0)
         trial->to_load = all_scripts();
 }

@@ -8,8 +8,9 @@
 #include "base/random.h"
 #include "base/reply.h"
 #include "wire/holder.h"
+#include "wire/kind.h"
 
-enum { NAMES = 6, HOLDERS = 5, KINDS = 4, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
+enum { NAMES = 6, HOLDERS = 5, KINDS = 5, KEYS = NAMES * KINDS, SPEAKERS = 3, BATCH_MAX = 8, KEY_ROOM = 96 };
 
 enum trial_happening { GRANTED, HELD, LATE, RENEWED, RELEASED, SIMPLE_TAKEN, SIMPLE_RENEWED, SIMPLE_RELEASED, FAIR_QUEUED, FAIR_HANDED, HAPPENINGS };
 extern const char *const trial_happenings[HAPPENINGS]; /* how much of what matters has happened */
@@ -28,9 +29,11 @@ struct line {
 struct trial {
     struct hl_random random;
     uint64_t now_us;
-    struct bytes keys[KEYS]; /* lock, token, queue of each name, and a key more */
+    struct bytes keys[KEYS]; /* of each name: lock, token, queue, Redisson's queue, places */
     struct bytes channels[NAMES];
-    uint64_t tokens[NAMES][HOLDERS], tickets[NAMES][HOLDERS];
+    uint64_t tokens[NAMES][HOLDERS], tickets[NAMES][HOLDERS], beats;
+    struct hl_queue_entry entries[NAMES][HOLDERS];
+    struct hl_lapsed lapsed; /* the latest grant to another */
     unsigned to_load; /* scripts that are still to be loaded */
     int latest_name, latest_holder; /* of a grant */
     uint64_t simple_key, simple_holder; /* of the latest SIMPLE acquire */
@@ -42,5 +45,11 @@ void trial_move_clock(struct trial *trial, int64_t left_us); /* left_us: of some
 void trial_line(struct trial *trial, struct line *line);
 void trial_answers(struct trial *trial, const struct line *line, const struct hl_reply *reply);
 uint64_t trial_below(struct trial *trial, uint64_t bound);
+uint64_t trial_some_ms(struct trial *trial);
+
+/* ---- place.c ---- */
+
+void trial_stand(struct trial *trial, const struct line *line, struct hl_params *params); /* it has or takes a place */
+void trial_released(struct trial *trial, const struct hl_reply *reply);                  /* and what it handed over */
 
 #endif

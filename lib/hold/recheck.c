@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* recheck - see recheck.h. */
+#include "hold/recheck.h"
+
+#include "base/plant.h"
+#include "node/clock.h"
+
+enum { CLOCK_US = 3000 }; /* belief has ended by then by the server's clock, too: and 1 % for clocks that run apart */
+
+struct hl_recheck {
+    struct hl_request request;
+    struct hl_alarm alarm;
+    struct hl_core *core;
+    struct hl_name *name;       /* referenced */
+    struct hl_terms *terms;     /* of its scripts; referenced */
+    LIST_ENTRY(hl_recheck) entry;
+    uint64_t id;
+    struct hl_lapsed lapsed;    /* the grant that is looked after, and before it those whose looks found it; none: the
+                                   name was left to other programs */
+    int is_waiting;             /* for the end of a window */
+    int is_again;               /* it is to look once more when the request is answered */
+};
+
+static struct hl_recheck *recheck_of(const struct hl_request *request)
+{
+    return (struct hl_recheck *)((uintptr_t)request - offsetof(struct hl_recheck, request));
+}
+
+static void recheck_free(struct hl_recheck *recheck)
+{
+    struct hl_core *core = recheck->core;
+    LIST_REMOVE(recheck, entry);
+    recheck->name->recheck = NULL;
+    hl_alarm_end(&core->recheck_alarms, &recheck->alarm);
+    hl_name_unref(core, &core->host.memory, recheck->name);
+    hl_terms_unref(recheck->terms);
+    hl_memory_free(&core->host.memory, recheck);
+    if (--core->rechecks == 0 && core->is_closing)
+        hl_host_wake(&core->host);
+}
+
+static void about(const struct hl_request *request, struct hl_about *ret)
+{
+    *ret = hl_name_about(recheck_of(request)->name);
+}
+
+static void encode(struct hl_request *request, struct hl_command *command)
+{
+    struct hl_recheck *recheck = recheck_of(request);
+    const struct hl_core *core = recheck->core;
+    const struct hl_lapsed nobody = {0}, *lapsed = HL_PLANTED(LOOK_NAMES_NOBODY) ? &nobody : &recheck->lapsed;
+    const struct hl_target target = {recheck->name->bytes, recheck->name->length, core->uuid, recheck->id, core->label};
+    recheck->terms->kind->release(command, &target, &(struct hl_params){
+        .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = lapsed,
+        .is_sharded = hl_node_parent(request->node)->subscription.is_sharded,
+        .own = hl_hold_own_listeners(recheck->core, recheck->name, request->node)});
+}
+
+static void look(struct hl_recheck *recheck)
+{
+    struct hl_core *core = recheck->core;
+    recheck->is_again = hl_request_is_busy(&recheck->request);
+    if (recheck->is_again)
+        return;
+    recheck->id = HL_PLANTED(LOOK_BY_WAITER) ? core->id_last : ++core->id_last;
+    hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
+}
+
+/* A client is named once, with its latest grant. */
+static void name(struct hl_lapsed *lapsed, const struct hl_handover *handover)
+{
+    char client[HL_CLIENT_LENGTH + 1] = "";
+    size_t length = handover->holder_length < HL_CLIENT_LENGTH ? handover->holder_length : HL_CLIENT_LENGTH;
+    unsigned i = 0;
+    memcpy(client, handover->holder, length);
+    while (i < lapsed->count && strcmp(lapsed->of[i].client, client) != 0)
+        i++;
+    if (i == lapsed->count && lapsed->count < HL_LAPSED_MAX)
+        lapsed->count++;
+    i -= i == HL_LAPSED_MAX;
+    memmove(&lapsed->of[1], &lapsed->of[0], i * sizeof lapsed->of[0]);
+    memcpy(lapsed->of[0].client, client, sizeof client);
+    lapsed->of[0].at_us = handover->at_us;
+    lapsed->window_ms = handover->window_ms;
+}
+
+/* A look's own grant goes on with those that lapsed before it: their places may stand by turns. */
+static void note(struct hl_recheck *recheck, const struct hl_handover *handover, int is_of_look)
+{
+    struct hl_core *core = recheck->core;
+    uint64_t wait_us = handover->window_ms * 1000;
+    if (!is_of_look || !handover->at_us)
+        recheck->lapsed.count = 0;
+    if (handover->at_us) {
+        name(&recheck->lapsed, handover);
+        wait_us = (uint64_t)hl_queued_believed_ms(handover->window_ms) * 1000;
+        wait_us += wait_us / 100 + CLOCK_US;
+    }
+    recheck->is_waiting = 1;
+    hl_alarm_set(&core->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
+}
+
+static void see(struct hl_core *core, struct hl_node *node, const struct hl_name *name, const struct hl_response *said)
+{
+    const struct hl_removed *removed = &said->removed;
+    if (said->server_us && said->result != HL_LATE)
+        hl_clock_raise(hl_node_parent(node), said->server_us);
+    if (removed->unheard || removed->overdue || removed->lapsed)
+        hl_trace(&core->host, HL_PLACES_REMOVED,
+                 &(struct hl_fact){.name = name->bytes, .count = removed->unheard, .overdue = removed->overdue,
+                                   .lapsed = removed->lapsed});
+}
+
+static void done(struct hl_request *request, const struct hl_answer *answer)
+{
+    struct hl_recheck *recheck = recheck_of(request);
+    struct hl_response said = {.result = HL_NO};
+    int is_more;
+    if (answer->reply)
+        said = recheck->terms->kind->released(answer->reply, HL_FORM_SCRIPT);
+    is_more = said.has_more && !HL_PLANTED(STEP_NOT_REPEATED);
+    see(recheck->core, request->node, recheck->name, &said);
+    if (said.handover.window_ms)
+        note(recheck, &said.handover, 1);
+    else if (is_more || recheck->is_again)
+        look(recheck);
+    else if (!recheck->is_waiting)
+        recheck_free(recheck);
+}
+
+static void on_alarm(struct hl_alarm *alarm)
+{
+    struct hl_recheck *recheck = (struct hl_recheck *)(void *)((char *)alarm - offsetof(struct hl_recheck, alarm));
+    recheck->is_waiting = 0;
+    look(recheck);
+}
+
+int hl_rechecks_init(struct hl_core *core)
+{
+    LIST_INIT(&core->recheck_list);
+    return hl_alarms_init(&core->recheck_alarms, &core->host, on_alarm);
+}
+
+/* NULL: no memory */
+static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)
+{
+    static const struct hl_request_ops ops = {about, encode, done};
+    struct hl_recheck *recheck = name->recheck;
+    int is_needless = recheck || !terms->kind->has_queue;
+    if (is_needless || HL_PLANTED(NOBODY_LOOKS_AGAIN))
+        return recheck;
+    recheck = hl_memory_new(&core->host.memory, sizeof *recheck);
+    if (!recheck || hl_alarm_begin(&core->recheck_alarms, &recheck->alarm) != 0) {
+        hl_memory_free(&core->host.memory, recheck);
+        return NULL;
+    }
+    recheck->request.ops = &ops;
+    recheck->core = core;
+    recheck->name = name;
+    recheck->terms = terms;
+    name->refs++;
+    terms->refs++;
+    name->recheck = recheck;
+    LIST_INSERT_HEAD(&core->recheck_list, recheck, entry);
+    core->rechecks++;
+    return recheck;
+}
+
+void hl_recheck_see(struct hl_hold *hold, const struct hl_response *said)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    int is_more = said->has_more && hold->ask == ASK_RELEASE;
+    struct hl_recheck *recheck;
+    if (HL_PLANTED(STEP_NOT_REPEATED))
+        is_more = 0;
+    see(core, hold->request.node, hold->name, said);
+    if (hold->name->hold) /* its own release looks */
+        return;
+    if (said->handover.window_ms) {
+        recheck = recheck_for(core, hold->name, hold->terms);
+        if (recheck)
+            note(recheck, &said->handover, 0);
+    } else if (is_more)
+        hl_recheck_now(core, hold->name, hold->terms);
+}
+
+void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)
+{
+    struct hl_recheck *recheck = recheck_for(core, name, terms);
+    if (recheck)
+        look(recheck);
+}
+
+/* A look that is on the wire finds the name held: it changes nothing. */
+void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_recheck *recheck = name->recheck;
+    (void)core;
+    if (!recheck)
+        return;
+    recheck->is_again = recheck->is_waiting = 0;
+    (void)hl_node_withdraw(&recheck->request);
+    if (!hl_request_is_busy(&recheck->request))
+        recheck_free(recheck);
+    else
+        hl_alarm_stop(&core->recheck_alarms, &recheck->alarm);
+}
+
+void hl_rechecks_clear(struct hl_core *core)
+{
+    while (!LIST_EMPTY(&core->recheck_list)) {
+        LIST_FIRST(&core->recheck_list)->request.place = REQUEST_IDLE;
+        recheck_free(LIST_FIRST(&core->recheck_list));
+    }
+}

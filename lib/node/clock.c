@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clock - see clock.h. */
+#include "node/clock.h"
+
+#include "base/plant.h"
+#include "node/node.h"
+
+void hl_clock_learn(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
+{
+    uint64_t took_us = hl_now_us(node->host) - asked_us;
+    node->server_us = server_us;
+    node->time_sent_us = asked_us;
+    node->round_trip_us = took_us > node->round_trip_us ? took_us : node->round_trip_us;
+}
+
+void hl_clock_raise(struct hl_node *node, uint64_t server_us)
+{
+    uint64_t known_us = hl_clock_server_us(node);
+    int is_news = known_us && server_us > known_us;
+    if (!is_news || HL_PLANTED(STAMPS_IGNORED))
+        return;
+    node->server_us = server_us;
+    node->time_sent_us = hl_now_us(node->host);
+}
+
+uint64_t hl_clock_server_us(const struct hl_node *node)
+{
+    return node->server_us ? node->server_us + (hl_now_us(node->host) - node->time_sent_us) : 0;
+}
+
+uint64_t hl_clock_not_after_ms(const struct hl_node *node, uint64_t sent_us)
+{
+    if (!node->server_us)
+        return 0;
+    return (node->server_us + (sent_us - node->time_sent_us)) / 1000 + node->options.command_timeout_ms + 1;
+}

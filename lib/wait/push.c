@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* push - see push.h. */
+#include "wait/push.h"
+
+#include "base/plant.h"
+#include "core/lease.h"
+#include "hold/ending.h"
+#include "hold/watchdog.h"
+#include "wait/gate.h"
+
+enum { CLOCK_US = 2000 };
+
+/* When the question ran that this grant counts from, by the server's clock; 0: unknown. The first question of an id has
+ * no stamp: its ticket is that time, if it drew one. */
+static uint64_t asked_us(const struct hl_queue_place *place, const struct hl_push *push)
+{
+    int has_drawn = place->has_drawn || HL_PLANTED(BROUGHT_TICKET_BELIEVED);
+    return push->asked_us ? push->asked_us : push->number == 1 && has_drawn ? place->ticket : 0;
+}
+
+/* When belief in this grant ends; 0: do not believe it. */
+static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
+{
+    uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
+    uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
+    uint64_t from_us = asked_us(place, push), since_us = hl_left_us(push->granted_us, from_us);
+    uint64_t lease_us = (uint64_t)hl_queued_believed_ms(push->window_ms) * 1000;
+    int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
+    /* the server's clock was set forward, or back. A ticket may be ahead of it, which only makes belief shorter */
+    int is_stepped = since_us > elapsed_us + elapsed_us / 100 + CLOCK_US || push->asked_us > push->granted_us;
+    if (HL_PLANTED(FAIR_STEP_BELIEVED))
+        is_stepped = 0;
+    if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)
+        return 0;
+    if (sent_us <= hl_node_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
+        return 0;
+    if (!from_us || is_stepped)
+        return 0;
+    if (HL_PLANTED(FAIR_FROM_ARRIVAL))
+        return hl_lease_deadline_us(now_us, lease_us);
+    if (HL_PLANTED(FAIR_DRIFT_OF_LEASE))
+        return sent_us + since_us + lease_us - hl_lease_drift_us(lease_us);
+    return hl_lease_deadline_us(sent_us, since_us + lease_us);
+}
+
+/* It lost its turn: its grant lapsed before it was read, or its place was taken out because it was not ready. */
+static void pass_over(const struct hl_acquire *acquire)
+{
+    struct hl_core *core = acquire->lock->terms->cell->core;
+    hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_PASSED_OVER,
+                   &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
+    if (acquire->lock->terms->on_event)
+        hl_notice_post(core, &((struct hl_acquire *)(uintptr_t)acquire)->notice, REPORT_PASSED_OVER);
+}
+
+static void ask_all(struct hl_gate *gate) { hl_gate_wake_places(gate, gate->waiting, NULL); }
+
+/* Enough must be left for this lock; a fixed lease must be whole. Where replicas must confirm a grant, the releasing
+ * client wrote it, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes the lease. A grant
+ * that lapsed shows that this client stood still: its other places for the name may be gone as well, so all of them
+ * ask. */
+static void on_grant(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_hold *hold = acquire->hold;
+    const struct hl_terms *terms = acquire->lock->terms;
+    struct hl_core *core = terms->cell->core;
+    uint32_t window_ms = hl_queued_believed_ms(push->window_ms);
+    uint64_t least_us = hl_terms_least_us(terms, window_ms), deadline_us = 0, now_us;
+    int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED), has_lapsed;
+    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
+        hold->state != HOLD_ASKING)
+        return;
+    deadline_us = deadline_of(place, node, push);
+    now_us = hl_now_us(node->host);
+    has_lapsed = deadline_us && deadline_us <= now_us;
+    if (!terms->is_renewed || must_confirm || hl_node_guard_left_us(node))
+        deadline_us = 0;
+    hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
+    if (!deadline_us || hl_left_us(deadline_us, now_us) < least_us) {
+        hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
+        if (has_lapsed)
+            pass_over(acquire);
+        hl_gate_has_news(acquire->lock->name->gate);
+        if (has_lapsed)
+            ask_all(acquire->lock->name->gate);
+        else if (acquire->state == ACQUIRE_SLEEPING)
+            core->waiters->ask(acquire);
+        return;
+    }
+    (void)hl_node_withdraw(&hold->request);
+    hold->kept = KEPT_OURS;
+    hold->token = push->token;
+    hold->deadline_us = deadline_us;
+    hold->window_ms = (uint16_t)window_ms;
+    core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
+}
+
+/* A pause means that the name is left for a moment to other programs, which were notified first. Else there is news for
+ * all places of this client: the name is free, or places were taken out; the message names one of them. */
+static void on_asked(struct hl_queue_place *place, const struct hl_push *push)
+{
+    struct hl_acquire *acquire = place->acquire;
+    struct hl_core *core = acquire->lock->terms->cell->core;
+    if (push->server_us && !push->pause_us)
+        pass_over(acquire);
+    if (!push->pause_us && !HL_PLANTED(TOLD_ALONE))
+        ask_all(acquire->lock->name->gate);
+    else if (acquire->state == ACQUIRE_SLEEPING)
+        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_place_look_us(core));
+    else
+        hl_gate_has_news(acquire->lock->name->gate);
+}
+
+void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
+{
+    switch (push->what) {
+    case HL_PUSH_NONSENSE: break;
+    case HL_PUSH_GRANT:
+        if (!HL_PLANTED(PUSH_IGNORED))
+            on_grant(place, node, push);
+        break;
+    case HL_PUSH_ASK: on_asked(place, push); break;
+    }
+}
+
+void hl_push_crossed(struct hl_hold *hold, const struct hl_answer *answer)
+{
+    const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
+                                                  : (struct hl_response){.result = HL_FAULT};
+    int is_other = said.token != hold->token && !HL_PLANTED(FAIR_RETAKEN_BELIEVED);
+    int is_taken = said.result == HL_YES && is_other;
+    int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
+    if (!answer->reply && answer->was_sent)
+        hl_ending_may_run(hold);
+    if (is_taken || is_old_no)
+        hl_watchdog_end(hold, HILOCK_REASON_TAKEN); /* under a token never reported: released with the report */
+    else
+        hl_watchdog_crossed(hold, said.result == HL_YES);
+}

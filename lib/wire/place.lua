@@ -1,0 +1,28 @@
+-- place: puts `member` into the queue under `ticket` (text), or does it again; sets `is_added` to 1 if it was not
+-- there. `id` and `beat`: its holder, and the record of this heartbeat; nil: it is the first, and needs none. Or it
+-- sets `refused` to an error and leaves nothing. LT: the older ticket wins, so a ticket is for life. The record
+-- comes first: while a hash slot moves it is the one that may be refused. The expiry is set by each heartbeat, by
+-- the first place of a queue (is_begun: it is not; a `*` alone has a shorter one), and with the first number of each
+-- half minute.
+local is_added
+refused = nil
+if beat then
+  if not is_begun then pcall('UNLINK', places) end -- records of a queue that was lost; without a beat they do no harm
+  refused = pcall('HSET', places, id, beat)
+  refused = type(refused) == 'table' and refused or nil
+end
+if not refused then
+  is_added = pcall('ZADD', queue, 'LT', ticket, member)
+  if type(is_added) == 'table' then
+    refused = is_added
+  elseif beat or has_star or not is_begun or
+    last_us - last_us % 30000000 ~= highest_us - highest_us % 30000000 then
+    refused = pcall('PEXPIRE', queue, '90000')
+    if refused == 1 and beat then refused = pcall('PEXPIRE', places, '90000') end
+    refused = type(refused) == 'table' and refused or nil
+  end
+  if refused then -- a user without the right to set an expiry gets no place
+    if is_added == 1 then call('ZREM', queue, member) end
+    if beat then call('HDEL', places, id) end
+  end
+end

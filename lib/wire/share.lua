@@ -1,0 +1,37 @@
+-- share: makes all of `chosen` holders of the name, which is free (`left` is -2) or shared: under tokens that follow
+-- each other from `token` on, each for a span of its own; or sets `refused` to an error and leaves nothing. `share` has
+-- when each share is over, `name` lives as long as the longest. A set that stands beside a free name is of a hash that
+-- another program has deleted; is_alone: there is none. Each [8] of `chosen` is its token.
+do
+  local fields, ends, longest_ms, at, last_ms = {}, {}, 0, nil, nil
+  for i = 1, #chosen do
+    local waiter = chosen[i]
+    local span_ms = waiter[3] + 0
+    waiter[8] = i == 1 and token or string.format('%.0f', token_us + i - 1)
+    fields[2 * i - 1], fields[2 * i] = waiter[1], waiter[8]
+    if span_ms ~= last_ms then at, last_ms = string.format('%.0f', now_us + span_ms * 1000), span_ms end
+    ends[2 * i - 1], ends[2 * i] = at, waiter[1]
+    if span_ms > longest_ms then longest_ms = span_ms end
+  end
+  if left == -2 then
+    if not is_alone then pcall('DEL', share) end
+    fields[#fields + 1], fields[#fields + 2] = 'mode', 'shared'
+  end
+  refused = pcall('HSET', name, unpack(fields))
+  if type(refused) ~= 'table' then
+    refused = pcall('ZADD', share, unpack(ends))
+    if type(refused) ~= 'table' and longest_ms > left then
+      refused = pcall('PEXPIRE', name, longest_ms)
+      if type(refused) ~= 'table' then refused = pcall('PEXPIRE', share, longest_ms) end
+    end
+    if type(refused) == 'table' then
+      for i = 1, #chosen do
+        pcall('ZREM', share, chosen[i][1])
+        call('HDEL', name, chosen[i][1])
+      end
+      if left == -2 then call('HDEL', name, 'mode') end
+    else
+      refused = nil
+    end
+  end
+end
