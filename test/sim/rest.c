@@ -10,7 +10,7 @@
 #include "heirs.h"
 
 enum { WINDOW_US = 400000, WINDOW_MOST_US = 3000000, LATE_PART = 4, SLACK_US = 80000, LOOK_US = 40000, SETTLED_US = 150000, PROMISE_US = 11000000,
-       MARGIN_US = 60000, DEAD_US = 20000, TOLD_US = 20000, OVERDUE_US = 11200000, LATELY_US = 5000000, POLL_US = 120000, SECOND_LOOKS_US = 3200000 };
+       MARGIN_US = 60000, DEAD_US = 20000, TOLD_US = 20000, TELLS_US = 6000, OVERDUE_US = 11200000, LATELY_US = 5000000, POLL_US = 120000, SECOND_LOOKS_US = 3200000 };
 
 static uint64_t now_us(const struct heirs *heirs) { return heirs->crowd.world.time.now_us; }
 
@@ -116,16 +116,23 @@ static void forget_rest(struct rest *rest)
     memset(rest->had_window, 0, sizeof rest->had_window);
 }
 
+static int was_struck_lately(const struct heirs *heirs)
+{
+    return heirs->rest.struck_us && heirs->rest.struck_us + LATELY_US > now_us(heirs);
+}
+
+static int has_pollers(const struct heirs *heirs)
+{
+    for (unsigned i = 0; i < heirs->crowd.clients_count; i++)
+        if (heirs->polls[i])
+            return 1;
+    return 0;
+}
+
 /* A window more where somebody was struck lately; where some poll, their longest step. */
 static uint64_t allowed_us(const struct heirs *heirs)
 {
-    const struct rest *rest = &heirs->rest;
-    int has_pollers = 0;
-    for (unsigned i = 0; i < heirs->crowd.clients_count; i++)
-        has_pollers |= heirs->polls[i];
-    if (rest->struck_us && rest->struck_us + LATELY_US > now_us(heirs))
-        return WINDOW_US + SLACK_US + rest->more_us;
-    return SLACK_US + (has_pollers ? (uint64_t)POLL_US : 0) + rest->more_us;
+    return SLACK_US + heirs->rest.more_us + (was_struck_lately(heirs) ? (uint64_t)WINDOW_US : has_pollers(heirs) ? POLL_US : 0);
 }
 
 void rest_looked(struct heirs *heirs, struct crowd_client *by)
@@ -144,7 +151,7 @@ void rest_looked(struct heirs *heirs, struct crowd_client *by)
         rest->rested_us += passed_us;
     if (rest->maker && (heirs->lives[rest->maker->index] != rest->maker_lives || is_struck(heirs, rest->maker)))
         rest->more_us = PROMISE_US;
-    if (rest->is_after_other && has_struck(heirs) && rest->more_us < SECOND_LOOKS_US)
+    if (rest->is_after_other && was_struck_lately(heirs) && rest->more_us < SECOND_LOOKS_US)
         rest->more_us = SECOND_LOOKS_US;
     note_holder(heirs, by);
     if (is_kept(heirs) || (rest->owner && !is_struck(heirs, rest->owner) && (rest->is_window || rest->since_us + TOLD_US > now_us(heirs))))
@@ -156,18 +163,18 @@ void rest_looked(struct heirs *heirs, struct crowd_client *by)
                     (unsigned long long)rest->rested_us, *rest->holder ? rest->holder : "free");
 }
 
-/* A waiter of the same client that listens stands before its tries: it need not ask for them. */
+/* A waiter of the same client stands before its tries: it need not ask for them; not for long if that waiter polls. */
 static int has_waiter(const struct heirs *heirs, const struct crowd_client *client)
 {
-    for (unsigned i = 0; i < heirs->crowd.handles_count && !heirs->polls[client->index]; i++)
+    for (unsigned i = 0; i < heirs->crowd.handles_count; i++)
         if (heirs->crowd.handles[i].client == client && heirs->crowd.handles[i].state == CROWD_WAITS && heirs->crowd.handles[i].wait_ms != HILOCK_TRY)
-            return 1;
+            return !heirs->polls[client->index] || heirs->rest.busy_us + POLL_US > now_us(heirs);
     return 0;
 }
 
 void rest_refused(struct heirs *heirs, const struct crowd_handle *handle)
 {
-    if (is_struck(heirs, handle->client) || has_waiter(heirs, handle->client) || heirs->rest.busy_us + MARGIN_US / 10 >= handle->asked_us)
+    if (is_struck(heirs, handle->client) || has_waiter(heirs, handle->client) || heirs->rest.busy_us + TELLS_US >= handle->asked_us)
         return;
     sim_violate(&heirs->crowd.world, "I22", "a try of c%u is refused, and nobody has believed in the name for %llu us, at the store: %s", handle->client->index,
                 (unsigned long long)(now_us(heirs) - heirs->rest.busy_us), *heirs->rest.holder ? heirs->rest.holder : "free");
