@@ -45,7 +45,7 @@ static void on_lost(struct crowd_handle *handle) { crowd_next_us(handle, REST_MO
 static int can_be_answered(const struct load *load, unsigned handles)
 {
     uint64_t turn_us = 1000 * ((uint64_t)load->least_ms + load->most_ms) / 2 + REST_MOST_US / 2, asks_us = (uint64_t)handles * PAIR_US * load->crowd.times;
-    return asks_us * 10 <= turn_us * 9;
+    return asks_us * 4 <= turn_us * 3;
 }
 
 static void populate(struct load *load)

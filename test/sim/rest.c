@@ -6,7 +6,7 @@
  * client waits. Not counted is one window of each struck client: a client that is stopped looks alive until a promised
  * heartbeat is missed. What remains is bounded by one window and the messages, or by a promised heartbeat more if the
  * client that made the latest grant was struck before it could look again. Behind another program the first place alone
- * listens, and the second one looks every three seconds. */
+ * listens, and the second one looks every three seconds. Whoever polls looks when its time has come. */
 #include "heirs.h"
 
 enum { WINDOW_US = 400000, WINDOW_MOST_US = 3000000, LATE_PART = 4, SLACK_US = 80000, LOOK_US = 40000, SETTLED_US = 150000, PROMISE_US = 11000000,
@@ -38,7 +38,7 @@ static int has_struck(const struct heirs *heirs)
 /* How long a window of it may be, and its look that follows. */
 static uint64_t window_us(const struct crowd_client *client)
 {
-    uint64_t window_us = client ? LATE_PART * client->stopped_us : 0;
+    uint64_t window_us = client ? LATE_PART * client->stopped_us : WINDOW_MOST_US; /* a poller, just killed */
     window_us = window_us < WINDOW_US ? WINDOW_US : window_us > WINDOW_MOST_US ? WINDOW_MOST_US : window_us;
     return window_us + window_us / 100 + LOOK_US;
 }
@@ -57,7 +57,7 @@ static int is_awaited(const struct heirs *heirs)
 {
     for (unsigned i = 0; i < heirs->crowd.handles_count; i++) {
         const struct crowd_handle *handle = &heirs->crowd.handles[i];
-        if (handle->state == CROWD_WAITS && handle->wait_ms != HILOCK_TRY && handle->asked_us + SETTLED_US < now_us(heirs) && !is_struck(heirs, handle->client))
+        if (handle->state == CROWD_WAITS && handle->wait_ms != HILOCK_TRY && !heirs->polls[handle->client->index] && handle->asked_us + SETTLED_US < now_us(heirs) && !is_struck(heirs, handle->client))
             return 1;
     }
     return 0;

@@ -144,10 +144,11 @@ static void close_all(struct sim *sim)
     for (unsigned i = 0; i < sim->actors_count; i++)
         sim_actor_die(&sim->actors[i]);
     /* A process that is killed, or closes while the store is away, leaves its hold until its lease ends (an extend may have doubled it) and its
-     * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once. */
+     * place in a queue until that lapses: then nothing is left. Without faults nothing is left at once, but for how often the name was
+     * left to another program in vain. */
     uint64_t soon_us = sim->world.time.now_us + 10 * LIVE_STEP_US, queues_us = soon_us + 1000u * (uint64_t)HL_QUEUE_LIVES_MS;
     uint64_t leases_us = FAULT_PHASE_US + 3000u * (uint64_t)sim->lease_ms, later_us = leases_us > queues_us ? leases_us : queues_us;
-    run_until(sim, sim->swarm.mean_gap_us ? later_us : soon_us);
+    run_until(sim, sim->swarm.mean_gap_us || sim_has_strain(sim, STRAIN_JAVA) ? later_us : soon_us);
 }
 
 static uint64_t phase_us(const struct sim *sim)
