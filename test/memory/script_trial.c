@@ -183,12 +183,12 @@ int64_t removed_of(const struct sim_reply *reply)
     for (const char *at = reply->type == SIM_REPLY_STRING ? reply->bytes : ""; *at; at++)
         spaces += *at == ' ';
     if (reply->type == SIM_REPLY_STRING) /* "<code> <removed>", or "<code> <window_ms> <us> <holder>[ <removed>]" */
-        return spaces == 1 || spaces == 4 ? strtoll(last, NULL, 10) : 0;
+        return spaces != 1 && spaces != 4 ? 0 : strtoll(last, NULL, 10) ? strtoll(last, NULL, 10) : -1; /* it leaves a 0 out */
     if (reply->type != SIM_REPLY_ARRAY)
         return 0;
     is_release = integer(reply, 0) < 0 && integer(reply, 1) != -100; /* its code stands in front of an acquire's answer */
     last_item = (reply->count > 3 ? 8 : 1) + (size_t)is_release;
-    return last_item < reply->count ? integer(reply, last_item) : 0;
+    return last_item >= reply->count ? 0 : integer(reply, last_item) ? integer(reply, last_item) : -1;
 }
 
 int64_t code_of(const struct sim_reply *reply)

@@ -61,6 +61,80 @@ static int64_t released_to_others(struct trial *trial, uint64_t at_us)
     return code_of(a_releases_to_others(trial));
 }
 
+/* A look finds a free name while others listen: they had their time when it was left to them. */
+TRIAL(test_a_look_leaves_nothing_to_others)
+{
+    struct waiter b;
+    a_holds(trial);
+    b = one_waits(trial, 'b');
+    (void)listens(trial, C);
+    (void)RUN(trial, "DEL", N);
+    expect(SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('z', 1), TO_OTHERS), 0);
+    assert_true(heard(trial, "g:b G1 ") && holds(trial, b.id));
+}
+
+/* A poller that is first is not pushed to. */
+TRIAL(test_a_name_is_left_to_others_while_a_poller_waits)
+{
+    struct waiter poller = waiter_of(trial, 'p', 1);
+    a_holds(trial);
+    waiter_stands(&poller, "-", 1700000003, "400 0 1");
+    (void)ask(trial, &poller);
+    strcpy(poller.channel, "~");
+    (void)ask(trial, &poller);
+    (void)listens(trial, C);
+    expect(a_releases_to_others(trial), -4);
+    assert_string_equal(trial->told, C " 0\n");
+    assert_true(waits(trial, &poller));
+}
+
+/* What is asked for besides gets a place, and comes again when the time is over. */
+TRIAL(test_next_waits_while_the_name_is_left_to_others)
+{
+    for (int has_heir = 0; has_heir < 2; has_heir++) {
+        struct waiter next;
+        const struct sim_reply *reply;
+        char place[256];
+        trial_begin(trial);
+        next = waiter_of(trial, 'a', 2);
+        a_holds(trial);
+        (void)listens(trial, has_heir ? C ":java:1" : C);
+        if (has_heir)
+            (void)RUN(trial, "RPUSH", J, "java:1");
+        snprintf(place, sizeof place, "%s %s", next.id, next.place);
+        reply = SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('a', 1), TO_OTHERS TO_NEXT, place);
+        assert_true(code_of(reply) == (has_heir ? 1 : 2) && integer(reply, 1) == 1 && integer(reply, 3) == 5);
+        assert_true(integer(reply, 4) == 1 && integer(reply, 5) > (int64_t)start_us && integer(reply, 6) == 1);
+        assert_true(waits(trial, &next) && !holds(trial, next.id));
+        assert_int_equal(RUN(trial, "PTTL", Q)->integer, 90000);
+    }
+}
+
+/* The heir of Redisson's queue is woken though nobody of ours is ready. */
+TRIAL(test_an_heir_is_woken_past_the_dead)
+{
+    struct waiter dead = waiter_of(trial, 'd', 1);
+    a_holds(trial);
+    (void)ask(trial, &dead);
+    (void)RUN(trial, "RPUSH", J, "java:1");
+    (void)listens(trial, C ":java:1");
+    assert_int_equal(code_of(a_releases_to_others(trial)), 1);
+    assert_true(heard(trial, C ":java:1 0\n"));
+    assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
+}
+
+/* A group multilock of Redisson joined: it goes on, and nothing is asked for besides. */
+TRIAL(test_next_is_not_asked_for_beside_a_group)
+{
+    struct waiter next = waiter_of(trial, 'a', 2), b;
+    a_holds(trial);
+    b = one_waits(trial, 'b');
+    (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:lock_count", "1");
+    expect(release_for_next(trial, holder_of('a', 1), &next), 1);
+    assert_true(!waits(trial, &next) && waits(trial, &b) && !holds(trial, b.id));
+    assert_int_equal(RUN(trial, "HLEN", N)->integer, 2);
+}
+
 /* The more often nobody took it, the rarer: not again before 10 ms, then 20, and up to 2.6 s. Who sees another program hold ends that. */
 TRIAL(test_courtesies_grow_rarer)
 {

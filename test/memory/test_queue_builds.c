@@ -197,6 +197,8 @@ TRIAL(test_a_batch_of_shares)
     assert_false(heard(trial, "g:e") || heard(trial, "g:f"));
     assert_int_equal(holders(trial), 3);
     first = token_of(ask(trial, &waiters[0]));
+    snprintf(text, sizeof text, "%" PRId64, first + 2);
+    assert_true(sim_reply_is(RUN(trial, "GET", T), text)); /* no more than these are drawn */
     assert_true(token_of(ask(trial, &waiters[1])) == first + 1 && token_of(ask(trial, &waiters[2])) == first + 2);
     assert_true(waits(trial, &waiters[3]) && waits(trial, &waiters[4]));
     assert_true(place_of(ask(trial, &waiters[4])) == 2);
@@ -238,6 +240,19 @@ TRIAL(test_who_leaves_lets_sharers_in)
     assert_true(holds(trial, c.id) && holds(trial, holder_of('a', 1)));
     assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, c.id), "1700000000523456"));
     assert_int_equal(RUN(trial, "PTTL", N)->integer, 10000);
+}
+
+/* But not while a program of another kind listens. */
+TRIAL(test_who_leaves_lets_nobody_in_while_others_listen)
+{
+    struct waiter b, c;
+    (void)share_as(trial, holder_of('a', 1), "2");
+    b = stands(trial, 'b', "400 0 1");
+    c = stands(trial, 'c', "400 0 2");
+    (void)listens(trial, C);
+    assert_int_equal(code_of(release(trial, holder_of('z', 1), TO_OTHERS)), 0);
+    (void)SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, b.id, TO_OTHERS, " 1 g:b 1700000003 400 0 1");
+    assert_true(!waits(trial, &b) && waits(trial, &c) && !holds(trial, c.id));
 }
 
 /* More than 64 that could have their shares: the next one is told to ask. */

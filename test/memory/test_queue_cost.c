@@ -258,6 +258,21 @@ TRIAL(test_a_channel_is_asked_for_once)
     assert_true(touched[0] + 2 * 18 == touched[1]);
 }
 
+/* What nobody contends for is what nearly all do: each element more is paid by all. */
+TRIAL(test_what_a_free_pair_touches)
+{
+    uint64_t before;
+    if (trial_shadow)
+        skip();
+    (void)release(trial, holder_of('a', 1), NEVER);
+    before = sim_store_touched(trial->store);
+    assert_true(token_of(try_as(trial, holder_of('a', 1))) > 0);
+    assert_int_equal(sim_store_touched(trial->store) - before, 2 + 1 + 3 + 1 + 1); /* EXISTS, SET twice, HSET, PEXPIRE */
+    before = sim_store_touched(trial->store);
+    assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), 1);
+    assert_int_equal(sim_store_touched(trial->store) - before, 3 + 2 + 2); /* EXISTS, HDEL twice */
+}
+
 /* ---- the texts ---- */
 
 TEST(test_no_script_prints_by_d)

@@ -244,6 +244,7 @@ TRIAL(test_who_leaves_leaves_nothing)
     struct scene scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     assert_int_equal(code_of(leave(trial, &scene.b)), 0);
+    assert_string_equal(trial->told, ""); /* our own release wakes the next one */
     assert_false(waits(trial, &scene.b));
     assert_int_equal(RUN(trial, "EXISTS", R)->integer, 0);
     assert_int_equal(code_of(leave(trial, &scene.b)), 0); /* said again */

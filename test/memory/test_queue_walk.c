@@ -304,6 +304,14 @@ TRIAL(test_who_has_asked_since_the_lapsed_grant_stays)
     assert_true(holds(trial, later.id));
 }
 
+/* An id that holds the name says what a look says: it releases. */
+TRIAL(test_a_look_by_the_holder_is_a_release)
+{
+    a_holds(trial);
+    expect(SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('a', 1), NEVER, "", "x 1"), 1, 0);
+    assert_int_equal(RUN(trial, "EXISTS", N, Q, R)->integer, 0);
+}
+
 /* Nobody waits: a look changes nothing. */
 TRIAL(test_a_look_at_nothing)
 {
