@@ -203,6 +203,9 @@ TRIAL(test_a_name_is_left_to_others_without_a_queue_as_well)
     assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
     trial_set_time(trial, start_us + 5000);
     assert_true(token_of(try_as(trial, holder_of('c', 1))) > 0);
+    expect(release(trial, holder_of('c', 1), TO_OTHERS), 2); /* not again so soon */
+    assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
+    assert_true(token_of(try_as(trial, holder_of('c', 1))) > 0);
     (void)RUN(trial, "DEL", R);
     expect(release(trial, holder_of('c', 1), TO_OTHERS), 2);
     trial_set_time(trial, start_us + 11 * SECOND_US);
@@ -215,22 +218,26 @@ TRIAL(test_to_whom_a_name_is_left)
     static const struct { int listen; const char *terms, *heir; int is_left; } cases[] = {
         {0, "0 300000", NULL, 0},     {1, "1 300000", NULL, 0},     {1, "0 300000", NULL, 1},    {2, "1 300000", NULL, 1}, {9, NEVER, NULL, 0},
         {0, "0 300000", "java:1", 1}, {1, "1 300000", "java:1", 1}, {0, "0 300000", "dead:1", 0}, {0, NEVER, "java:1", 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct sim_reply *reply;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        int is_left = cases[i / 2].is_left, has_waiter = i % 2 != 0;
+        int64_t code;
         trial_begin(trial);
         a_holds(trial);
-        (void)one_waits(trial, 'b');
-        for (int j = 0; j < cases[i].listen; j++)
+        if (has_waiter)
+            (void)one_waits(trial, 'b');
+        for (int j = 0; j < cases[i / 2].listen; j++)
             (void)listens(trial, C);
-        if (cases[i].heir) {
+        if (cases[i / 2].heir) {
             (void)listens(trial, C ":java:1");
-            (void)RUN(trial, "RPUSH", J, cases[i].heir, "last");
+            (void)RUN(trial, "RPUSH", J, cases[i / 2].heir, "last");
         }
-        reply = release(trial, holder_of('a', 1), cases[i].terms);
-        assert_int_equal(code_of(reply), cases[i].is_left ? -4 : -2);
-        if (cases[i].heir && cases[i].is_left)
-            assert_true(heard(trial, C ":java:1 0\n"));
-        assert_int_equal(RUN(trial, "EXISTS", N)->integer, !cases[i].is_left);
+        code = code_of(release(trial, holder_of('a', 1), cases[i / 2].terms));
+        assert_int_equal(code, !has_waiter ? 1 + cases[i / 2].listen : is_left ? -4 : -2);
+        if (cases[i / 2].heir && (is_left || !has_waiter))
+            assert_int_equal(heard(trial, C ":java:1 0\n"), strcmp(cases[i / 2].heir, "java:1") == 0);
+        assert_int_equal(RUN(trial, "EXISTS", N)->integer, has_waiter && !is_left);
+        assert_int_equal(RUN(trial, "ZSCORE", Q, "*")->type == SIM_REPLY_STRING, is_left);
+        assert_int_equal(RUN(trial, "HEXISTS", R, "*")->integer, is_left); /* it is counted */
     }
 }
 
@@ -322,11 +329,14 @@ TRIAL(test_a_clock_that_was_set_back_keeps_nothing_free)
 TRIAL(test_a_guest_has_what_is_left_to_others)
 {
     for (int is_left = 0; is_left < 2; is_left++) {
+        const struct sim_reply *reply;
         struct waiter b;
         trial_begin(trial);
         a_holds(trial);
         b = one_waits(trial, 'b');
-        assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "u:1", "3000", ANY_TIME " *", "600000000"), 2), 1);
+        reply = SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "u:1", "3000", ANY_TIME " *", "600000000");
+        assert_true(reply->count == 6 && integer(reply, 0) == -600001 && is_text(reply, 1, holder_of('a', 1)) && integer(reply, 2) == 1);
+        assert_true(integer(reply, 3) == 0 && integer(reply, 4) == 0);
         (void)listens(trial, C);
         (void)(is_left ? a_releases_to_others(trial) : RUN(trial, "DEL", N));
         (void)SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "u:1", "3000", ANY_TIME " *", "600000000");

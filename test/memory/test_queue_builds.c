@@ -158,8 +158,11 @@ TRIAL(test_several_hold_a_name)
     reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "");
     as_text(reply, peeked);
     assert_true(is_text(reply, 1, holder_of('b', 1)) && is_text(reply, 2, "shared") && integer(reply, 5) == 2);
+    trial_set_time(trial, start_us + 3 * SECOND_US);
     assert_int_equal(token_of(share_as(trial, holder_of('a', 1), "2")), first); /* it has it, and goes on */
-    assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, holder_of('a', 1)), "1700000011123456"));
+    assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, holder_of('a', 1)), "1700000013123456"));
+    assert_int_equal(RUN(trial, "PTTL", N)->integer, 10000);
+    assert_int_equal(RUN(trial, "PTTL", S)->integer, 10000);
 }
 
 /* Shares end one by one, and the last end frees the name. */
@@ -311,10 +314,16 @@ TRIAL(test_one_share_is_ended)
 /* While a program of another kind listens nobody joins: it gets the name when nobody has it any more. */
 TRIAL(test_nobody_joins_while_others_listen)
 {
-    (void)share_as(trial, holder_of('a', 1), "2");
-    (void)listens(trial, C);
-    assert_int_equal(token_of(share_as(trial, holder_of('b', 1), "2")), 0);
-    assert_int_equal(holders(trial), 1);
+    static const struct { const char *hears, *most; int joins; } cases[] = {
+        {"SUBSCRIBE", "2", 0}, {"SSUBSCRIBE", "2", 1}, {"SSUBSCRIBE", "S2", 0}, {"SUBSCRIBE", "S2", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        trial_begin(trial);
+        (void)share_as(trial, holder_of('a', 1), cases[i].most);
+        (void)listens_by(trial, cases[i].hears, C);
+        assert_int_equal(token_of(share_as(trial, holder_of('b', 1), cases[i].most)) > 0, cases[i].joins);
+        assert_int_equal(holders(trial), 1 + cases[i].joins);
+        assert_int_equal(token_of(share_as(trial, holder_of('c', 1), cases[i].most)), 0); /* two at most */
+    }
 }
 
 /* An older version has deleted the set, or another program has: a field counts for as long as the name lives. */

@@ -195,6 +195,7 @@ TRIAL(test_a_repeated_first_question_finds_its_place)
 TRIAL(test_a_ticket_is_for_life)
 {
     struct scene scene = held_and_awaited(trial);
+    const struct sim_reply *reply;
     int64_t ticket = scene.b.ticket;
     for (int is_lost = 0; is_lost < 2; is_lost++) {
         if (is_lost)
@@ -202,7 +203,8 @@ TRIAL(test_a_ticket_is_for_life)
         else
             (void)leave(trial, &scene.b);
         assert_false(waits(trial, &scene.b));
-        assert_int_equal(place_of(ask(trial, &scene.b)), 1);
+        reply = ask(trial, &scene.b);
+        assert_true(place_of(reply) == 1 && integer(reply, 5) == 2 - is_lost); /* its own place is counted again */
         assert_int_equal(scene.b.ticket, ticket);
         assert_int_equal(place_of(ask(trial, &scene.c)), 2);
     }
@@ -271,6 +273,18 @@ TRIAL(test_tickets_and_tokens_rise_together)
         assert_true(token > last);
         last = token;
     }
+}
+
+/* Said again by the holder it makes the hold last, and never shortens it. */
+TRIAL(test_an_acquire_that_is_repeated_renews)
+{
+    int64_t token = token_of(try_as(trial, holder_of('a', 1)));
+    trial_set_time(trial, start_us + 5 * SECOND_US);
+    assert_int_equal(token_of(try_as(trial, holder_of('a', 1))), token);
+    assert_int_equal(RUN(trial, "PTTL", N)->integer, 10000);
+    (void)RUN(trial, "PEXPIRE", N, "20000");
+    assert_int_equal(token_of(try_as(trial, holder_of('a', 1))), token);
+    assert_int_equal(RUN(trial, "PTTL", N)->integer, 20000);
 }
 
 /* ---- the release asks for its client's next handle ---- */

@@ -143,6 +143,20 @@ TRIAL(test_the_overdue_go_and_are_told)
     }
 }
 
+/* A try of a free name passes the overdue as it passes the dead, and says so. */
+TRIAL(test_a_try_is_granted_past_the_overdue)
+{
+    struct waiter b;
+    a_holds(trial);
+    b = one_waits(trial, 'b');
+    (void)ask(trial, &b);
+    (void)RUN(trial, "DEL", N);
+    trial_set_time(trial, start_us + 11 * SECOND_US);
+    expect(try_as(trial, holder_of('c', 1)), (int64_t)start_us + 11 * SECOND_US, OVERDUE);
+    assert_true(heard(trial, "g:b F1 ") && !waits(trial, &b));
+    assert_int_equal(RUN(trial, "EXISTS", Q, R)->integer, 0);
+}
+
 /* The latest heartbeat counts, its channel as well. */
 TRIAL(test_a_heartbeat_promises_anew)
 {
