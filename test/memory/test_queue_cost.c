@@ -122,7 +122,7 @@ static const struct sim_reply *a_look(struct scene *scene) { return look(scene->
 static const struct sim_reply *a_look_at_a_lapse(struct scene *scene)
 {
     char text[128];
-    snprintf(text, sizeof text, "%s 1700000000000000", scene->first.id); /* all have asked since */
+    snprintf(text, sizeof text, "400 %.36s 1700000000000000", scene->first.id); /* all have asked since */
     return look(scene->trial, text);
 }
 static const struct sim_reply *a_peek(struct scene *scene)

@@ -159,6 +159,26 @@ TRIAL(test_a_full_queue_refuses_a_first_question)
     assert_int_equal(place_of(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, d.id, "10000", asks, "300000000")), 3);
 }
 
+/* Those that this very question takes out are not waiters any more. */
+TRIAL(test_a_queue_that_is_full_of_the_dead)
+{
+    struct waiter dead[3], b = waiter_of(trial, 'b', 1), d = waiter_of(trial, 'd', 1);
+    const struct sim_reply *reply;
+    char asks[256];
+    held_by(trial, holder_of('a', 1));
+    for (int i = 0; i < 3; i++) {
+        dead[i] = waiter_of(trial, 'x', i + 1);
+        (void)ask(trial, &dead[i]);
+    }
+    (void)listens(trial, "g:b");
+    (void)ask(trial, &b);
+    (void)RUN(trial, "DEL", N);
+    snprintf(asks, sizeof asks, ANY_TIME " -2 %s", d.place);
+    reply = SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, d.id, "10000", asks, "300000000");
+    assert_true(place_of(reply) == 1 && integer(reply, 5) == 1 && removed_of(reply) == 3);
+    assert_true(waits(trial, &d) && holds(trial, b.id));
+}
+
 /* Nor does next, and then the release says its own number alone. */
 TRIAL(test_a_full_queue_refuses_next)
 {
