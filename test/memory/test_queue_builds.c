@@ -60,8 +60,12 @@ TRIAL(test_a_grant_reserves_tokens)
     (void)a_releases(trial);
     token = token_of(ask(trial, &b));
     assert_true(token > b.ticket);
-    c = stands(trial, 'c', "400 0 1");
+    c = stands(trial, 'c', "400 7 1");
     assert_int_equal(c.ticket, token + 8);
+    (void)RUN(trial, "DEL", N);
+    b = waiter_of(trial, 'd', 1); /* the same where a newcomer's question grants it */
+    (void)ask(trial, &b);
+    assert_int_equal(b.ticket, token_of(ask(trial, &c)) + 8);
 }
 
 /* ---- what cannot be read ---- */
@@ -228,6 +232,23 @@ TRIAL(test_a_sharer_takes_a_free_name_with_its_batch)
         assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, waiters[by].id), "1700000010123456")); /* its lease; the other has a window */
         assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, waiters[!by].id), "1700000000523456"));
     }
+}
+
+/* A newcomer that wants it alone lets those in front of it in, and stands behind them. */
+TRIAL(test_a_newcomer_lets_the_batch_in)
+{
+    struct waiter b, c, d;
+    a_holds(trial);
+    b = stands(trial, 'b', "400 0 2");
+    c = stands(trial, 'c', "400 0 2");
+    (void)RUN(trial, "DEL", N);
+    d = waiter_of(trial, 'd', 1);
+    assert_true(place_of(ask(trial, &d)) == 1);
+    assert_true(heard(trial, "g:b G1 ") && heard(trial, "g:c G1 "));
+    assert_true(holds(trial, b.id) && holds(trial, c.id) && waits(trial, &d));
+    assert_int_equal(RUN(trial, "ZCARD", S)->integer, 2);
+    assert_int_equal(token_of(ask(trial, &c)), token_of(ask(trial, &b)) + 1);
+    assert_int_equal(d.ticket, token_of(ask(trial, &c)) + 1);
 }
 
 /* One that wants the name alone stops those behind it: a sharer waits, and its share comes when that one has left. */

@@ -176,7 +176,9 @@ TRIAL(test_a_queue_that_is_full_of_the_dead)
     snprintf(asks, sizeof asks, ANY_TIME " -2 %s", d.place);
     reply = SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, d.id, "10000", asks, "300000000");
     assert_true(place_of(reply) == 1 && integer(reply, 5) == 1 && removed_of(reply) == 3);
+    d.ticket = integer(reply, 4);
     assert_true(waits(trial, &d) && holds(trial, b.id));
+    assert_true(d.ticket == token_of(try_as(trial, b.id)) + 1); /* behind the token that the same question drew */
 }
 
 /* Nor does next, and then the release says its own number alone. */

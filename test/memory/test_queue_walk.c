@@ -85,6 +85,22 @@ TRIAL(test_a_try_is_refused_by_a_ready_waiter_in_front)
     assert_true(heard(trial, "g:b G1 "));
 }
 
+/* It says so, and when to look again, also if nobody was taken out; a mark in front is not counted. */
+TRIAL(test_a_try_that_grants_to_the_first_says_so)
+{
+    struct waiter b;
+    const struct sim_reply *reply;
+    a_holds(trial);
+    b = one_waits(trial, 'b');
+    (void)one_waits(trial, 'c');
+    (void)RUN(trial, "DEL", N);
+    (void)RUN(trial, "ZADD", Q, "-5", "*");
+    reply = try_as(trial, holder_of('d', 1));
+    assert_true(reply->count == 8 && integer(reply, 0) == -1 - 400 && is_text(reply, 1, b.id) && integer(reply, 2) == 5);
+    assert_true(integer(reply, 5) == 1 && is_text(reply, 6, "") && is_text(reply, 7, "1700000000123456"));
+    assert_int_equal(RUN(trial, "ZCARD", Q)->integer, 1);
+}
+
 /* A heartbeat walks while the name is held, too. */
 TRIAL(test_a_heartbeat_takes_the_dead_out)
 {
@@ -185,6 +201,7 @@ TRIAL(test_who_was_overdue_keeps_its_ticket)
     (void)ask(trial, &c);
     trial_set_time(trial, start_us + 5 * SECOND_US);
     (void)ask(trial, &c);
+    assert_true(heard(trial, "g:b F1 "));
     assert_false(waits(trial, &b));
     assert_int_equal(place_of(ask(trial, &b)), 1);
     assert_int_equal(b.ticket, ticket);
