@@ -169,6 +169,25 @@ TRIAL(test_several_hold_a_name)
     assert_int_equal(RUN(trial, "PTTL", S)->integer, 10000);
 }
 
+/* A share without a token, or without an expiry, is none. */
+TRIAL(test_a_share_that_is_refused)
+{
+    (void)RUN(trial, "SET", T, "theirs");
+    assert_true(is_error(share_as(trial, holder_of('a', 1), "2"), "BADTOKEN "));
+    (void)RUN(trial, "DEL", T);
+    trial_deny(trial, "pexpire", NULL);
+    assert_true(is_error(share_as(trial, holder_of('a', 1), "2"), "ERR The user"));
+    assert_int_equal(RUN(trial, "EXISTS", N, S, Q)->integer, 0);
+    trial_deny(trial, NULL, NULL);
+    (void)share_as(trial, holder_of('a', 1), "2");
+    assert_true(sim_reply_is(RUN(trial, "GET", T), "1700000000123457")); /* no more than one each */
+    (void)RUN(trial, "PEXPIRE", N, "5000");
+    trial_deny(trial, "pexpire", NULL);
+    assert_true(is_error(share_as(trial, holder_of('b', 1), "2"), "ERR The user"));
+    assert_int_equal(holders(trial), 1);
+    assert_int_equal(RUN(trial, "ZCARD", S)->integer, 1);
+}
+
 /* Shares end one by one, and the last end frees the name. */
 TRIAL(test_shares_end_one_by_one)
 {
@@ -218,6 +237,7 @@ TRIAL(test_a_sharer_takes_a_free_name_with_its_batch)
         struct waiter waiters[3];
         const struct sim_reply *reply;
         char asks[256];
+        int64_t token;
         trial_begin(trial);
         a_holds(trial);
         for (int i = 0; i < 3; i++)
@@ -225,10 +245,13 @@ TRIAL(test_a_sharer_takes_a_free_name_with_its_batch)
         (void)RUN(trial, "DEL", N);
         snprintf(asks, sizeof asks, ANY_TIME " %" PRId64 " %s; 2 1700000009 g:x 400", waiters[by].ticket, waiters[by].place);
         reply = SCRIPT(trial, hl_script_mutex_acquire, "4", N, Q, T, S, waiters[by].id, "10000", asks, "300000000", "2");
-        assert_true(token_of(reply) > waiters[2].ticket);
+        token = token_of(reply);
+        assert_true(token > waiters[2].ticket);
         assert_true(heard(trial, by ? "g:b G1 " : "g:c G1 ") && !heard(trial, by ? "g:c" : "g:b"));
         assert_true(holds(trial, waiters[0].id) && holds(trial, waiters[1].id) && holders(trial) == 2);
         assert_int_equal(queue_length(trial), 1);
+        snprintf(asks, sizeof asks, "%" PRId64, token);
+        assert_true(sim_reply_is(RUN(trial, "HGET", N, waiters[by].id), asks)); /* it is told its own */
         assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, waiters[by].id), "1700000010123456")); /* its lease; the other has a window */
         assert_true(sim_reply_is(RUN(trial, "ZSCORE", S, waiters[!by].id), "1700000000523456"));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_queue_walk - who gets a free name: the dead, the overdue and the lapsed leave the queue at once, pollers are passed over, and a step
+/* test_queue_walk - who gets a free name: the dead, the overdue and the lapsed leave the queue at once, and a step
  * looks at 64 places. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -433,67 +433,17 @@ TRIAL(test_64_that_stay_are_no_reason_to_ask_again)
     assert_int_equal(queue_length(trial), STEP + 2);
 }
 
-/* ---- pollers ---- */
-
-/* One that is far is passed over and stays; one that is first is ready for 150 ms after its question, and gets no push. */
-TRIAL(test_pollers)
+/* While the name is held a heartbeat takes them out as well, and is told who holds it. */
+TRIAL(test_a_heartbeat_goes_on_behind_64)
 {
-    struct waiter poller, b;
-    for (int is_late = 0; is_late < 2; is_late++) {
-        trial_begin(trial);
-        poller = waiter_of(trial, 'p', 1);
-        a_holds(trial);
-        waiter_stands(&poller, "-", 1700000003, "400 0 1");
-        (void)ask(trial, &poller);
-        b = one_waits(trial, 'b');
-        if (is_late) {
-            expect(a_releases(trial), -2, 0);
-            assert_true(holds(trial, b.id) && waits(trial, &poller)); /* it was far */
-            (void)RUN(trial, "DEL", N);
-            a_holds(trial);
-        }
-        strcpy(poller.channel, "~");
-        (void)ask(trial, &poller);
-        trial_set_time(trial, start_us + 150000 - !is_late);
-        expect(a_releases(trial), is_late ? 1 : -2, 0);
-        assert_int_equal(heard(trial, "G1"), 0);
-        assert_int_equal(holds(trial, poller.id), !is_late);
-        assert_int_equal(waits(trial, &poller), is_late);
-    }
-}
-
-/* Its own question finds the free name, in front of all that listen. A promise that is broken takes it out as any other. */
-TRIAL(test_a_poller_takes_its_turn_by_asking)
-{
-    struct waiter poller = waiter_of(trial, 'p', 1), b;
-    a_holds(trial);
-    waiter_stands(&poller, "-", 1700000003, "400 0 1");
-    (void)ask(trial, &poller);
-    b = one_waits(trial, 'b');
-    (void)RUN(trial, "DEL", N);
-    assert_true(token_of(ask(trial, &poller)) > 0);
-    (void)release(trial, poller.id, NEVER);
-    (void)ask(trial, &poller);
-    b.due_s = 1700000100;
-    (void)ask(trial, &b);
-    trial_set_time(trial, start_us + 11 * SECOND_US);
-    poller.ticket = 0; /* whoever it was */
-    assert_int_equal(removed_of(release(trial, b.id, NEVER)) + removed_of(look(trial, "")), OVERDUE);
-    assert_false(waits(trial, &poller));
-}
-
-/* A far poller's heartbeat does not walk while the name is held. */
-TRIAL(test_far_pollers_leave_the_walk_to_others)
-{
-    struct waiter poller = waiter_of(trial, 'p', 1);
+    struct waiter b;
     const struct sim_reply *reply;
     a_holds(trial);
-    many_wait(trial, 'd', 3);
-    waiter_stands(&poller, "-", 1700000003, "400 0 1");
-    (void)ask(trial, &poller);
-    reply = ask(trial, &poller);
-    assert_true(place_of(reply) == 4 && removed_of(reply) == 0);
-    strcpy(poller.channel, "~");
-    reply = ask(trial, &poller);
-    assert_true(place_of(reply) == 1 && removed_of(reply) == 3 * DEAD);
+    many_wait(trial, 'd', STEP + 2);
+    b = one_waits(trial, 'b');
+    reply = ask(trial, &b);
+    assert_true(integer(reply, 0) == -600001 && is_text(reply, 1, holder_of('a', 1)) && integer(reply, 2) == 3);
+    assert_true(place_of(reply) == 3 && integer(reply, 5) == 3 && removed_of(reply) == STEP);
+    reply = ask(trial, &b);
+    assert_true(integer(reply, 2) == 1 && place_of(reply) == 1 && removed_of(reply) == 2);
 }
