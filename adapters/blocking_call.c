@@ -27,6 +27,7 @@ void hl_blocking_keep(struct hl_blocking_call *call, const struct hilock_result 
     kept->votes = result->votes;
     kept->holder_remaining_ms = result->holder_remaining_ms;
     kept->waiters = result->waiters;
+    kept->waiters_ready = result->waiters_ready;
     kept->position = result->position;
     hl_blocking_cut(kept->holder, sizeof kept->holder, result->holder);
     hl_blocking_cut(kept->detail, sizeof kept->detail, result->detail);

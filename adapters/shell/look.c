@@ -57,6 +57,7 @@ static void on_peeked(const struct hilock_result *result, void *user)
     snprintf(look->who, sizeof look->who, "%s", result->holder_label);
     look->remaining_ms = result->holder_remaining_ms;
     look->waiters = result->waiters;
+    look->ready = result->waiters_ready;
     snprintf(look->detail, sizeof look->detail, "%s", result->detail);
     end_one(one);
 }
@@ -212,6 +213,18 @@ static void print_span(uint64_t ms)
         printf("%llu min", (unsigned long long)ms / 60000);
 }
 
+enum { LOOKED_AT_MAX = 64 }; /* waiters: whether more are ready is not looked at */
+
+static void print_waiters(const char *lead, const struct look *look)
+{
+    uint32_t first = look->waiters < LOOKED_AT_MAX ? look->waiters : LOOKED_AT_MAX;
+    if (look->waiters)
+        printf("%s%u wait", lead, look->waiters);
+    if (look->ready < first)
+        printf(first == look->waiters ? ", %u of them ready" : ", %u of the first 64 ready", look->ready);
+    printf("\n");
+}
+
 void look_print(const struct look *look)
 {
     const char *advice = advice_of(look->status);
@@ -222,7 +235,8 @@ void look_print(const struct look *look)
         return;
     }
     if (!look->holder || !*look->holder) {
-        printf(look->waiters ? "free, %u wait\n" : "free\n", look->waiters);
+        printf("free");
+        print_waiters(", ", look);
         return;
     }
     printf("held by %s", plain_of(look->holder).bytes);
@@ -232,7 +246,7 @@ void look_print(const struct look *look)
         fputs(", without an end", stdout);
     else
         fputs(", lease ends in ", stdout), print_span(look->remaining_ms);
-    printf(look->waiters ? ", %u wait in its queue\n" : "\n", look->waiters);
+    print_waiters(", ", look);
 }
 
 static void json_known(struct json *json, const char *key, const char *text)
@@ -263,6 +277,7 @@ void look_json(struct json *json, const struct look *look)
     else
         json_count(json, "remaining_ms", is_held ? look->remaining_ms : 0);
     json_count(json, "waiters", look->waiters);
+    json_count(json, "waiters_ready", look->ready);
     json_text(json, "detail", look->detail);
     if (advice_of(look->status))
         json_text(json, "to_do", advice_of(look->status));

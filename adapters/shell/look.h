@@ -15,7 +15,7 @@ struct look {
     char *holder;          /* "": free */
     char detail[300];      /* in the words of the library */
     char who[80];          /* the holder's label. "": it has none */
-    uint32_t remaining_ms, waiters;
+    uint32_t remaining_ms, waiters, ready;
     uint64_t token, since_ms; /* 0: not known */
 };
 

@@ -26,7 +26,7 @@ static const struct look *find(const struct looks *looks, const char *name)
 /* A countdown is not a change. */
 static int is_same(const struct look *a, const struct look *b)
 {
-    return a && b && a->status == b->status && a->waiters == b->waiters &&
+    return a && b && a->status == b->status && a->waiters == b->waiters && a->ready == b->ready &&
            strcmp(a->holder ? a->holder : "", b->holder ? b->holder : "") == 0;
 }
 

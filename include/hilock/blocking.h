@@ -44,7 +44,7 @@ struct hilock_blocking_result {
     uint64_t fencing_token;
     uint32_t waited_ms, attempts, votes;
     uint32_t holder_remaining_ms;
-    uint32_t waiters, position;
+    uint32_t waiters, waiters_ready, position;
     char holder[128];
     char detail[384];      /* for humans; of a refusal: what was wrong and what to do */
 };

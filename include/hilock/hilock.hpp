@@ -116,7 +116,7 @@ struct result {
     hilock_state state = HILOCK_STATE_IDLE;
     milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
-    std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, position = 0;
+    std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, waiters_ready = 0, position = 0;
     std::string holder, holder_label, detail; /* the label of the holder's client; or "" */
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }

@@ -104,7 +104,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
                            .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
                            .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
                            .attempts = own.attempts, .holder_remaining_ms = own.holder_remaining_ms,
-                           .waiters = own.waiters, .position = own.position});
+                           .waiters = own.waiters, .waiters_ready = own.ready, .position = own.position});
 }
 
 static void decide(struct hl_inquiry *inquiry, hilock_status status)
@@ -167,6 +167,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
         inquiry->holder_remaining_ms = peeked.has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked.left_ms * 1000);
     }
     inquiry->waiters = peeked.waiters;
+    inquiry->ready = peeked.ready;
     inquiry->position = peeked.position;
     if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
         decide(inquiry, HILOCK_WRONG_KIND);

@@ -28,7 +28,7 @@ struct hl_inquiry {
     uint8_t is_second;             /* the first form was refused: the other form is sent */
     uint8_t found;                 /* enum hl_find: what the peek saw */
     hilock_status status;          /* DECIDED */
-    uint32_t holder_remaining_ms, waiters, position;
+    uint32_t holder_remaining_ms, waiters, ready, position;
     size_t holder_length;          /* of all of it */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
     struct hl_text detail;

@@ -35,9 +35,7 @@ do
       elseif id then
         local number, asked_us, record = '1', '0', nil
         if records then record = records[i] else record = pcall('HGET', places, id) end
-        if type(record) == 'string' then
-          asked_us, number, due, channel, window_ms = string.match(record, '^1 (%d+) (%d+) (%d+) (%S+) (%d+)')
-        end
+        -- include beat.lua
         if window_ms then
           local kind, publish, count, listens, weight = string.byte(channel), 'PUBLISH', 'NUMSUB', 1, nil
           local is_poller = kind == 45 or kind == 126

@@ -1,26 +1,28 @@
 -- mutex_peek: reads the holder and the queue of a name. Changes nothing.
 -- KEYS name queue   ARGV '<holder> <place>' that is asked for; '': of none
--- -> {PTTL, holder, what, length of the queue, where ARGV's place is in it: 1 is next, 0 not in it, holders}
+-- -> {PTTL, holder, what, length of the queue, where ARGV's place is in it: 1 is next, 0 not in it, holders, ready}
 --    PTTL -2 free, -1 held without an expiry; holder '': none; what: see what.lua. Only 'mutex', 'shared' and 'rlock'
 --    may be ended by force; the holder of 'other' is unknown. Of a shared name PTTL and holder are of the share that
---    lasts longest
+--    lasts longest. ready: how many of the first 64 waiters are ready
 local call, name, queue, me = redis.call, KEYS[1], KEYS[2], nil
 local left, length, place = call('PTTL', name), call('ZCOUNT', queue, '1', '+inf'), 0
 if ARGV[1] ~= '' and call('ZSCORE', queue, ARGV[1]) then
   place = call('ZRANK', queue, ARGV[1]) + 1 - call('ZCOUNT', queue, '-inf', '(1')
 end
-if left == -2 then return {left, '', '', length, place, 0} end
+-- include waiting.lua
+if left == -2 then return {left, '', '', length, place, 0, ready} end
 local mine, mode, holder, seen
 -- include holder.lua
 -- include what.lua
 if what == 'shared' then
-  -- include now.lua
+  local time = call('TIME')
+  local now_us = time[1] * 1000000 + time[2]
   local share = 'hilock:share' .. string.sub(queue, 13)
   local last = redis.pcall('ZRANGE', share, '-1', '-1', 'WITHSCORES')
-  local over = redis.pcall('ZCOUNT', share, '-inf', now)
+  local over = redis.pcall('ZCOUNT', share, '-inf', string.format('%.0f', now_us))
   local held = call('HLEN', name) - 1 - (tonumber(over) or 0)
   if last[1] then holder, left = last[1], math.ceil((last[2] - now_us) / 1000) end
-  if held < 1 then return {-2, '', '', length, place, 0} end
-  return {left, holder or '', what, length, place, held}
+  if held < 1 then return {-2, '', '', length, place, 0, ready} end
+  return {left, holder or '', what, length, place, held, ready}
 end
-return {left, what ~= 'other' and holder or '', what, length, place, holder and 1 or 0}
+return {left, what ~= 'other' and holder or '', what, length, place, holder and 1 or 0, ready}

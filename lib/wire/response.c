@@ -153,5 +153,6 @@ struct hl_response hl_response_peeked(const struct hl_reply *reply, enum hl_form
                                 .holder = holder->bytes,
                                 .holder_length = holder->length,
                                 .waiters = count_at(reply, 3),
-                                .position = count_at(reply, 4)};
+                                .position = count_at(reply, 4),
+                                .ready = count_at(reply, 6)};
 }

@@ -66,6 +66,7 @@ struct hl_response {
     size_t holder_length;
     uint64_t ticket;             /* acquire NO: of its place in the queue; 0: it has none */
     uint32_t position, waiters;  /* acquire NO, peek: place in the queue, 1 is next, 0 not in it; its length */
+    uint32_t ready;              /* peek: of the first 64 waiters so many are ready */
     int hands_over;              /* acquire NO: its release grants; 0: is published on the unlock channel, if at all */
     const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
                                     is known; dies with the reply */
@@ -91,7 +92,8 @@ struct hl_response hl_response_fault(const struct hl_reply *reply); /* an error 
 /* the same for the lock's key alone: WRONGTYPE is NO, unless it was forced */
 struct hl_response hl_response_of_hold(const struct hl_reply *reply, enum hl_form form);
 hl_parse_fn hl_response_renewed; /* of a script: 0 not this hold, or 1 + the PTTL it found */
-hl_parse_fn hl_response_peeked;  /* {PTTL, holder, what it is, length of the queue, place in it}; or the first two */
+/* {PTTL, holder, what it is, length of the queue, place in it, holders, ready}; or the first two */
+hl_parse_fn hl_response_peeked;
 /* Item i, from `least` up to HL_NUMBER_MAX. 0: it is no such number */
 int hl_response_number(const struct hl_reply *reply, size_t i, int64_t least, int64_t *ret_number);
 

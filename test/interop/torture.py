@@ -123,7 +123,7 @@ def play(fleet, options):
 
 def check_left(server, is_long):
     """A short run does not wait for what runs out by itself, but looks at what that is."""
-    passing = ('redisson_unlock_latch', 'hilock:queue')
+    passing = ('redisson_unlock_latch', 'hilock:queue', 'hilock:place')
     left = server.left()
     end = time.monotonic() + (QUEUE_S if is_long else LATCH_S)
     while left and time.monotonic() < end and (is_long or not all(key.startswith(passing) for key in left)):

@@ -35,6 +35,7 @@ inline result result_of(const hilock_result &from)
     to.attempts = from.attempts;
     to.votes = from.votes;
     to.waiters = from.waiters;
+    to.waiters_ready = from.waiters_ready;
     to.position = from.position;
     to.holder = from.holder;
     to.holder_label = from.holder_label;

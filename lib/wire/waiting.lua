@@ -1,0 +1,21 @@
+-- waiting: sets `ready` to how many of the first 64 places are ready, as far as this server shows it: no promise is
+-- overdue, and somebody listens. Without a right to ask for one of these a place counts as ready.
+local ready = 0
+if length > 0 then
+  -- include now.lua
+  local at, ids = call('ZCOUNT', queue, '-inf', '(1'), {}
+  local members = call('ZRANGE', queue, at, at + 63)
+  for i = 1, #members do ids[i] = string.match(members[i], '^%S+') or '' end
+  local records = redis.pcall('HMGET', 'hilock:place' .. string.sub(queue, 13), unpack(ids))
+  for i = 1, #members do
+    local member, record, asked_us, number = members[i], records[i], '0', nil
+    -- include record.lua
+    -- include beat.lua
+    if window_ms and (records.err or time[1] <= due) then
+      local kind, count = string.byte(channel), 'NUMSUB'
+      if kind == 33 then channel, count = string.sub(channel, 2), 'SHARDNUMSUB' end
+      local listens = kind == 45 or kind == 126 or redis.pcall('PUBSUB', count, channel)[2] ~= 0
+      if listens then ready = ready + 1 end
+    end
+  end
+end
