@@ -18,13 +18,13 @@ void sim_server_plant(struct sim_store *store)
         {HL_PLANT_NEXT_JUMPS_QUEUE, "if next and not first and not has_more then", "if next then"},
         {HL_PLANT_DEAF_STAYS, "weight = listens == 0 and 1 or nil", "weight = nil"},
         {HL_PLANT_OVERDUE_IS_READY, "if not is_unread and time[1] > due then", "if nil then"},
-        {HL_PLANT_LAPSED_IS_READY, "elseif lapsed and lapsed ==", "elseif nil and lapsed =="},
+        {HL_PLANT_LAPSED_IS_READY, "(lapsed[string.sub(id, 1, 36)] or 0) then", "0 then"},
         {HL_PLANT_RECORD_STAYS, "gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]", "gone[#gone + 1] = waiter[5]"},
         {HL_PLANT_GRANTED_STAYS, "gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]", "heard[#heard + 1] = waiter[11]"},
         {HL_PLANT_CANCEL_STAYS, "pcall('ZREM', queue, place)", "pcall('ZSCORE', queue, place)"},
         {HL_PLANT_LOOK_GRANTS_NOTHING, "may_grant = left == -2 and kept_free_us == 0 or held > 0", "may_grant = false"},
         {HL_PLANT_TRY_STOPS_AT_DEAD, "elseif not takes and not is_shut and", "elseif not takes and not is_shut and #gone == 0 and"},
-        {HL_PLANT_NEXT_NOT_WOKEN, "if held == 1e9 and head and head[2] ~= '-' then", "if nil then"},
+        {HL_PLANT_NEXT_NOT_WOKEN, "if is_head_new and head and head[2] ~= '-' then", "if nil then"},
         {HL_PLANT_SEARCHES, "if #gone > 0 then pcall('ZREM', queue", "pcall('ZRANGE', queue, '0', '-1')\nif #gone > 0 then pcall('ZREM', queue"},
     };
     for (size_t i = 0; hl_plant && i < sizeof twists / sizeof *twists; i++)
