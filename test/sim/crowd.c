@@ -46,9 +46,9 @@ static void trace_execution(const struct crowd_client *client, const struct mess
     for (int i = 3; i < request->argc && !*holder; i++)
         if (request->lengths[i] > HL_UUID_LENGTH && request->argv[i][HL_UUID_LENGTH] == ':' && request->argv[i][8] == '-')
             holder = request->argv[i] + HL_UUID_LENGTH;
-    sim_trace(&client->crowd->world, "server runs for c%u: %s %s %.90s -> %d %lld %.60s", client->index, store_word(request->argc, request->argv, request->lengths), holder,
+    sim_trace(&client->crowd->world, "server runs for c%u: %s %s %.90s -> %d %lld %.*s", client->index, store_word(request->argc, request->argv, request->lengths), holder,
               request->argv[request->argc - (request->argc > 7 ? 2 : 1)], (int)reply->type, (long long)(reply->type == HL_REPLY_ARRAY && reply->count ? reply->items[0].integer : reply->integer),
-              reply->type == HL_REPLY_STRING ? reply->bytes : "");
+              reply->type == HL_REPLY_STRING ? (int)reply->length : 0, reply->type == HL_REPLY_STRING ? reply->bytes : "");
 }
 
 static void executed(void *arg, struct hl_link *link, const struct message *request, const struct hl_reply *reply)
