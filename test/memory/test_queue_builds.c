@@ -257,6 +257,20 @@ TRIAL(test_a_sharer_takes_a_free_name_with_its_batch)
     }
 }
 
+/* A sharer passes the dead, and says how many; and says nothing if there were none. */
+TRIAL(test_a_sharer_is_granted_past_the_dead)
+{
+    struct waiter dead = waiter_of(trial, 'd', 1);
+    a_holds(trial);
+    (void)ask(trial, &dead);
+    (void)RUN(trial, "DEL", N);
+    assert_int_equal(removed_of(share_as(trial, holder_of('b', 1), "2")), 1);
+    assert_true(holds(trial, holder_of('b', 1)));
+    assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
+    assert_int_equal(share_as(trial, holder_of('c', 1), "2")->type, SIM_REPLY_INTEGER);
+    assert_int_equal(holders(trial), 2);
+}
+
 /* A newcomer that wants it alone lets those in front of it in, and stands behind them. */
 TRIAL(test_a_newcomer_lets_the_batch_in)
 {
