@@ -293,6 +293,7 @@ TRIAL(test_a_look_ends_a_grant_that_nobody_took)
     trial_set_time(trial, start_us + 372004);
     expect(look(trial, lapsed), 0, LAPSED);
     assert_true(holds(trial, other.id) && !waits(trial, &later));
+    assert_int_equal(RUN(trial, "HLEN", N)->integer, 2); /* it alone, and the mode */
 }
 
 /* Taken in time: a renewal has moved its end, and it is a hold like any other. So is one of another client, and one that a group joined. */
