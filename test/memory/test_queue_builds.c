@@ -191,16 +191,21 @@ TRIAL(test_a_share_that_is_refused)
 /* Shares end one by one, and the last end frees the name. */
 TRIAL(test_shares_end_one_by_one)
 {
+    const struct sim_reply *reply;
     (void)share_as(trial, holder_of('a', 1), "2");
     trial_set_time(trial, start_us + 4 * SECOND_US);
     (void)share_as(trial, holder_of('b', 1), "2");
     trial_set_time(trial, start_us + 11 * SECOND_US);
+    reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "");
+    assert_true(integer(reply, 0) == 3000 && is_text(reply, 1, holder_of('b', 1)) && integer(reply, 5) == 1);
     assert_true(token_of(share_as(trial, holder_of('c', 1), "2")) > 0);
     assert_false(holds(trial, holder_of('a', 1)));
     assert_int_equal(holders(trial), 2);
     (void)RUN(trial, "PERSIST", N);
     (void)RUN(trial, "PERSIST", S);
     trial_set_time(trial, start_us + 30 * SECOND_US);
+    reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, "");
+    assert_true(integer(reply, 0) == -2 && is_text(reply, 1, "") && integer(reply, 5) == 0);
     assert_true(token_of(try_as(trial, holder_of('d', 1))) > 0);
     assert_true(sim_reply_is(RUN(trial, "HGET", N, "mode"), "mutex"));
     assert_int_equal(holders(trial), 1);
