@@ -211,6 +211,30 @@ TRIAL(test_shares_end_one_by_one)
     assert_int_equal(holders(trial), 1);
 }
 
+/* A share that is over is not its holder's any more, and nothing is left of it; the last one leaves a free name. */
+TRIAL(test_a_share_that_is_over)
+{
+    struct waiter dead = waiter_of(trial, 'd', 1);
+    int64_t first = token_of(share_as(trial, holder_of('a', 1), "2"));
+    trial_set_time(trial, start_us + 4 * SECOND_US);
+    (void)share_as(trial, holder_of('b', 1), "2");
+    trial_set_time(trial, start_us + 11 * SECOND_US);
+    assert_int_equal(token_of(share_as(trial, holder_of('c', 1), "2")) > 0, 1);
+    assert_int_equal(RUN(trial, "ZCARD", S)->integer, 2);
+    (void)RUN(trial, "DEL", N, S);
+    first = token_of(share_as(trial, holder_of('a', 1), "3"));
+    trial_set_time(trial, start_us + 15 * SECOND_US);
+    (void)share_as(trial, holder_of('b', 1), "3");
+    trial_set_time(trial, start_us + 22 * SECOND_US);
+    assert_true(token_of(share_as(trial, holder_of('a', 1), "3")) > first); /* a new one */
+    (void)ask(trial, &dead);
+    (void)RUN(trial, "PERSIST", N);
+    (void)RUN(trial, "PERSIST", S);
+    trial_set_time(trial, start_us + 60 * SECOND_US);
+    assert_int_equal(code_of(look(trial, "400")), 0);
+    assert_int_equal(RUN(trial, "EXISTS", N, S, Q)->integer, 0);
+}
+
 /* All that come one after the other and may share the name get it at once, up to the one that does not fit; tokens follow each other. */
 TRIAL(test_a_batch_of_shares)
 {

@@ -370,6 +370,27 @@ TRIAL(test_a_grant_says_when_to_look_again)
     assert_true(sim_reply_is(RUN(trial, "HGET", N, "mode"), "mutex"));
 }
 
+/* A peek changes nothing, and counts those who are there: neither the dead nor the overdue. */
+TRIAL(test_a_peek_counts_the_ready)
+{
+    struct waiter c;
+    uint64_t before;
+    a_holds(trial);
+    many_wait(trial, 'd', 3);
+    (void)one_waits(trial, 'b');
+    c = one_waits(trial, 'c');
+    (void)RUN(trial, "ZADD", Q, "-5", "*", "9", "x 2 words");
+    (void)RUN(trial, "HSET", R, c.id, "1 1700000000123456 2 1700000009 g:c 400");
+    for (int is_over = 0; is_over < 2; is_over++) {
+        trial_set_time(trial, start_us + (uint64_t)is_over * 5 * SECOND_US);
+        before = sim_store_digest(trial->store);
+        assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, ""), 6), 2 - is_over);
+        assert_true(sim_store_digest(trial->store) == before);
+    }
+    trial_deny(trial, NULL, "hilock:place"); /* what cannot be asked is not held against a place; its listeners are */
+    assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, ""), 6), 2);
+}
+
 /* ---- 64 and more ---- */
 
 /* Each step takes 64 out and says that there are more; the same request, said again, goes on from there. */
