@@ -41,6 +41,6 @@ struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded)
     return (struct hl_params){.lease_ms = lease_ms, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
                              .entry = {.due_s = HL_DUE_NEVER_S, .window_ms = HL_WINDOW_MIN_MS, .reserved = 15,
                                        .channel = "hilock:grant:" UUID},
-                             .queue_max = 100000,
+                             .queue_max = HL_QUEUE_MAX,
                              .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }

@@ -3,6 +3,7 @@
  * UNSUPPORTED. */
 #include "client/options.h"
 #include "wire/holder.h"
+#include "wire/queued.h"
 
 #include <hilock/version.h>
 #include <string.h>
@@ -115,7 +116,7 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
         {"keepalive_ms", &to->keepalive_ms, 15000, 100, SPAN_MAX_MS},
         {"lease_ms", &to->lease_ms, 30000, LEASE_MIN_MS, LEASE_MAX_MS},
         {"waiters_max", &to->waiters_max, 65536, 1, SPAN_MAX_MS},
-        {"queue_max", &to->queue_max, 100000, 1, 1000000},
+        {"queue_max", &to->queue_max, HL_QUEUE_MAX, 1, 1000000},
         {"inflight_max", &to->inflight_max, 16384, 1, 1 << 20},
         {"turns_max", &to->turns_max, 16, 1, 256},
         {"token_ttl_ms", &to->token_ttl_ms, 600000, 1000, LEASE_MAX_MS},

@@ -69,10 +69,12 @@ static void look(struct hl_recheck *recheck)
 /* A client is named once, with its latest grant. */
 static void name(struct hl_lapsed *lapsed, const struct hl_handover *handover)
 {
-    char client[HL_CLIENT_LENGTH + 1] = "";
-    size_t length = handover->holder_length < HL_CLIENT_LENGTH ? handover->holder_length : HL_CLIENT_LENGTH;
+    size_t length = handover->holder_length < HL_HOLDER_MAX ? handover->holder_length : HL_HOLDER_MAX;
+    char client[HL_UUID_LENGTH + 1] = "";
     unsigned i = 0;
-    memcpy(client, handover->holder, length);
+    memcpy(client, handover->holder, length < HL_UUID_LENGTH ? length : HL_UUID_LENGTH);
+    memcpy(lapsed->holder, handover->holder, length);
+    lapsed->holder[length] = '\0';
     while (i < lapsed->count && strcmp(lapsed->of[i].client, client) != 0)
         i++;
     if (i == lapsed->count && lapsed->count < HL_LAPSED_MAX)

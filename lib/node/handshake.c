@@ -35,7 +35,7 @@ void hl_handshake_lack_queue(struct hl_node *node, const char *quote, size_t len
 
 void hl_handshake_lack_counts(struct hl_node *node, int are_wanted)
 {
-    static const char loss[] = "PUBSUB NUMSUB refused: a FAIR waiter that dies holds up those behind it for 3 s";
+    static const char loss[] = "PUBSUB NUMSUB refused: a waiter that was killed counts as one that stands still";
     node->wants_counts = node->wants_counts || are_wanted;
     hl_handshake_report(node, HL_MISSING_COUNTS, node->are_counts_refused && node->wants_counts ? loss : NULL);
 }

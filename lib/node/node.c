@@ -205,7 +205,7 @@ static void look_for_up(struct hl_node *node)
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
         return;
     node->is_up = 1;
-    node->has_no_queue = node->has_heartbeats = 0;
+    node->has_no_queue = 0;
     hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
         hl_node_report(node, HL_NODE_UP, NULL);

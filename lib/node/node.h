@@ -75,7 +75,6 @@ struct hl_node {
     uint64_t earlier_us;           /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
-    uint8_t has_heartbeats;        /* over this link: one was answered, so its user has the rights for them */
     uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (handshake.h) */
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest send of a request about a lock */

@@ -155,8 +155,7 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
     return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
 }
 
-/* Whoever brings a ticket says a heartbeat, too: else its age would count as the time at which it asked. And as long as
- * no heartbeat was answered over this link, each question has one, which shows a right that is missing. */
+/* Whoever brings a ticket says a heartbeat, too: else its age would count as the time at which it asked. */
 static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
                       struct hl_params *params)
 {
@@ -173,7 +172,7 @@ static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct
         place->has_drawn = place->number == 1 && !params->ticket;
     }
     params->entry = hl_hold_entry(hold);
-    if (place->number == 1 && !params->ticket && node->has_heartbeats)
+    if (place->number == 1 && !params->ticket)
         return;
     params->heartbeat = (struct hl_heartbeat){.number = place->number, .due_s = due,
                                               .window_ms = window_ms(core, hold->terms, node),
@@ -228,7 +227,6 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
     if (!said->position) /* a try; or it got no place */
         return;
     place->ticket = said->ticket;
-    place->node->has_heartbeats = 1;
     if (attempt && !attempt->id_last && !attempt->ticket) {
         attempt->ticket = place->ticket;
         attempt->node = place->node;

@@ -7,6 +7,7 @@
 #define HL_WIRE_KIND_H
 
 #include "base/command.h"
+#include "wire/holder.h"
 #include "wire/response.h"
 
 struct hl_target { /* the client, name and holder of a command; by reference */
@@ -40,11 +41,12 @@ struct hl_heartbeat {
 };
 
 /* Grants to waiters that were not taken within their windows, the newest first. */
-enum { HL_LAPSED_MAX = 8, HL_CLIENT_LENGTH = 36 };
+enum { HL_LAPSED_MAX = 8 };
 struct hl_lapsed {
     unsigned count;
-    uint64_t window_ms; /* of the newest, as it stands at the store */
-    struct { uint64_t at_us; char client[HL_CLIENT_LENGTH + 1]; } of[HL_LAPSED_MAX]; /* by the server's clock */
+    uint64_t window_ms;             /* of the newest, as it stands at the store */
+    char holder[HL_HOLDER_MAX + 1]; /* of the newest: no other hold of its client is meant */
+    struct { uint64_t at_us; char client[HL_UUID_LENGTH + 1]; } of[HL_LAPSED_MAX]; /* by the server's clock */
 };
 
 struct hl_params { /* its other arguments; a kind ignores those that it does not need */

@@ -2,21 +2,23 @@
 -- stands as it was made, it is ended here: the name is free, and left is -2. A grant to a waiter stands for its window,
 -- which is longer than its client may believe in it (a fiftieth and 20 ms), so that until here nobody else could take
 -- the name and hide whose grant lapsed. Nobody believes in it any more once the shorter time is over, by this clock. It
--- stands as it was made if the name ends when the window does: any renewal moves that end by 50 ms at least, for a
--- window is that much shorter than its lease. Else it is a hold like any other, and is left alone.
+-- stands as it was made if it is held by the very holder that got it, and ends when the window does: any renewal moves
+-- that end by 50 ms at least, for a window is that much shorter than its lease. Else it is another hold, perhaps of the
+-- same client, and is left alone.
 lapsed = {}
 do
   local window_ms = tonumber(string.match(ARGV[4], '^%d+'))
   local newest, newest_us
-  for client, us in string.gmatch(ARGV[4], ' (%S+) (%d+)') do
-    newest, newest_us = newest or client, newest_us or us + 0
+  for holder, us in string.gmatch(ARGV[4], ' (%S+) (%d+)') do
+    local client = string.sub(holder, 1, 36)
+    newest, newest_us = newest or holder, newest_us or us + 0
     lapsed[client] = lapsed[client] or us + 0
   end
   if newest and mode == 'mutex' and left > 0 and now_us >= newest_us + (window_ms - window_ms / 50 - 20) * 1000 and
     now_us / 1000 + left <= newest_us / 1000 + window_ms + 2 then
     local mine, mode, holder, seen
     -- include holder.lua
-    if holder and #seen[2] == 4 and string.sub(holder, 1, 36) == newest then
+    if holder == newest and #seen[2] == 4 then
       call('HDEL', name, holder, 'mode')
       left = -2
     end

@@ -2,14 +2,16 @@
 -- same holder it is the heartbeat of its place: it keeps the place, takes out those in front that are not ready, and
 -- finds a grant whose push was lost. If it finds that the first of the queue could have the name, it grants it: to all
 -- that come one after the other and may share it.
--- KEYS name queue token [share]   ARGV holder lease_ms asks draw [sharing]
+-- KEYS name queue token [share]   ARGV holder lease_ms asks draw [sharing]   Only a sharer names `share`; in a cluster
+-- a
+--   heartbeat of others has the key of the places there, because it may make it
 -- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
 -- token, and a second field `mode` keeps Redisson's read/write lock out of the hash. It is `mutex`, with one holder; or
 -- `shared`: then PTTL is the longest lease, and the sorted set `share` has for each holder when its lease ends.
 --   asks: '<not_after_us, 16 digits>[ <ticket> <place>[; <beat>]]'; without the bracket it is a try, which takes no
 --   place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name that is left to
 --   other kinds
---     ticket: the one it has. -n: none yet, and it gets none while n others have one. 0: none yet
+--     ticket: the one it has. -n: none yet, and it gets none while n others have one. 0: the same, n is 100000
 --     place: '1 <channel> <due> <window_ms> <reserved> <most>[ later words]', never another one with this holder
 --       1: the version of these words; another one is left alone
 --       channel: where its grant is pushed; !x sharded; - it polls
@@ -109,7 +111,11 @@ if not is_alone then
     ticket = string.sub(asks, 18, ticket_end - 1)
     member = me .. string.sub(asks, ticket_end, place_end and place_end - 1 or -1)
     beat = place_end and '1 ' .. now .. string.sub(asks, place_end + 1)
-    if string.byte(ticket) == 45 then most_waiting, ticket = 0 - ticket, '0' end
+    if ticket == '0' then
+      most_waiting = 100000
+    elseif string.byte(ticket) == 45 then
+      most_waiting, ticket = 0 - ticket, '0'
+    end
     is_far = place_end and string.find(asks, ' - ', place_end, true)
   end
   local with_me = ticket ~= nil

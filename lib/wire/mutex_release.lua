@@ -4,14 +4,14 @@
 -- own: that one stands in the queue behind all others, or becomes the holder if there are none. Said again with the
 -- same id it ends nothing, and looks whether the name is free: so a grant that nobody took is given to the next one.
 -- KEYS name queue token   ARGV holder terms [place [lapsed]]
---   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next> <most_waiting>]'   S: by SPUBLISH
+--   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next>[ <most_waiting>]]'   S: by SPUBLISH
 --     own: so many of those who listen to the channel are not others. If there are others the name is freed, and left
 --     to them for 5 ms; a million: it never is
 --   place: '<holder> <place>', as mutex_acquire has them, of next; ' <place>': the place to leave; '': none
---     most_waiting: next gets no place while so many others have one
---   lapsed: '<window_ms>[ <client> <us>]..': grants that were not taken, by their clients and times, the newest first.
---     The newest may still stand, for it stands a little longer than its client may believe in it: it is ended. Places
---     of these clients that have not asked since go
+--     most_waiting: next gets no place while so many others have one; 100000 if it is left out
+--   lapsed: '<window_ms> <holder> <us>[ <client> <us>]..': grants that were not taken, by whom and when, the newest
+--     first. The newest may still stand, for it stands a little longer than its client may believe in it: it is ended.
+--     Places of these clients that have not asked since go
 -- -> 0 not held by this id, and no longer in the queue | 1 + n freed, n listened | -1 freed, but the message was
 --    refused | -3 64 places that were not ready are gone, and there are more: say it again, without next
 --    | -4 freed, and left to others for 5 ms while somebody waits: look again after that
@@ -133,7 +133,7 @@ if queues > 1 or ARGV[3] then
       -- PTTL, holder, hands_over as of mutex_acquire: granted now; left to others for 5 ms; or to be said again
       local length = call('ZCOUNT', queue, '1', '+inf')
       if not is_handed_over then length = length - #gone end
-      if length > (tonumber(most_waiting) or 1e9) then
+      if length > (most_waiting ~= '' and most_waiting + 0 or 100000) then
         pcall('ZREM', queue, next)
       else
         answer = {0, 1, '', 5, length, highest_us, length, '', now}

@@ -70,7 +70,7 @@ static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapse
     add_number(command, "", lapsed->window_ms);
     for (unsigned i = 0; i < lapsed->count; i++) {
         add_text(command, " ");
-        add_text(command, lapsed->of[i].client);
+        add_text(command, i ? lapsed->of[i].client : lapsed->holder);
         add_number(command, " ", lapsed->of[i].at_us);
     }
 }
@@ -91,7 +91,10 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     if (params->is_guest)
         add_text(command, " *");
     else if (params->entry.due_s) {
-        add_number(command, params->ticket ? " " : " -", params->ticket ? params->ticket : params->queue_max);
+        if (params->ticket || params->queue_max == HL_QUEUE_MAX)
+            add_number(command, " ", params->ticket);
+        else
+            add_number(command, " -", params->queue_max);
         add_entry(command, &params->entry);
         if (params->heartbeat.number)
             add_heartbeat(command, &params->heartbeat);
@@ -145,7 +148,8 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     add_number(command, " ", params->token_ttl_ms);
     if (params->next_id) {
         add_number(command, " ", params->lease_ms);
-        add_number(command, " ", params->queue_max);
+        if (params->queue_max != HL_QUEUE_MAX)
+            add_number(command, " ", params->queue_max);
     }
     if (!params->entry.due_s && !params->lapsed)
         return HL_FORM_SCRIPT;
@@ -332,8 +336,9 @@ struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form
 
 void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
 {
-    snprintf(to, HL_GRANT_CHANNEL_MAX, *tag ? "%shilock:grant:%.36s:{%.16s}" : "%shilock:grant:%.36s%s",
-             is_sharded ? "!" : "", uuid, tag);
+    char *end = mempcpy(stpcpy(to, is_sharded ? "!hilock:grant:" : "hilock:grant:"), uuid, HL_UUID_LENGTH);
+    end = *tag ? stpcpy(stpcpy(stpcpy(end, ":{"), tag), "}") : end;
+    *end = '\0';
 }
 
 /* ---- pushes: "G1 <holder> <number> <asked_us> <window_ms> <token> <seconds> <microseconds>[ later words]: <name>",

@@ -15,6 +15,7 @@ enum {
     HL_PROMISE_MIN_MS = 3000, HL_PROMISE_MAX_MS = 10000, /* within which time a waiter's next heartbeat comes */
     HL_LEFT_LOOK_MS = 10,     /* after a name was left to other programs, whoever left it looks again */
     HL_YIELD_MAX_MS = 1000,  /* the longest pause that a message asks for */
+    HL_QUEUE_MAX = 100000,   /* waiters of a name, if a request says nothing else: as in the scripts */
     HL_QUEUE_LIVES_MS = 90000 /* a queue is gone after that long without a heartbeat: as in place.lua */
 };
 /* For how long a grant that stands for a window may be believed in: by then its client must have renewed it. The rest

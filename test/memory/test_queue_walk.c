@@ -262,7 +262,7 @@ TRIAL(test_a_look_takes_the_lapsed_client_out)
         other = one_waits(trial, 'c');
         expect(a_releases(trial), -2, 0);
         assert_true(holds(trial, first.id));
-        snprintf(lapsed, sizeof lapsed, "400 %.36s %" PRId64, first.id, later.ticket - is_later);
+        snprintf(lapsed, sizeof lapsed, "400 %s %" PRId64, first.id, later.ticket - is_later);
         expect(look(trial, lapsed), 0, 0); /* it is held: nothing changes */
         assert_true(waits(trial, &later));
         trial_set_time(trial, start_us + 401000);
@@ -286,7 +286,7 @@ TRIAL(test_a_look_ends_a_grant_that_nobody_took)
     (void)ask(trial, &later);
     other = one_waits(trial, 'c');
     expect(a_releases(trial), -2, 0);
-    snprintf(lapsed, sizeof lapsed, "400 %.36s %" PRIu64, first.id, start_us + 4);
+    snprintf(lapsed, sizeof lapsed, "400 %s %" PRIu64, first.id, start_us + 4);
     trial_set_time(trial, start_us + 372003);
     expect(look(trial, lapsed), 0, 0); /* its client may believe in it */
     assert_true(holds(trial, first.id));
@@ -304,9 +304,11 @@ TRIAL(test_a_look_leaves_what_was_taken)
     a_holds(trial);
     first = one_waits(trial, 'b');
     expect(a_releases(trial), -2, 0);
-    snprintf(lapsed, sizeof lapsed, "400 %.36s %" PRIu64, first.id, start_us + 4);
-    snprintf(stranger, sizeof stranger, "400 %.36s %" PRIu64, holder_of('c', 1), start_us + 4);
+    snprintf(lapsed, sizeof lapsed, "400 %s %" PRIu64, first.id, start_us + 4);
+    snprintf(stranger, sizeof stranger, "400 %s %" PRIu64, holder_of('c', 1), start_us + 4);
     trial_set_time(trial, start_us + 380000);
+    expect(look(trial, stranger), 0, 0);
+    snprintf(stranger, sizeof stranger, "400 %.36s:7 %" PRIu64, first.id, start_us + 4); /* another hold of that client, that ends when this one does */
     expect(look(trial, stranger), 0, 0);
     (void)RUN(trial, "HSET", N, "joined", "1");
     expect(look(trial, lapsed), 0, 0);
@@ -330,7 +332,7 @@ TRIAL(test_who_has_asked_since_the_lapsed_grant_stays)
     expect(a_releases(trial), -2, 0);
     trial_set_time(trial, start_us + 200000);
     (void)ask(trial, &later);
-    snprintf(lapsed, sizeof lapsed, "400 %.36s %" PRIu64, first.id, start_us + 5);
+    snprintf(lapsed, sizeof lapsed, "400 %s %" PRIu64, first.id, start_us + 5);
     trial_set_time(trial, start_us + 401000);
     expect(look(trial, lapsed), 0, 0);
     assert_true(holds(trial, later.id));

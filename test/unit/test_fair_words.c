@@ -29,11 +29,11 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
 TEST(requests_are_said_so)
 {
     struct hl_command command;
-    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = 100000,
+    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = HL_QUEUE_MAX,
                                .entry = {.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL}};
     /* the first question */
     hl_queued_acquire(&command, &words, &params);
-    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 -100000 1 " CHANNEL " 1700000003 400 0 1|600000000");
+    assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 0 1 " CHANNEL " 1700000003 400 0 1|600000000");
     /* its heartbeat keeps the text of its place */
     params.ticket = 99;
     params.heartbeat = (struct hl_heartbeat){.number = 3, .due_s = 1700000013, .window_ms = 800, .channel = "!" CHANNEL};
@@ -87,9 +87,9 @@ TEST(a_release_names_its_place_or_the_next_one)
 TEST(a_look_names_the_grant_that_lapsed)
 {
     struct hl_command command;
-    struct hl_lapsed lapsed = {.count = 2, .window_ms = 400, .of = {{1700000000000001, "another"}, {1700000000000000, "one"}}};
+    struct hl_lapsed lapsed = {.count = 2, .window_ms = 400, .holder = "another:5", .of = {{1700000000000001, "another"}, {1700000000000000, "one"}}};
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .own = 1, .lapsed = &lapsed});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "1 600000||400 another 1700000000000001 one 1700000000000000");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "1 600000||400 another:5 1700000000000001 one 1700000000000000");
     lapsed.count = 0; /* the name was left to others: nobody's grant lapsed */
     hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .lapsed = &lapsed});
     assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000|");

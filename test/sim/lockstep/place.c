@@ -45,5 +45,5 @@ void trial_released(struct trial *trial, const struct hl_reply *reply)
         return;
     trial->happened[FAIR_HANDED]++;
     trial->lapsed = (struct hl_lapsed){.count = 1, .window_ms = said.handover.window_ms, .of = {{.at_us = said.handover.at_us}}};
-    memcpy(trial->lapsed.of[0].client, said.handover.holder, said.handover.holder_length < HL_CLIENT_LENGTH ? said.handover.holder_length : HL_CLIENT_LENGTH);
+    memcpy(trial->lapsed.holder, said.handover.holder, said.handover.holder_length);
 }
