@@ -365,9 +365,9 @@ static int ask(struct run *run)
     const struct options *options = run->options;
     const struct hilock_lock_options *asked = HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = run,
                                                                   .kind = options->kind, .lease_ms = options->lease_ms,
-                                                                  /* the guard's times are shares of a whole lease: the
-                                                                   * pushed grant of 3 s must be renewed before it
-                                                                   * counts */
+                                                                  /* the guard's times are shares of a whole lease: a
+                                                                   * pushed grant, which stands for a window, must be
+                                                                   * confirmed before it counts */
                                                                   .min_validity_ms = options->lease_ms / 4 * 3);
     hilock_status status = options->is_multi
                                ? hilock_multi_create(&run->lock, run->session.client, options->names, asked)

@@ -122,7 +122,8 @@ struct hilock_lock_options {
      * of this client; if the process runs at the deadline, before the lease ends at the store. If
      * you ask hilock_lock_remaining_ms() before every write instead: hilock_lost_ignored. */
     hilock_event_fn *on_lost;
-    hilock_event_fn *on_event; /* NULL: none. WAITING, RENEWAL_FAILED, RENEWED, RELEASE_SETTLED */
+    hilock_event_fn *on_event; /* NULL: none. WAITING, PASSED_OVER, RENEWAL_FAILED, RENEWED,
+                                  RELEASE_SETTLED */
     void *user;                /* for both */
 
     /* ---- kind and time ---- */
@@ -133,9 +134,10 @@ struct hilock_lock_options {
     uint32_t hold_max_ms;      /* 0, HILOCK_FOREVER: no limit; else at least lease_ms. The hold ends
                                   here (HILOCK_REASON_HOLD_MAX), in case a release is forgotten */
     uint32_t min_validity_ms;  /* 0: half of what was granted: of the lease, or of the window of a
-                                  pushed grant (0.4 s, up to 3 s if the loop is late). A grant with
-                                  less is given back, or confirmed by one more request first: so is
-                                  every pushed grant if this is longer than the window */
+                                  pushed grant (0.4 s; up to 3 s if the loop is late, or the
+                                  server far away). A grant with less is given back, or confirmed
+                                  by one more request first: so is every pushed grant if this is
+                                  longer than the window */
     uint32_t wait_report_ms;   /* 0: WAITING is raised once per acquire */
     int reentrant;             /* 0. 1: acquire while held counts up; as many releases are needed */
     size_t name_length;        /* 0: strlen(name). Names are any bytes */
@@ -148,8 +150,8 @@ struct hilock_lock_options {
 
     /* ---- waiting ---- */
     hilock_wake wake;          /* SUBSCRIBE. POLL: without pub/sub; always so for SIMPLE */
-    uint32_t poll_min_ms, poll_jitter_ms; /* 50, 50. For handles that poll, also for lack of rights
-                                             (FAIR: times the place in the queue) */
+    uint32_t poll_min_ms, poll_jitter_ms; /* 50, 50. For handles that poll, also for lack of rights.
+                                             In a queue this times the place at most */
 };
 
 /* For on_lost: does nothing. */
