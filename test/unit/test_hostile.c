@@ -165,22 +165,23 @@ static void decide(void *arg, const struct hl_link *link, struct message *reques
     }
 }
 
-/* "G <holder> <channel> <window> <reserved> <number> <asked> <token> <seconds> <microseconds> <name>", or
- * "F <holder> <pause>", more or less. */
+/* "G1 <holder> <number> <asked> <window> <token> <seconds> <microseconds>: <name>", or
+ * "F1 <holder> <pause> <seconds> <microseconds>: <name>", more or less. */
 static struct hl_reply *push(struct hostile *h)
 {
     uint64_t asked_us = below(h, 4) ? 1700000000000000 : (uint64_t)number(h), since_us = below(h, 5000000);
     unsigned id = (unsigned)below(h, 30);
-    int64_t window = below(h, 2) ? 3000 : number(h), heartbeat = (int64_t)below(h, 9), token = number(h);
-    const char *channel = below(h, 9) ? "x" : "";
+    int64_t window = below(h, 2) ? 400 : number(h), heartbeat = (int64_t)below(h, 9), token = number(h);
+    const char *colon = below(h, 9) ? ":" : "";
     char text[400];
     int length;
     if (below(h, 5))
-        length = snprintf(text, sizeof text, "G %s:%u %s %lld 0 %lld %lld %lld %lld %lld %s", h->client->uuid, id,
-                          channel, (long long)window, (long long)heartbeat, (long long)asked_us, (long long)token,
-                          (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), h->names[1]);
+        length = snprintf(text, sizeof text, "G1 %s:%u %lld %lld %lld %lld %lld %lld%s %s", h->client->uuid, id,
+                          (long long)heartbeat, (long long)asked_us, (long long)window, (long long)token,
+                          (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), colon, h->names[1]);
     else
-        length = snprintf(text, sizeof text, "F %s:%u %lld", h->client->uuid, id, (long long)token);
+        length = snprintf(text, sizeof text, "F1 %s:%u %lld %lld %lld%s %s", h->client->uuid, id, (long long)(below(h, 2) ? 0 : token),
+                          (long long)(1700000000 + since_us / 1000000), (long long)(since_us % 1000000), colon, h->names[1]);
     return say_bytes(text, below(h, 4) ? (size_t)length : (size_t)below(h, (uint64_t)length));
 }
 
