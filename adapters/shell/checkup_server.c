@@ -91,7 +91,9 @@ static void check_info(struct findings *findings, struct store *store)
         check_persistence(findings, reply->str);
     } else {
         finding(findings, DOUBTFUL, "info",
-                "give the user +info: without it no client notices a restart or an eviction policy", "%s",
+                "give the user +info: without it no client notices a restart, an eviction policy, or that its "
+                "commands and its messages go to different servers, which costs a poll of seconds for each hand-over",
+                "%s",
                 reply ? reply->str : store->error);
     }
     if (reply)

@@ -38,7 +38,7 @@ struct hilock_stats {
     uint64_t released, release_lost, release_unknown;
     uint64_t lost_taken, lost_expired, lost_suspended, lost_hold_max, lost_closing, undone;
     uint64_t renewals, renewals_failed, commands, wakeups, connects, disconnects, redirects;
-    uint64_t failovers, stalls, wrong_thread;
+    uint64_t failovers, server_changes, links_apart, stalls, wrong_thread;
     uint64_t passed_over; /* waiters of this client that lost a turn: its loop stood still */
     /* Places of any client that this client's requests took out of a queue at the store: nobody
      * listened for them; their heartbeat was overdue; their client had let a grant lapse. */

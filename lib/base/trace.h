@@ -41,6 +41,8 @@ enum hl_what {
     HL_REDIRECTED,         /* a request is redirected: the server named another */
     HL_NODE_FAULT,         /* the link goes on: a refused subscription, a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
+    HL_SERVER_CHANGED,     /* the node's address or name leads to another server now; detail */
+    HL_LINKS_APART,        /* the links of a node were at different servers; detail */
     HL_EVICTION_RISK,      /* detail */
     HL_REFUSED,            /* a call of the user; detail */
     HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */

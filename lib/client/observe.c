@@ -53,6 +53,9 @@ static const struct effect {
     [HL_REDIRECTED] = {COUNT(redirects)},
     [HL_NODE_FAULT] = {.level = HILOCK_LOG_WARN},
     [HL_STORE_RESTARTED] = {.event = HILOCK_EVENT_STORE_RESTARTED, .level = HILOCK_LOG_WARN, .lead = ""},
+    [HL_SERVER_CHANGED] = {COUNT(server_changes), .event = HILOCK_EVENT_SERVER_CHANGED, .level = HILOCK_LOG_WARN,
+                           .lead = ""},
+    [HL_LINKS_APART] = {COUNT(links_apart), .event = HILOCK_EVENT_LINKS_APART, .level = HILOCK_LOG_WARN},
     [HL_EVICTION_RISK] = {.event = HILOCK_EVENT_EVICTION_RISK, .level = HILOCK_LOG_WARN},
     [HL_REFUSED] = {.level = HILOCK_LOG_WARN, .lead = "refused: "},
     [HL_LOOP_STALLED] = {COUNT(stalls), .event = HILOCK_EVENT_LOOP_STALLED, .level = HILOCK_LOG_WARN, .lead = ""},
@@ -188,7 +191,7 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
         hl_text_set(&line, "%s: connected%s%s", fact->node,
                     HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                     HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
-    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK)
+    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART)
         hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
         hl_text_set(&line, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,

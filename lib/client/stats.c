@@ -206,6 +206,8 @@ static const struct metric { const char *name, *help; size_t at; int is_gauge; }
     COUNTER(disconnects, "Such connections lost."),
     COUNTER(redirects, "Redirections followed."),
     COUNTER(failovers, "Changes of the node that serves."),
+    COUNTER(server_changes, "Times that a name or address led to another server than before."),
+    COUNTER(links_apart, "Times that the links of a node were at different servers."),
     COUNTER(stalls, "Times that the loop was late by stall_report_ms or more."),
     COUNTER(wrong_thread, "Calls refused for coming from a wrong thread."),
     COUNTER(passed_over, "Waiters that lost a turn because the loop stood still."),

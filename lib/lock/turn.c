@@ -17,9 +17,9 @@
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
-    if (!core->route->ops->can_forget || HL_PLANTED(HANDOFF_ADRIFT))
+    if (HL_PLANTED(HANDOFF_ADRIFT))
         return 1;
-    return node->is_up && node->moved_us < hold->granted_us;
+    return (node->is_up || !core->route->ops->can_forget) && node->moved_us < hold->granted_us;
 }
 
 /* A fixed lease must be whole. No replica confirms renewals: a hold has the replicas that confirmed its grant. No

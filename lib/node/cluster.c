@@ -8,7 +8,8 @@
  * may move a slot; MOVED is believed at once for its one slot.
  *
  * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
- * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. Nothing more is read from a server that lost
+ * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that names its own address is not the
+ * one that is there now (elsewhere.h). Nothing more is read from a server that lost
  * all its slots.
  * Invariants: one question at a time. Requests for a slot without a known server wait at the node `nobody`, which has
  * no links, and so do those that are sent again in a moment. */
@@ -16,7 +17,7 @@
 #include "node/members.h"
 #include "node/route.h"
 
-enum { HOPS_MAX = 5, REDIRECTS_MAX = 250, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
+enum { HOPS_MAX = 5, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
        PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000 };
 
 struct cluster {
@@ -268,6 +269,19 @@ static void on_park_timer(void *arg)
     hl_host_leave(cluster->route.host);
 }
 
+/* The servers redirect it to each other for some seconds: their views differ. That passes, so it ends no wait. */
+static int give_up(struct cluster *cluster, struct hl_request *request, const struct hl_reply *error)
+{
+    struct hl_text words;
+    hl_text_set(&words, "ELSEWHERE %u redirections, the last: %s", (unsigned)request->detours,
+                hl_host_quote(cluster->route.host, error->bytes, error->length).bytes);
+    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes, .length = strlen(words.bytes)};
+    if (HL_PLANTED(REDIRECTIONS_END_A_WAIT))
+        return 0;
+    request->ops->done(request, &(struct hl_answer){&reply, 1});
+    return 1;
+}
+
 /* The server may name another one: for the slot (MOVED), or for this request (ASK). */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
@@ -278,14 +292,20 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     int is_moved = hl_slots_redirect(error, "MOVED", &slot, &address);
     int is_ask = !is_moved && hl_slots_redirect(error, "ASK", &slot, &address);
     int is_named = is_moved || is_ask;
-    if (request->detours >= (is_named ? REDIRECTS_MAX : AGAIN_MAX))
-        return 0;
+    if (request->detours >= AGAIN_MAX)
+        return is_named ? give_up(cluster, request, error) : 0;
     if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
         return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, request);
     if (!is_named && !hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
         return 0;
     if (is_named)
         to = hl_members_find(&cluster->members, &address, hl_member_of(node));
+    int is_to_itself = is_moved && to && &to->node == node;
+    int is_believed = HL_PLANTED(MOVED_TO_ITSELF_BELIEVED);
+    if (is_to_itself && !is_believed)
+        hl_elsewhere_leave(node, "it sends requests to its own address: another server is there now");
+    else if (!is_named)
+        (void)hl_elsewhere_detour(node, request, error, AGAIN_MAX);
     if (!is_ask)
         refresh_later(cluster);
     if (!to || &to->node == node || request->hops == HOPS_MAX)

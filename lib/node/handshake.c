@@ -52,7 +52,17 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
         return;
     hl_text_set(&why, "it is no master: its role is %s",
                 role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");
-    hl_session_break(&node->session, why.bytes);
+    hl_elsewhere_leave(node, why.bytes);
+}
+
+/* A server that does not tell is believed to be one. This comes before what else INFO says: of a replica that is left
+ * nothing else is learnt. */
+static void on_replication(struct hl_node *node, const struct hl_reply *reply)
+{
+    if (!hl_server_info_is_replica(reply) || HL_PLANTED(ROLE_IGNORED))
+        return;
+    node->is_replica = 1;
+    hl_elsewhere_leave(node, "it is no master: its role is slave");
 }
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
@@ -62,10 +72,19 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
-    hl_text_set(&what, "INFO refused: %s: restarts and evictions may go unnoticed%s",
+    if (!node->session.identity) { /* the greeting did not ask */
+        hl_server_info_read_run(node->session.server_id, reply);
+        hl_elsewhere_compare(hl_node_parent(node));
+    }
+    hl_text_set(&what, "INFO refused: %s: restarts, evictions and a name that leads elsewhere may go unnoticed%s",
                 reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
                 node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
     hl_handshake_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
+    if (news == HL_SERVER_INFO_ANOTHER && !node->parent) {
+        hl_text_set(&what, "%s now leads to another server: what is held is verified there", fact.node);
+        node->moved_us = now_us;
+        hl_trace(node->host, HL_SERVER_CHANGED, &fact);
+    }
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
     hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", fact.node,
@@ -114,13 +133,16 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
         hl_clock_learn(node, s * 1000000 + us, asked_us);
 }
 
-enum { STEP_ROLE, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_PROBE = HL_HANDSHAKE_PROBE };
+enum {
+    STEP_ROLE, STEP_REPLICATION, STEP_SHARDED, STEP_COUNTS, STEP_SERVER, STEP_MEMORY, STEP_PROBE = HL_HANDSHAKE_PROBE
+};
 
 static const struct step {
     const char *words[4]; /* ended by NULL */
     void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
 } steps[HL_HANDSHAKE_STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
+    [STEP_REPLICATION] = {{"INFO", "replication"}, on_replication},
     [STEP_SHARDED] = {{"PUBSUB", "SHARDNUMSUB", "0"}, on_sharded},
     [STEP_COUNTS] = {{"PUBSUB", "NUMSUB"}, on_counts},
     [STEP_SERVER] = {{"INFO", "server"}, on_server},
@@ -133,6 +155,8 @@ unsigned hl_handshake_steps(const struct hl_node *node)
     unsigned wanted = 1u << STEP_SERVER | 1u << STEP_PROBE;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
+    else if (!node->options.asks_sharded && !node->parent) /* a replica of a cluster names its master by itself */
+        wanted |= 1u << STEP_REPLICATION;
     if (!node->parent)
         wanted |= 1u << STEP_MEMORY | 1u << (node->options.asks_sharded ? STEP_SHARDED : STEP_COUNTS);
     return wanted;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handshake - the first requests to a node, right after the login, before it is up: SCRIPT LOAD of every script (the
- * server may evict scripts made by EVAL, not loaded ones); where it matters, its ROLE and whether it has sharded
- * channels, or may count listeners; INFO of the server and of its memory; and at the end the node's probe, which is
- * TIME, because a sample of its clock is best when fresh. A third link asks only what matters there, and reports no
- * news of the server. All leave together, and the node is up when all are answered.
+ * server may evict scripts made by EVAL, not loaded ones); where it matters, its role (by ROLE behind Sentinel, else by
+ * INFO) and whether it has sharded channels, or may count listeners; INFO of the server and of its memory; and at the
+ * end the node's probe, which is TIME, because a sample of its clock is best when fresh. A third link asks only what
+ * matters there, and reports no news of the server. All leave together, and the node is up when all are answered.
  *
  * Some need a right that the server's user may lack. The loss that a missing right means is reported once, not on every
  * connect: again only if the user had the right in between, or the node is another server. PUBSUB NUMSUB matters to
  * those programs only whose scripts count listeners. They ask by pcall, and do not report a refusal: so the handshake
  * asks for it, too.
- * Invariant: the server may refuse any of them, which is reported; only a ROLE other than master ends the link. */
+ * Invariant: the server may refuse any of them, which is reported; only a role other than master ends the link. */
 #ifndef HL_NODE_HANDSHAKE_H
 #define HL_NODE_HANDSHAKE_H
 
 #include "node/request.h"
 
-enum { HL_HANDSHAKE_PROBE = 5, HL_HANDSHAKE_STEPS }; /* the last of the steps: the keep-alive, too */
+enum { HL_HANDSHAKE_PROBE = 6, HL_HANDSHAKE_STEPS }; /* the last of the steps: the keep-alive, too */
 
 enum hl_missing_right { /* bits of those reported */
     HL_MISSING_NAME = 1,     /* CLIENT SETNAME */

@@ -191,12 +191,16 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
                  &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
     if (is_script_missing && *refusal)
         reply = &refused; /* the user may not load it */
+    const char *elsewhere = NULL;
     if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
+        elsewhere = hl_elsewhere_hear(parent, reply);
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has sent it to the right node */
         see_trip(node, node->active_us - request->sent_us);
     }
     request->ops->done(request, &(struct hl_answer){reply, 1});
+    if (elsewhere) /* after the answer, whose bytes are the link's */
+        hl_elsewhere_leave(parent, elsewhere);
 }
 
 /* When its handshake is answered, and has not ended the link. */
@@ -205,6 +209,7 @@ static void look_for_up(struct hl_node *node)
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
         return;
     node->is_up = 1;
+    node->is_astray = 0;
     node->has_no_queue = 0;
     hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
@@ -235,12 +240,14 @@ static void on_open(void *arg)
     node->earlier_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was to go over the link before */
+    node->is_replica = 0;
     for (unsigned i = 0; node->options.scripts[i] && may_send; i++)
         may_send = send_request(node, &node->loads[i]) == 0;
     for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && may_send; step++)
         if (steps & 1u << step)
             may_send = send_request(node, &node->steps[step]) == 0;
     look_for_up(node);
+    hl_elsewhere_compare(hl_node_parent(node)); /* a server of a cluster has told by now which one it is */
 }
 
 /* News are the first failure ever, the first after it was up, and the first refusal of its login. Of a sentinel and a
@@ -248,12 +255,15 @@ static void on_open(void *arg)
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
     struct hl_node *node = arg;
-    const struct hl_answer refused = {refusal, 0}, unanswered = {NULL, 1};
+    struct hl_text words;
+    const struct hl_reply vain = hl_elsewhere_words(node, why, &words);
+    const struct hl_answer refused = {vain.length ? &vain : refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     int is_news = was_up || node->session.failures == 1 || (refusal && !node->is_refused);
     const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_up = node->is_silent = node->graces = 0;
+    node->is_astray = node->session.is_astray;
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
         hl_trace(node->host, HL_NODE_DOWN, &fact);
@@ -263,7 +273,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_guarded(node);
     answer_all(node, REQUEST_SENT, &unanswered);
-    for (unsigned place = REQUEST_FIRST; refusal && place <= REQUEST_NORMAL; place++)
+    for (unsigned place = REQUEST_FIRST; refused.reply && place <= REQUEST_NORMAL; place++)
         answer_all(node, place, &refused);
 }
 
@@ -348,8 +358,11 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
         TAILQ_INIT(&node->queues[place]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) == 0 &&
-        hl_subscription_init(&node->subscription, host, &node->options.session, timeout_ms, options->keepalive_ms) == 0)
+        hl_subscription_init(&node->subscription, host, &node->options.session, timeout_ms,
+                             options->keepalive_ms) == 0) {
+        hl_elsewhere_watch(node);
         return 0;
+    }
     hl_session_done(&node->session);
     return -1;
 }

@@ -12,6 +12,7 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
+#include "node/elsewhere.h"
 #include "node/handshake.h"
 #include "node/server_info.h"
 #include "node/session.h"
@@ -79,7 +80,10 @@ struct hl_node {
     int has_sharded;               /* as the latest connection answered */
     uint64_t used_us;              /* the latest send of a request about a lock */
     uint64_t moved_us;             /* when it moved to another server, or got slots; 0: never */
+    uint64_t unready_since_us;     /* since when it answers LOADING or MASTERDOWN alone; 0: it does not */
     int is_up, is_silent;
+    int is_replica;                /* its latest link reached one, and was left for that */
+    int is_astray;                 /* its links were left (elsewhere.h), and it was not up since */
     int is_refused;                /* its login was refused, since it was up */
     int graces;                    /* an overdue answer got more time because the loop stood still */
     int is_shut;                   /* only what is urgent is sent */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quorum - the deployment of n independent masters that decide by votes: each has the same names, and knows nothing of
  * the others. One server is a quorum of one: every key is at its one node, and nobody votes. Two addresses of one
- * server would be two votes that fail together: that is reported. */
+ * server would be two votes that fail together: that is reported. Each is found by its name alone, which is resolved
+ * again when its server turns out to be no master (elsewhere.h). */
 #include "node/route.h"
 
 struct quorum {
@@ -43,6 +44,16 @@ static void on_down(void *arg, struct hl_node *node)
     quorum->route.events->on_down(quorum->route.arg, node);
 }
 
+/* The name may lead to the master by now, or one of its addresses does. */
+static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
+{
+    (void)arg;
+    if (!hl_elsewhere_detour(node, request, error, hl_session_addresses(&node->session)))
+        return 0;
+    hl_node_submit(node, request, request->timeout_ms, request->how);
+    return 1;
+}
+
 static int is_up(struct hl_route *route)
 {
     struct quorum *quorum = (struct quorum *)route;
@@ -70,7 +81,7 @@ static void free_route(struct hl_route *route)
 struct hl_route *hl_quorum_new(struct hl_host *host, const struct hl_places *places,
                                const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
-    static const struct hl_node_events node_events = {on_up, on_down, NULL, NULL};
+    static const struct hl_node_events node_events = {on_up, on_down, on_error, NULL};
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 0};
     struct quorum *quorum = hl_memory_new(&host->memory, sizeof *quorum + places->count * sizeof quorum->nodes[0]);
     if (!quorum)

@@ -276,15 +276,12 @@ static void on_down(void *arg, struct hl_node *node)
     watch(deployment);
 }
 
-/* The master was demoted and did nothing: the request waits for the next master. */
+/* on_down follows: the sentinels are asked. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
-    int is_demoted = request->detours != READONLY_MAX && hl_reply_has_code(error, "READONLY");
     (void)arg;
-    if (!is_demoted || HL_PLANTED(READONLY_IGNORED))
+    if (!hl_elsewhere_detour(node, request, error, READONLY_MAX))
         return 0;
-    request->detours++;
-    hl_node_break(node, "it is read-only: no master any more"); /* on_down follows: the sentinels are asked */
     hl_node_submit(node, request, request->timeout_ms, request->how);
     return 1;
 }

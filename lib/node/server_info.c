@@ -7,7 +7,7 @@
 
 #include "base/plant.h"
 
-enum { SECOND_US = 1000000, UP_MAX_S = 1000000000 };
+enum { SECOND_US = 1000000, UP_MAX_S = 1000000000, SURE_US = 2000000 };
 
 struct value { const char *bytes; size_t length; }; /* length 0: none */
 
@@ -40,6 +40,17 @@ static int is_number(struct value value, uint64_t *ret_number)
     return value.length && hl_reply_decimal(value.bytes, value.length, ret_number) == value.length;
 }
 
+void hl_server_info_read_run(char ret_run_id[HL_RUN_ID_MAX + 1], const struct hl_reply *reply)
+{
+    keep(ret_run_id, HL_RUN_ID_MAX + 1, value_of(reply, "run_id:"));
+}
+
+int hl_server_info_is_replica(const struct hl_reply *reply)
+{
+    const struct value role = value_of(reply, "role:");
+    return role.length == 5 && memcmp(role.bytes, "slave", 5) == 0;
+}
+
 /* It is another run by its run id; without one, by an uptime shorter than the time since the last reading. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
                                                     uint64_t now_us, uint64_t earlier_us)
@@ -51,11 +62,14 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
         server_info->started_us = (int64_t)now_us;
         return HL_SERVER_INFO_UNREADABLE;
     }
-    keep(run_id, sizeof run_id, value_of(reply, "run_id:"));
+    hl_server_info_read_run(run_id, reply);
     int has_id = *server_info->run_id && *run_id;
     int is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
     int is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
     int is_another = has_id ? !is_same : is_younger;
+    /* its uptime is in whole seconds, and by a clock that may have been set a little */
+    int64_t began_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
+    int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)earlier_us;
     up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
     if (!server_info->heard_us || !is_same)
         server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
@@ -63,6 +77,8 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
         server_info->started_us = (int64_t)earlier_us;
     memcpy(server_info->run_id, run_id, sizeof run_id);
     server_info->heard_us = now_us;
+    if (is_older)
+        return HL_SERVER_INFO_ANOTHER;
     return is_another ? HL_SERVER_INFO_NEWS : HL_SERVER_INFO_AS_BEFORE;
 }
 

@@ -20,12 +20,18 @@ struct hl_server_info {
     char policy[HL_POLICY_MAX + 1]; /* a policy that may evict locks, if memory is limited; or "" */
 };
 
-enum hl_server_info_news { HL_SERVER_INFO_AS_BEFORE, HL_SERVER_INFO_NEWS, HL_SERVER_INFO_UNREADABLE };
+enum hl_server_info_news {
+    HL_SERVER_INFO_AS_BEFORE, HL_SERVER_INFO_NEWS, HL_SERVER_INFO_ANOTHER, HL_SERVER_INFO_UNREADABLE
+};
 
 /* reply: of INFO server, of INFO memory. earlier_us: the latest answer that an earlier link brought. NEWS: it restarted
- * since it was last read; its eviction policy is new or has changed. */
+ * since it was last read; its eviction policy is new or has changed. ANOTHER: it is another server, which ran while the
+ * earlier one still answered. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
                                                     uint64_t now_us, uint64_t earlier_us);
 enum hl_server_info_news hl_server_info_read_memory(struct hl_server_info *server_info, const struct hl_reply *reply);
+
+void hl_server_info_read_run(char ret_run_id[HL_RUN_ID_MAX + 1], const struct hl_reply *reply); /* "": not given */
+int hl_server_info_is_replica(const struct hl_reply *reply); /* of INFO replication: it says so */
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/plant.h"
 #include "base/url.h"
 
-enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, ASTRAY_STEADY_US = 10000000 };
 
 static void connect_next(struct hl_session *session);
 
@@ -23,16 +23,21 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* A link that was open for a while was a good one: the next pauses start from the shortest again. A hold that is about
- * to end can still be saved: the less time it has left, the shorter the pause. Half of the pause is fixed and half
- * random, so that a fleet does not come back in step. */
+/* A link that answered was a good one, and so was one that was open for a while: the next pauses start from the
+ * shortest again. A link that was left must have been good for long: the next one may lead to the same place. A hold
+ * that is about to end can still be saved: the less time it has left, the shorter the pause. Half of the pause is fixed
+ * and half random, so that a fleet does not come back in step. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
-    int was_steady = session->opened_us && hl_now_us(session->host) - session->opened_us > STEADY_US;
+    uint64_t open_us = session->opened_us ? hl_now_us(session->host) - session->opened_us : 0;
+    int was_good = session->opened_us && (session->has_answered || open_us > STEADY_US);
+    if (session->is_astray)
+        was_good = open_us > ASTRAY_STEADY_US;
     uint64_t most_us = (uint64_t)session->options->retry_max_ms * 1000, retry_us = 0;
     if (why != session->why.bytes)
         hl_text_set(&session->why, "%s", why);
-    session->failures = was_steady ? 0 : session->failures;
+    session->failures = was_good ? 0 : session->failures;
+    session->strays = session->is_astray ? session->strays + 1 : was_good ? 0 : session->strays;
     if (!session->is_moved) {
         uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
         uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
@@ -47,6 +52,7 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->state = SESSION_PAUSED;
     hl_timer_start(session->host, session->timer, retry_us);
     session->events->on_close(session->arg, session->why.bytes, refusal, retry_us);
+    session->is_astray = 0;
     drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
 }
 
@@ -64,7 +70,7 @@ static int greet(struct hl_session *session, const char *word, const char *secon
     return sent;
 }
 
-/* SELECT and CLIENT SETNAME may only follow an accepted AUTH. */
+/* The others may only follow an accepted AUTH. */
 static void greet_next(struct hl_session *session)
 {
     const struct hl_login *login = session->options->login;
@@ -76,6 +82,8 @@ static void greet_next(struct hl_session *session)
         sent = greet(session, "AUTH", login->username, password);
     else if (login->database)
         sent = greet(session, "SELECT", NULL, database.bytes);
+    if (session->is_logged_in && session->identity && sent == 0)
+        sent = greet(session, session->identity->words[0], NULL, session->identity->words[1]);
     if (session->is_logged_in && sent == 0)
         sent = greet(session, "CLIENT", "SETNAME", login->client_name ? login->client_name : "");
     if (sent != 0)
@@ -136,10 +144,15 @@ static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_session *session = arg;
     if (session->state == SESSION_OPEN) {
+        session->has_answered = 1;
         session->events->on_reply(session->arg, reply);
         return;
     }
     session->greetings--;
+    if (session->is_logged_in && session->identity && session->greetings == 1) { /* all but CLIENT SETNAME */
+        session->identity->read(session->server_id, reply);
+        return;
+    }
     if (reply->type == HL_REPLY_ERROR && on_refused(session, reply))
         return;
     if (!session->is_logged_in) {
@@ -149,6 +162,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         hl_timer_stop(session->host, session->timer);
         session->state = SESSION_OPEN;
         session->due_us = 0;
+        session->has_answered = 0;
         session->opened_us = hl_now_us(session->host);
         session->next_address -= session->tried != 0; /* it is good: the next attempt begins there */
         session->events->on_open(session->arg);
@@ -165,6 +179,22 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
+/* The links of a node go where its commands go, if the name still has that address. The server that was just left is
+ * not where an attempt begins; but it comes back into its turn, for it may become well while the others are dead. */
+static const char *choose(struct hl_session *session)
+{
+    unsigned count = session->addresses_count;
+    int is_led = session->leader && hl_session_is_open(session->leader) && !session->tried;
+    if (count > 1 && strcmp(session->addresses[session->next_address % count], session->left) == 0)
+        session->next_address++;
+    for (unsigned i = 0; is_led && i < count; i++)
+        if (strcmp(session->addresses[i], session->leader->reached) == 0)
+            session->next_address = i;
+    *session->left = '\0';
+    session->tried++;
+    return session->addresses[session->next_address++ % count];
+}
+
 /* An address that does not answer takes the whole connect timeout: the next attempt begins after those that failed. A
  * link that must be TLS is never plain, even if TLS fails. */
 static void connect_next(struct hl_session *session)
@@ -175,9 +205,10 @@ static void connect_next(struct hl_session *session)
     const char *host = address->host, *tls_host = options->tls_server_name ? options->tls_server_name : host;
     int is_path = hl_address_is_path(address), is_plain = HL_PLANTED(TLS_DOWNGRADED) && session->failures;
     struct hl_link_target target = {.port = address->port};
+    *session->reached = *session->server_id = '\0';
     if (session->addresses_count) {
-        host = session->addresses[session->next_address++ % session->addresses_count];
-        session->tried++;
+        host = choose(session);
+        strcpy(session->reached, host);
         tls_host = HL_PLANTED(TLS_NAME_OF_ADDRESS) ? host : tls_host;
     }
     target.path = is_path ? host : NULL;
@@ -218,6 +249,7 @@ static void attempt(struct hl_session *session)
     if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->tried = 0;
+    *session->reached = '\0';
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (hl_address_is_path(address) || hl_url_is_address(address->host)) {
         connect_next(session);
@@ -309,11 +341,22 @@ void hl_session_break(struct hl_session *session, const char *why)
     hl_timer_start(session->host, session->timer, 0);
 }
 
+void hl_session_leave(struct hl_session *session, const char *why)
+{
+    if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
+        return;
+    session->is_astray = 1;
+    session->next_address += session->state == SESSION_OPEN; /* it counts from this one */
+    if (*session->reached || session->leader) /* which is left first: this link may not have come so far */
+        memcpy(session->left, *session->reached ? session->reached : session->leader->left, sizeof session->left);
+    hl_session_break(session, why);
+}
+
 void hl_session_move(struct hl_session *session, const char *why)
 {
     if (!session->is_started)
         return;
-    session->failures = 0;
+    session->failures = session->strays = 0;
     session->is_moved = session->state != SESSION_PAUSED;
     if (!session->is_moved)
         hl_timer_start(session->host, session->timer, 0);
@@ -327,5 +370,6 @@ void hl_session_stop(struct hl_session *session)
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;
-    session->is_moved = session->is_started = 0;
+    session->is_moved = session->is_started = session->is_astray = 0;
+    session->strays = 0;
 }

@@ -2,7 +2,7 @@
 /* session - keeps one link to one server up: it resolves, connects and logs in, and again after a loss, with a jittered
  * exponential pause.
  *
- *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
+ *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, identity, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
  *
  * Invariants: no command of the owner leaves before AUTH and SELECT were accepted; a refusal ends the link, because
  * later commands would run as the default user or in the wrong database (R10). on_open and on_close alternate; on_close
@@ -15,9 +15,16 @@
 #include "link/link.h"
 #include "node/address.h"
 
+enum { HL_SERVER_ID_MAX = 40 };
+
 struct hl_endpoint {
     struct hl_address address;
     char name[HL_ADDRESS_TEXT_MAX]; /* for humans: "10.0.0.5:6379" */
+};
+
+struct hl_identity { /* how a server is asked which one it is, as a part of the greeting */
+    const char *words[2];
+    void (*read)(char ret_id[HL_SERVER_ID_MAX + 1], const struct hl_reply *reply); /* "": it does not tell */
 };
 
 struct hl_login { /* by reference, outlives the session */
@@ -62,6 +69,8 @@ struct hl_session {
     const struct hl_session_events *events;
     void *arg;
     enum hl_session_state state;
+    const struct hl_identity *identity; /* set by its owner: asked for in each greeting. NULL: not */
+    const struct hl_session *leader;    /* likewise: it begins at the address where that one is open. NULL: none */
     struct hl_link *link;
     void *query, *timer;
     uint64_t opened_us; /* 0: not open */
@@ -70,9 +79,15 @@ struct hl_session {
     int is_logged_in;             /* AUTH was accepted, or is not needed */
     int is_started;
     int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
+    int has_answered;             /* the server has, since this link is open: it was a good one */
+    int is_astray;                /* this link was left (hl_session_leave). Until its on_close has run */
+    unsigned strays;              /* links that were left in a row */
+    char server_id[HL_SERVER_ID_MAX + 1]; /* as the present link's server told; "": not known */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
     unsigned addresses_count, tried; /* in this attempt */
     unsigned next_address;           /* counts on from attempt to attempt */
+    char reached[HL_ADDRESS_MAX];    /* the one of the present link; "": the endpoint was one */
+    char left[HL_ADDRESS_MAX];       /* the one that was left: the next attempt does not begin there */
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 
@@ -89,6 +104,14 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
 void hl_session_watch(struct hl_session *session, uint64_t due_us);
 /* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
+/* Likewise, because the link leads elsewhere (elsewhere.h): the name is resolved again, and the next attempt begins at
+ * another address, if there is one. */
+void hl_session_leave(struct hl_session *session, const char *why);
+/* how many addresses its name had at the latest attempt; 1 without a name */
+static inline unsigned hl_session_addresses(const struct hl_session *session)
+{
+    return session->addresses_count ? session->addresses_count : 1;
+}
 /* The endpoint in its options has changed: if it was started, breaks, and connects there now. */
 void hl_session_move(struct hl_session *session, const char *why);
 void hl_session_stop(struct hl_session *session); /* no link, no attempt, no on_close; start begins again */

@@ -49,18 +49,39 @@ static struct part cut(struct part *left, char at)
 }
 
 /* "<id> <address> <flags> <master> <ping> <pong> <config-epoch> <link> <slot>..." */
+enum { ID = 0, FLAGS = 2, EPOCH = 6 };
+
+static int has_flag(struct part flags, const char *word)
+{
+    while (flags.length) {
+        struct part flag = cut(&flags, ',');
+        if (flag.length == strlen(word) && memcmp(flag.bytes, word, flag.length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+void hl_slots_read_myself(char ret_id[HL_EPOCHS_ID + 1], const struct hl_reply *reply)
+{
+    struct part left = {reply->bytes, reply->type == HL_REPLY_STRING ? reply->length : 0};
+    *ret_id = '\0';
+    while (left.length) {
+        struct part line = cut(&left, '\n'), id = cut(&line, ' ');
+        (void)cut(&line, ' ');
+        if (id.length != HL_EPOCHS_ID || !has_flag(cut(&line, ' '), "myself"))
+            continue;
+        memcpy(ret_id, id.bytes, HL_EPOCHS_ID);
+        ret_id[HL_EPOCHS_ID] = '\0';
+        return;
+    }
+}
+
 static int read_line(struct part line, struct hl_dated *ret)
 {
-    enum { ID = 0, FLAGS = 2, EPOCH = 6 };
     struct part fields[EPOCH + 1];
-    int is_master = 0;
     for (int i = 0; i <= EPOCH; i++)
         fields[i] = cut(&line, ' ');
-    while (fields[FLAGS].length && !is_master) {
-        struct part flag = cut(&fields[FLAGS], ',');
-        is_master = flag.length == 6 && memcmp(flag.bytes, "master", 6) == 0;
-    }
-    if (fields[ID].length != HL_EPOCHS_ID || !is_master || !fields[EPOCH].length ||
+    if (fields[ID].length != HL_EPOCHS_ID || !has_flag(fields[FLAGS], "master") || !fields[EPOCH].length ||
         hl_reply_decimal(fields[EPOCH].bytes, fields[EPOCH].length, &ret->epoch) != fields[EPOCH].length)
         return 0;
     memcpy(ret->id, fields[ID].bytes, HL_EPOCHS_ID);

@@ -27,6 +27,8 @@ struct hl_epochs {
     unsigned count;
 };
 
+/* An answer to CLUSTER NODES: the id of the server that gave it; "": it has no line `myself`. */
+void hl_slots_read_myself(char ret_id[HL_EPOCHS_ID + 1], const struct hl_reply *reply);
 /* An answer to CLUSTER NODES. Returns how many masters it names. */
 unsigned hl_slots_read_epochs(struct hl_epochs *ret_epochs, const struct hl_reply *reply);
 /* 1 + the config-epoch of the node with that id; 0: not named. */

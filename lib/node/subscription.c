@@ -186,6 +186,8 @@ static void on_open(void *arg)
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
         settle_all(subscription);
     hl_session_watch(&subscription->session, subscription->active_us + subscription->keepalive_us);
+    if (subscription->on_open)
+        subscription->on_open(subscription->open_arg);
 }
 
 static void lose_all(struct hl_subscription *subscription)

@@ -44,6 +44,8 @@ struct hl_subscription {
     uint64_t active_us, timeout_us, keepalive_us;
     void (*on_misplaced)(void *arg); /* this server does not have a channel's slot, or no longer. Set if is_sharded */
     void *misplaced_arg;
+    void (*on_open)(void *arg);      /* its link is there: what its server is, is known. NULL: not needed */
+    void *open_arg;
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */

@@ -110,6 +110,7 @@ static struct hl_node *link_of(struct hl_node *node)
             return NULL;
         }
         wait_link->node.parent = node;
+        wait_link->node.session.leader = &node->session;
         wait_link->wait.ops = &ops;
         node->third = &wait_link->node;
     }

@@ -58,13 +58,14 @@ hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acq
     const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
     const struct hl_acquire *asks = hl_waiter_is_alone(acquire) ? acquire : head;
     const struct hl_request *request = asks && asks->hold ? &asks->hold->request : NULL;
+    const struct hl_node *node = hl_name_node(core, name);
     int is_pending = request && request->place == REQUEST_SENT;
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
     /* the head has it, and replicas are asked: other waiters need not know of replicas */
     int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
     if (name->hold || is_taken)
         return HILOCK_TIMED_OUT;
-    if (!gate || !hl_name_node(core, name)->is_up || is_silent)
+    if (!gate || !(node->is_up || node->is_astray) || is_silent)
         return HILOCK_UNREACHABLE;
     if (gate->known == HILOCK_WRONG_KIND || gate->known == HILOCK_OK) /* wrong for one kind, it is good for another */
         return HILOCK_UNREACHABLE;

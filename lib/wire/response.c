@@ -24,7 +24,8 @@ static int has_one_of(const struct hl_reply *error, const char *const *codes)
 struct hl_fault hl_response_cause(const struct hl_reply *error)
 {
     static const char *const passing[] = {"READONLY", "LOADING",     "MASTERDOWN", "BUSY",      "OOM",   "NOREPLICAS",
-                                          "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", NULL};
+                                          "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", "ELSEWHERE",
+                                          NULL};
     static const char *const denied[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
     /* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
     int is_wrong_kind = hl_reply_has_code(error, "WRONGTYPE");

@@ -101,7 +101,12 @@ LIVE(while_it_loads)
 /* How it is brought about, and the words in its refusal. */
 struct trouble { const char *begin, *end, *words; };
 
-static int has_failed(void *client) { return client_stats(client).commands >= 6; }
+/* A server that is no master is asked for that alone, at each attempt. */
+static int has_failed(void *arg)
+{
+    const struct client *client = arg;
+    return client_stats(client).commands >= 6 || client->disconnected >= 6;
+}
 
 static void wait_through(struct fixture *fixture, const struct trouble *trouble)
 {
@@ -114,7 +119,7 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
     redis_do(fixture->redis, trouble->begin);
     assert_int_equal(handle_acquire(&wanted, 500), HILOCK_UNWRITABLE);
     assert_non_null(strstr(wanted.acquired.detail, trouble->words));
-    assert_true(wanted.acquired.waited_ms >= 500 && wanted.acquired.attempts > 1);
+    assert_true(wanted.acquired.waited_ms >= 500 && (wanted.acquired.attempts > 1 || client.disconnected > 1));
     handle_ask(&wanted, HILOCK_FOREVER);
     client_until(&client, has_failed, &client, "more requests");
     assert_int_equal(wanted.acquired.count, 1);
@@ -128,7 +133,7 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
 LIVE(is_retried_until_it_can)
 {
     static const struct trouble troubles[] = {
-        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "READONLY"},
+        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "no master"},
         {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"},
         {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS"},
     };

@@ -54,6 +54,7 @@ def few_rights(hilock, url):
     missing = set(re.search(r'missing: (.*?)\. To do', queued).group(1).split()), set(re.search(r'missing: (.*?)\. To do', simple).group(1).split())
     store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+hmget', '+unlink', '+zadd', '+zrem', '+zrange', '+zrank', '+zscore', '+lindex', '+publish', '+subscribe', '+unsubscribe'},
                                            {'+pexpire', '+set', '+get', '+del'}), f'doctor names the rights that are missing: {missing}')
+    store.expect('go to different servers' in text, f'and what it costs to lack +info: {text}')
     text = ended(hilock, 'doctor', '--prefix', 'other:', few)[1]
     store.expect('~NAME*' in text, f'or the pattern: {text}')
     store.expect(not [key for key in store.ask(url, 'KEYS', '*') if 'doctor' in key], 'and leaves nothing behind')

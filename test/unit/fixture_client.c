@@ -92,6 +92,8 @@ static const char *name_of(hilock_event_kind kind)
     case HILOCK_EVENT_EVICTION_RISK: return "EVICTION";
     case HILOCK_EVENT_LOOP_STALLED: return "STALLED";
     case HILOCK_EVENT_FAILOVER: return "failover";
+    case HILOCK_EVENT_SERVER_CHANGED: return "MOVED";
+    case HILOCK_EVENT_LINKS_APART: return "APART";
     }
     return "some event";
 }

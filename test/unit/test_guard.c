@@ -128,7 +128,7 @@ GIVEN(an_acquire_may_go_while_its_refusal_is_on_the_way, guarded(s))
 
 A_PLAY(unreadable_INFO_means_just_started)
 {
-    PLAN(s, .on = "INFO", .fate.refusal = say_string("# Server\r\n"));
+    PLAN(s, .on = "INFO", .after = 1, .fate.refusal = say_string("# Server\r\n"));
     struct client *p = fixture_connect(s, GUARDED(.connect_timeout_ms = 5000));
     HOLDS(s, strstr(p->log, "restart_guard_ms counts from each connection"));
     asking(p, "a", "stock", NULL);

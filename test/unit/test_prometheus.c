@@ -15,8 +15,9 @@
 static const char *const counter_names[] = {
     "acquires", "granted", "granted_local", "reentered", "timed_out", "cancelled", "released", "release_lost",
     "release_unknown", "lost_taken", "lost_expired", "lost_suspended", "lost_hold_max", "lost_closing", "undone",
-    "renewals", "renewals_failed", "commands", "wakeups", "connects", "disconnects", "redirects", "failovers", "stalls",
-    "wrong_thread", "passed_over", "places_unheard", "places_overdue", "places_lapsed",
+    "renewals", "renewals_failed", "commands", "wakeups", "connects", "disconnects", "redirects", "failovers",
+    "server_changes", "links_apart", "stalls", "wrong_thread", "passed_over", "places_unheard", "places_overdue",
+    "places_lapsed",
 }, *const gauge_names[] = {
     "waiting", "held", "locks", "inflight", "nodes_up", "nodes",
 }, *const bounds[HILOCK_BUCKETS] = {
@@ -117,7 +118,7 @@ static void assert_page(const char *page, const struct hilock_stats *stats, cons
 
 /* ---- what is read ---- */
 
-enum { COUNTERS = 31, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8 };
+enum { COUNTERS = 33, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8 };
 
 _Static_assert(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires) ==
                    (COUNTERS + BY_STATUS) * sizeof(uint64_t), "every counter is filled");

@@ -27,6 +27,7 @@ static enum hl_server_info_news memory(struct hl_server_info *server_info, const
 enum { S = 1000000 };
 #define AS_BEFORE HL_SERVER_INFO_AS_BEFORE
 #define NEWS HL_SERVER_INFO_NEWS
+#define ANOTHER HL_SERVER_INFO_ANOTHER
 #define OF_A "run_id:" RUN_A "\r\n"
 #define OF_B "run_id:" RUN_B "\r\n"
 #define UP(seconds) "uptime_in_seconds:" #seconds "\r\n"
@@ -51,8 +52,10 @@ static const struct {
     {0, OF_A UP(4000), 501 * S, 500 * S, AS_BEFORE, 461 * S},
     {0, OF_A UP(0), 501 * S, 500 * S, AS_BEFORE, 461 * S},
     {0, OF_B UP(3), 509 * S, 500 * S, NEWS, 507 * S},
-    /* the wall clock of the server was set forward: what had answered as another run has not been up for so long */
-    {0, OF_A UP(3600), 519 * S, 514 * S, NEWS, 514 * S},
+    /* another server, or the wall clock was set forward: what had answered as another run has not been up for so long */
+    {0, OF_A UP(3600), 519 * S, 514 * S, ANOTHER, 514 * S},
+    {0, OF_B UP(9), 525 * S, 519 * S, ANOTHER, 519 * S},
+    {0, OF_A UP(8), 532 * S, 526 * S, NEWS, 526 * S},
     /* without run ids the uptime tells */
     {1, UP(40), 500 * S, 0, AS_BEFORE, 461 * S},
     {0, UP(44), 505 * S, 0, AS_BEFORE, 462 * S},

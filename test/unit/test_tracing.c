@@ -100,7 +100,7 @@ GIVEN(a_hand_off_is_told_of_the_next, traced(s))
 HAVING(a_loss_and_failed_renewals_are_told, held(traced(s), "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000)))
 {
     forget(a);
-    PLAN(s, .on = "renew", .error = "READONLY x", .times = 1);
+    PLAN(s, .on = "renew", .error = "OOM x", .times = 1);
     run_ms(s, 2000);
     TEXT(s, told, "renew-failed renew");
     s->is_tampered = 1;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* elsewhere - see elsewhere.h. */
+#include "node/elsewhere.h"
+
+#include "base/plant.h"
+#include "node/node.h"
+#include "node/slots.h"
+
+enum { LASTING_US = 5000000, LINKS = 3 };
+
+static const char read_only[] = "it is read-only: no master any more";
+
+static int is_read_only(const struct hl_reply *reply)
+{
+    int is_so = reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "READONLY");
+    return is_so && !HL_PLANTED(READONLY_IGNORED);
+}
+
+const char *hl_elsewhere_hear(struct hl_node *node, const struct hl_reply *reply)
+{
+    int is_error = reply->type == HL_REPLY_ERROR;
+    int is_unready = is_error && (hl_reply_has_code(reply, "LOADING") || hl_reply_has_code(reply, "MASTERDOWN"));
+    if (!is_unready) {
+        node->unready_since_us = 0;
+        return is_read_only(reply) ? read_only : NULL;
+    }
+    if (!node->unready_since_us)
+        node->unready_since_us = hl_now_us(node->host);
+    if (hl_now_us(node->host) - node->unready_since_us >= LASTING_US && !HL_PLANTED(UNREADY_WAITED_FOR))
+        return "it has answered LOADING or MASTERDOWN for seconds: its name may lead to another server by now";
+    return NULL;
+}
+
+void hl_elsewhere_leave(struct hl_node *node, const char *why)
+{
+    node->unready_since_us = 0;
+    hl_session_leave(&node->session, why);
+    hl_session_leave(&node->subscription.session, why);
+    if (node->third)
+        hl_session_leave(&node->third->session, why);
+}
+
+int hl_elsewhere_detour(struct hl_node *node, struct hl_request *request, const struct hl_reply *error, unsigned most)
+{
+    if (!is_read_only(error) || request->detours >= most)
+        return 0;
+    request->detours++;
+    hl_elsewhere_leave(node, read_only);
+    return 1;
+}
+
+/* The server that it leads to. */
+static int is_known(const struct hl_session *link)
+{
+    return link && hl_session_is_open(link) && *link->server_id;
+}
+
+void hl_elsewhere_compare(struct hl_node *node)
+{
+    struct hl_session *third = node->third ? &node->third->session : NULL, *latest = NULL;
+    struct hl_session *const links[LINKS] = {&node->session, &node->subscription.session, third};
+    static const char *const words[LINKS] = {"commands", "subscriptions", "confirmed requests"};
+    struct hl_text why;
+    for (unsigned i = 0; i < LINKS; i++)
+        if (is_known(links[i]) && (!latest || links[i]->opened_us >= latest->opened_us))
+            latest = links[i];
+    for (unsigned i = 0; i < LINKS; i++) {
+        if (!is_known(links[i]) || strcmp(links[i]->server_id, latest->server_id) == 0)
+            continue;
+        if (HL_PLANTED(LINKS_APART_IGNORED))
+            return;
+        hl_text_set(&why, "its link for %s leads to another server than its latest link", words[i]);
+        hl_trace(node->host, HL_LINKS_APART,
+                 &(struct hl_fact){.node = node->options.session.endpoint.name, .detail = why.bytes});
+        hl_session_leave(links[i], why.bytes);
+    }
+}
+
+static void on_subscribed(void *node) { hl_elsewhere_compare(node); }
+
+/* Outside of a cluster the handshake asks INFO over the command link anyway. A sentinel has no locks. */
+void hl_elsewhere_watch(struct hl_node *node)
+{
+    static const struct hl_identity run = {{"INFO", "server"}, hl_server_info_read_run};
+    static const struct hl_identity myself = {{"CLUSTER", "NODES"}, hl_slots_read_myself};
+    struct hl_subscription *subscription = &node->subscription;
+    if (node->options.asks_sharded)
+        node->session.identity = subscription->session.identity = &myself;
+    else if (!node->options.is_sentinel)
+        subscription->session.identity = &run;
+    subscription->session.leader = &node->session;
+    subscription->on_open = on_subscribed;
+    subscription->open_arg = node;
+}
+
+struct hl_reply hl_elsewhere_words(const struct hl_node *node, const char *why, struct hl_text *room)
+{
+    const struct hl_session *session = &node->session;
+    int is_vain = node->is_replica && session->is_astray && session->strays >= hl_session_addresses(session);
+    hl_text_set(room, "%s%s", is_vain ? "ELSEWHERE " : "", is_vain ? why : "");
+    return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = room->bytes, .length = strlen(room->bytes)};
+}

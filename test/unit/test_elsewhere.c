@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links that lead elsewhere: noticed, left, and the right server found; within bounds when there is none. */
+#include "play.h"
+#include "stage.h"
+
+static unsigned links_to(const struct store *store)
+{
+    const struct store_peer *peer;
+    unsigned count = 0;
+    TAILQ_FOREACH(peer, &store->peers, entry)
+        count++;
+    return count;
+}
+
+struct pair { struct store *old, *new; struct net_place *old_place, *new_place; };
+
+/* Two servers, of which only the first is in the name. */
+static struct pair pair_set(struct fixture *s)
+{
+    struct pair pair = {fixture_server(s, "10.0.0.1:6379"), fixture_server(s, "10.0.0.2:6379"), NULL, NULL};
+    pair.old_place = &s->net.places[1];
+    pair.new_place = &s->net.places[2];
+    run_ms(s, 7);
+    store_restart(pair.new, 1); /* another run */
+    return pair;
+}
+
+static struct client *by_name(struct fixture *s, const char *first, const char *second, const char *third)
+{
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name = (struct world_name){.takes_us = 1000, .addresses = {first, second, third}};
+    run_ms(s, 500);
+    fixture_hush(s);
+    return p;
+}
+
+static void leads_to(struct client *p, const char *address) { p->loop.name = (struct world_name){.takes_us = 1000, .addresses = {address}}; }
+
+static void demote(struct pair *pair)
+{
+    store_copy(pair->new, pair->old);
+    sim_store_set_replica(pair->old->core, 1);
+}
+
+A_PLAY(a_name_that_moved_takes_holds_and_waiters_along)
+{
+    struct pair pair = pair_set(s);
+    struct client *p = by_name(s, "10.0.0.1", NULL, NULL), *q = by_name(s, "10.0.0.1", NULL, NULL);
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    asking(q, "b", "stock", NULL);
+    TELLS_IN(s, 100, "b:WAITING");
+    run_ms(s, 4000);
+    demote(&pair);
+    leads_to(p, "10.0.0.2");
+    leads_to(q, "10.0.0.2");
+    p->tells = 1;
+    run_ms(s, 6000); /* two renewals */
+    TELLS(s, "down MOVED up");
+    TEXT(s, p->event_node, "locks.example:6379");
+    HOLDS(s, strstr(p->log, "locks.example:6379 now leads to another server: what is held is verified there"));
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
+    SAME(s, links_to(pair.old), 0);
+    SAME(s, links_to(pair.new), 4);
+    SAME(s, counts_of(p).server_changes, 1);
+    SAME(s, store_count(pair.old, "renew"), 2); /* one that was good, one that showed it */
+    release(a);
+    TELLS_IN(s, 20, "b:OK a:released");
+}
+
+/* Of several addresses the first is a replica. */
+A_PLAY(the_next_address_is_tried)
+{
+    struct pair pair = pair_set(s);
+    sim_store_set_replica(pair.old->core, 1);
+    struct client *p = by_name(s, "10.0.0.1", "10.0.0.2", "10.0.0.9");
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 5, "a:OK");
+    SAME(s, links_to(pair.old), 0);
+    SAME(s, links_to(pair.new), 2); /* subscriptions go where commands go */
+    SAME(s, pair.old_place->tried, 1);
+    SAME(s, counts_of(p).links_apart, 0);
+    net_reset(&s->net, &p->loop, NET_ALL);
+    run_ms(s, 200);
+    SAME(s, links_to(pair.new), 2);
+    SAME(s, pair.old_place->tried, 1);
+    demote(&(struct pair){.old = pair.new, .new = pair.old});
+    sim_store_set_replica(pair.old->core, 0);
+    release(a);
+    TELLS_IN(s, 500, "a:released");
+    SAME(s, links_to(pair.old), 2);
+}
+
+/* A user who may not ask INFO: the first write shows it. */
+A_PLAY(without_the_right_to_INFO_a_write_shows_it)
+{
+    struct pair pair = pair_set(s);
+    sim_store_set_replica(pair.old->core, 1);
+    PLAN(s, .on = "INFO", .error = "NOPERM no", .times = PLAN_ALWAYS);
+    struct client *p = by_name(s, "10.0.0.1", "10.0.0.2", NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 500, "a:OK");
+    SAME(s, store_count(pair.old, "mutex_acquire"), 1);
+    SAME(s, links_to(pair.new), 2);
+}
+
+A_PLAY(where_every_address_is_a_replica_a_try_ends_and_a_wait_goes_on)
+{
+    struct pair pair = pair_set(s);
+    sim_store_set_replica(pair.old->core, 1);
+    sim_store_set_replica(pair.new->core, 1);
+    struct client *p = by_name(s, "10.0.0.1", "10.0.0.2", NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL), *b = asking(p, "b", "other", NULL);
+    acquire(a, 3000);
+    TELLS_IN(s, 3000, "a:UNWRITABLE");
+    HOLDS(s, strstr(a->detail, "it is no master: its role is slave"));
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 3000, "a:UNWRITABLE");
+    run_ms(s, 60000);
+    HOLDS(s, pair.old_place->tried + pair.new_place->tried < 160); /* two links */
+    sim_store_set_replica(pair.new->core, 0);
+    TELLS_IN(s, 5000, "b:OK");
+    HOLDS(s, is_held(b));
+}
+
+/* A replica at a plain address stays what it was, and so does what is told of it. */
+A_PLAY(a_replica_without_a_name_is_UNWRITABLE)
+{
+    sim_store_set_replica(s->store.core, 1);
+    struct client *p = fixture_open(s, NULL);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    acquire(a, 1000);
+    TELLS_IN(s, 1000, "a:UNWRITABLE");
+    run_ms(s, 60000);
+    HOLDS(s, s->place->tried < 80);
+    sim_store_set_replica(s->store.core, 0);
+    acquire(a, 5000);
+    TELLS_IN(s, 5000, "a:OK");
+}
+
+/* A switch in front of two servers that leads to them in turn: pauses grow, and it is told. */
+A_PLAY(links_that_lead_to_two_servers_in_turn_are_not_made_without_a_pause)
+{
+    struct pair pair = pair_set(s);
+    struct client *p = by_name(s, "10.0.0.1", NULL, NULL);
+    handle_new(p, "a", "stock", NULL);
+    for (unsigned i = 0; i < 60000; i++) {
+        pair.old_place->store = pair.old_place->tried % 2 ? pair.old : pair.new;
+        run_ms(s, 1);
+    }
+    HOLDS(s, pair.old_place->tried < 150);
+    pair.old_place->store = pair.new;
+    net_reset(&s->net, &p->loop, NET_ALL);
+    run_ms(s, 5000);
+    SAME(s, links_to(pair.new), 2);
+}
+
+A_PLAY(a_server_that_closes_idle_links_is_back_soon)
+{
+    struct client *p = the_client(s);
+    struct handle *a = handle_new(p, "a", "stock", NULL);
+    run_ms(s, 500);
+    for (unsigned i = 0; i < 20; i++) {
+        net_reset(&s->net, &p->loop, NET_ALL);
+        run_ms(s, 300);
+    }
+    net_reset(&s->net, &p->loop, NET_ALL);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 60, "a:OK");
+}
+
+/* ---- a cluster ---- */
+
+/* Another server is at the address of one now, and has its keys; the old one knows that address alone. */
+A_PLAY(a_server_of_a_cluster_that_was_replaced_behind_its_address_is_left)
+{
+    struct client *p = cluster_begin(s);
+    const char *name = cluster_name(1, 0);
+    struct handle *a = held(p, "a", name, HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    struct sim_map map = *sim_store_map(store_at(s, 1)->core);
+    struct store *new = fixture_server(s, "10.0.0.9:6379"), *old = store_at(s, 1);
+    run_ms(s, 3);
+    store_copy(new, old);
+    store_restart(new, 1);
+    map.self = map.count;
+    map.nodes[map.count] = map.nodes[1];
+    map.nodes[map.count].master = map.count;
+    map.nodes[map.count].epoch = 9;
+    map.count++;
+    for (unsigned slot = 0; slot < SIM_SLOTS; slot++)
+        map.owners[slot] = map.owners[slot] == 2 ? (uint8_t)map.count : map.owners[slot];
+    sim_store_join(new->core, &map);
+    map.self = 1;
+    sim_store_join(old->core, &map);
+    s->net.places[1].store = new;
+    run_ms(s, 5000);
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
+    SAME(s, links_to(old), 0);
+    HOLDS(s, store_count(old, "renew") < 3);
+    struct handle *b = asking(p, "b", cluster_name(1, 1), NULL);
+    TELLS_IN(s, 100, "b:OK");
+    HOLDS(s, is_held(b) && links_to(new) == 2);
+}
+
+/* An outage does not end a wait. */
+A_PLAY(servers_of_a_cluster_that_send_requests_to_each_other_end_no_wait)
+{
+    cluster_set(s);
+    const char *name = cluster_name(1, 0);
+    unsigned slot = cluster_slot(name);
+    sim_store_give_slot(store_at(s, 1)->core, slot, 2);
+    sim_store_give_slot(store_at(s, 2)->core, slot, 1);
+    struct client *p = cluster_connect(s);
+    struct handle *a = asking(p, "a", name, NULL), *b = handle_new(p, "b", cluster_name(1, 0), NULL);
+    TELLS_IN(s, 60000, "");
+    HOLDS(s, !is_held(a));
+    acquire(b, HILOCK_TRY);
+    run_ms(s, 60000);
+    TELLS(s, "b:UNWRITABLE");
+    HOLDS(s, strstr(b->detail, "ELSEWHERE"));
+    cluster_serve(s, slot, 1);
+    TELLS_IN(s, 5000, "a:OK");
+}
