@@ -149,6 +149,9 @@ static const char *dns_error_text(int result)
     case DNS_ERR_TIMEOUT:
         return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric "
                "address";
+    case DNS_ERR_TRUNCATED: /* evdns has no TCP */
+        return "its answer is cut off: it is too long for UDP, and libevent asks by nothing else; give the name fewer "
+               "addresses, put it into /etc/hosts, or give a numeric address";
     case DNS_ERR_REFUSED:
         return "the nameservers in /etc/resolv.conf refuse to answer: check them, or give a numeric address";
     default:

@@ -123,6 +123,7 @@ static const struct row { const char *name, *says; int asked; const char *hosts;
     {"many.test", FOUR FOUR FOUR FOUR, ANY, "", 0},
     {"none.test", "no such host", ANY, "", 0}, {"empty.test", "no such host", ANY, "", 0},
     {"refuse.test", "refuse to answer", ANY, "", 0},
+    {"long.test", "its answer is cut off", ANY, "", 0},
     /* search is for names without a dot at the end only */
     {"both", BOTH, ANY, "", 0}, {"both.test.", BOTH, ANY, "", 0},
     {"none.", "no such host", 2, "", 0}, {"none", "no such host", 4, "", 0},

@@ -44,7 +44,9 @@ static void answer(struct nameserver *nameserver, unsigned char *packet, size_t 
     const size_t records = is_label(packet, "many") ? (type == TYPE_A ? 25 : 0) : (size_t)is_known;
     if (is_label(packet, "silent") || (is_label(packet, "v4") && type == TYPE_AAAA))
         return;
-    put_16(packet + 2, 0x8180u | (is_label(packet, "none") ? NO_SUCH_NAME : is_label(packet, "refuse") ? REFUSED : NO_ERROR));
+    const unsigned is_cut = is_label(packet, "long") ? 0x0200 : 0;
+    put_16(packet + 2, 0x8180u | is_cut |
+                           (is_label(packet, "none") ? NO_SUCH_NAME : is_label(packet, "refuse") ? REFUSED : NO_ERROR));
     put_16(packet + 6, records);
     put_16(packet + 10, 0);
     for (size_t i = 0; i < records; i++)

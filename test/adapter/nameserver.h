@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nameserver.h - a nameserver for tests, on a free UDP port of loopback and the base of the test. What a name's first label says, it does:
  *   both     A 10.0.0.1, AAAA fd00::1     v4  A 10.0.0.1, AAAA never answered     v6  AAAA fd00::1, A empty
- *   empty    neither has an address       none  no such name     refuse  refused     silent  never answered     many  25 A records */
+ *   empty    neither has an address       none  no such name     refuse  refused     silent  never answered     many  25 A records
+ *   long     cut off: it would need TCP */
 #ifndef TEST_ADAPTER_NAMESERVER_H
 #define TEST_ADAPTER_NAMESERVER_H
 
