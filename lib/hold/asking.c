@@ -85,6 +85,8 @@ static void encode(struct hl_request *request, struct hl_command *command)
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_round(hold) : hold->terms->lease_ms;
     params = wants_of(hold);
+    if (hold->ask == ASK_RENEW && (params.most_ms = hl_watchdog_most(hold)) != 0)
+        params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:

@@ -97,6 +97,8 @@ struct hl_hold {
     uint8_t was_repeated : 1;    /* a release of this id has no answer */
     uint8_t is_overlong : 1;     /* its lease at the store was longer than asked for, which was reported */
     uint8_t is_overdue : 1;      /* its renewal has counted as failed; an answer may still come */
+    uint8_t is_shortening : 1;   /* its latest renewal may shorten the lease at the store (watchdog.c), and has no
+                                    answer: it may still run until haunted_until_us */
 };
 _Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has one");
 

@@ -11,11 +11,19 @@
 
 enum { MANY_HOLDS = 300 };
 
+/* Its latest renewal but one went unanswered, and may still shorten the lease: an extend that is asked for meanwhile
+ * would be believed in for longer than it lasts. */
+static int may_be_shortened(const struct hl_hold *hold)
+{
+    int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->haunted_until_us;
+    return is_so && !HL_PLANTED(EXTENDED_WHILE_SHORTENED);
+}
+
 /* Those that are not decided, from the first on: they are decided in the order in which they were accepted. The handle
  * that a hold calls back, once that is released, may have extends of another hold. NULL: none */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
-    int has_some = hl_hold_is_told(hold) && hold->lock->side;
+    int has_some = hl_hold_is_told(hold) && hold->lock->side && !may_be_shortened(hold);
     struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->side->extends) : NULL;
     while (extend && extend->call.notice.pending)
         extend = TAILQ_NEXT(extend, entry);
@@ -40,6 +48,24 @@ uint32_t hl_watchdog_round(struct hl_hold *hold)
     if (!longest_ms)
         longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
     return longest_ms ? longest_ms : 1;
+}
+
+/* A server's clock that was set back makes leases longer: a holder that crashed would keep its name for an hour. No
+ * other hold depends on this lease, and our own belief does not either: it counts from the server's time after that
+ * step, if it was sampled since, with the lease that this renewal asks for and all that an extend may have got. */
+uint32_t hl_watchdog_most(struct hl_hold *hold)
+{
+    const struct hl_node *node = hold->request.node;
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
+    uint64_t reach_us = HL_PLANTED(SHORTENED_BELOW_EXTEND) ? 0 : hl_left_us(hold->reach_us, now_us), most_us;
+    /* the renewal that found it left before the sample */
+    int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
+    int is_plain = hold->asked_ms == hold->terms->lease_ms && hold->terms->kind->has_queue;
+    if (!hold->is_overlong || !is_plain || !is_fresh || may_be_shortened(hold))
+        return 0;
+    most_us = reach_us > lease_us ? reach_us : lease_us;
+    hold->is_shortening = 1;
+    return hl_lease_span_ms(most_us + hl_lease_drift_us(most_us)) + 1;
 }
 
 static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
@@ -297,6 +323,9 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
     if (is_overlong && !hold->is_overlong) /* reported once while it lasts */
         trace_anomaly(hold, found_us, "longer than was asked for");
+    if (is_overlong)
+        hl_node_probe(hl_node_parent(hold->request.node)); /* what its clock says now, to shorten the lease */
+    int is_new = is_overlong && !hold->is_overlong;
     hold->is_overlong = is_overlong != 0;
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
@@ -306,6 +335,8 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);
     go_on(hold);
+    if (is_new && hold->terms->is_renewed)
+        sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, stood_us(hold)));
 }
 
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
@@ -313,9 +344,13 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     struct hl_response said;
     struct hl_text quote;
     if (!answer->reply) {
+        if (hold->is_shortening)
+            hl_ending_may_run(hold);
         on_failed(hold, hold->is_overdue ? NULL : "no answer");
         return;
     }
+    if (!may_be_shortened(hold)) /* this answer may be to a later one */
+        hold->is_shortening = 0;
     said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
         on_failed(hold, "not ours");

@@ -49,6 +49,8 @@ void hl_watchdog_crossed(struct hl_hold *hold, int is_ours);
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                  hilock_result_fn *on_result, void *user);
 uint32_t hl_watchdog_round(struct hl_hold *hold); /* a renewal leaves; the lease that it asks for */
+/* It leaves; what a lease that became too long is to be shortened to. 0: nothing is */
+uint32_t hl_watchdog_most(struct hl_hold *hold);
 /* the hold ends: all extends are LOST; is_loss: reported before all else */
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* its answer; detail: of a loss, in place of on_lost; NULL: its own */

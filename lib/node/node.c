@@ -289,7 +289,7 @@ static uint64_t left_us(void *arg)
 void hl_node_probe(struct hl_node *node)
 {
     struct hl_request *probe = &node->steps[HL_HANDSHAKE_PROBE];
-    if (node->is_up && !hl_node_oldest(node) && !hl_request_is_busy(probe))
+    if (node->is_up && !hl_request_is_busy(probe))
         hl_node_submit(node, probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 

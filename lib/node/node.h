@@ -104,7 +104,7 @@ void hl_node_take(struct hl_node *node, struct hl_requests *ret); /* takes out a
 /* Moves to another address: sent requests are answered "none came", and nothing more is read from the old address. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes its command links: nothing more is read there */
-void hl_node_probe(struct hl_node *node); /* asks something, unless a question is pending: is it silent? */
+void hl_node_probe(struct hl_node *node); /* asks for its time, unless that is pending: is it silent? */
 void hl_node_rest(struct hl_node *node); /* it is idle: closes its links until it is started again */
 int hl_node_is_idle(const struct hl_node *node); /* it has no requests and no listeners */
 int hl_node_withdraw(struct hl_request *request); /* 1: it had not left and will not; 0: it is on the wire, or idle */

@@ -51,11 +51,12 @@ struct hl_lapsed {
 
 struct hl_params { /* its other arguments; a kind ignores those that it does not need */
     uint64_t lease_ms;     /* acquire, renew; of next */
-    uint64_t not_after_ms; /* acquire: server time; 0: any time */
+    uint64_t not_after_ms; /* acquire: server time; 0: any time. renew: of most_ms */
     uint64_t token_ttl_ms; /* acquire */
     unsigned reserved;     /* acquire: tokens reserved for hand-offs; of next */
     int is_second;         /* acquire, release: HL_AGAIN was the answer to the first */
     uint64_t token;        /* renew */
+    uint64_t most_ms;      /* renew: a longer lease becomes this; 0: no lease is shortened. SIMPLE never does */
     int is_sharded;        /* release: its channels are those of a cluster's slots */
     const char *holder;    /* release: by force, of the hold that has this holder; NULL: of the target's own */
     size_t holder_length;

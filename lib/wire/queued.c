@@ -109,6 +109,10 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
     hl_command_add_number(command, params->lease_ms);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->token);
+    if (params->most_ms) {
+        hl_command_add_number(command, params->most_ms);
+        hl_command_add_number(command, params->not_after_ms);
+    }
     return HL_FORM_SCRIPT;
 }
 

@@ -162,3 +162,36 @@ SAFETY_WITH_CLIENT(REENTRY_UNCHECKED, a_re_entry_of_a_hold_that_has_ended_is_not
     run_ms(s, 1);
     TELLS_IN(s, 10, "b:OK a:LOST SUSPENDED a:LOST");
 }
+
+/* The server's clock is set back: the lease at the store is too long. It is shortened, but not below what an extend that
+ * had no answer may have got. */
+SAFETY_GIVEN(SHORTENED_BELOW_EXTEND, an_extend_without_an_answer_is_not_shortened,
+             "store_left_ms(&s->store, 'stock') > 15000", fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    struct handle *a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    struct plan *lost = PLAN(s, .on = "renew", .times = PLAN_ALWAYS, .fate.resets_after = 1);
+    extend(a, 20000);
+    TELLS_IN(s, 600, "a:RENEWAL_FAILED a:extend UNKNOWN");
+    plan_end(lost);
+    run_ms(s, 500);
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 3600000);
+    run_ms(s, 2500);
+    HOLDS(s, store_left_ms(&s->store, "stock") < 30000);
+    HOLDS(s, store_left_ms(&s->store, "stock") > 15000);
+}
+
+SAFETY_HOLDING(EXTENDED_WHILE_SHORTENED, a_late_copy_of_a_shortening_meets_no_extend, OVERBELIEF,
+               HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    run_ms(s, 500);
+    world_clock_step(&s->store.clock, -300000000);
+    struct plan *stray = PLAN(s, .on = "renew", .after = 1, .fate.is_stray = 1, .fate.there_us = 1500000);
+    for (int i = 0; i < 3000 && !stray->met; i++)
+        run_ms(s, 1);
+    net_reset(&s->net, NULL, NET_ALL);
+    run_ms(s, 200);
+    extend(a, 20000);
+    run_ms(s, 4000);
+    fixture_hush(s);
+}

@@ -154,6 +154,34 @@ HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HI
     TELLS_IN(s, 60000, "");
 }
 
+/* The holder crashes when the server's clock was set back: others wait for a lease. */
+HOLDING(a_lease_that_a_clock_made_too_long_is_shortened, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    s->is_tampered = 1;
+    run_ms(s, 500);
+    world_clock_step(&s->store.clock, -300000000);
+    HOLDS(s, store_left_ms(&s->store, "stock") > 300000);
+    run_ms(s, 1500);
+    HOLDS(s, store_left_ms(&s->store, "stock") <= 3100 && store_left_ms(&s->store, "stock") > hilock_lock_remaining_ms(a->lock));
+    SAME(s, asked(s, "renew"), 2);
+    run_ms(s, 20000);
+    HOLDS(s, is_held(a));
+    client_abandon(p);
+    asking(fixture_connect(s, NULL), "b", "stock", NULL);
+    TELLS_IN(s, 4000, "b:WAITING b:OK");
+}
+
+/* Its time is over as the server's clock shows it now, whatever its clock showed before. */
+HOLDING(a_lease_is_shortened_by_no_late_request, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
+{
+    run_ms(s, 500);
+    s->is_tampered = 1;
+    store_expire_ms(&s->store, "stock", 3600000);
+    PLAN(s, .on = "renew", .after = 1, .fate.there_us = 3500000, .fate.is_stray = 1);
+    run_ms(s, 10000);
+    HOLDS(s, !is_held(a) && store_left_ms(&s->store, "stock") <= 0);
+}
+
 /* As by a clock that is set back: told once while it lasts, and nothing is believed of it. */
 HOLDING(a_lease_found_too_long_is_an_anomaly_told_once, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
