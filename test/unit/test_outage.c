@@ -40,6 +40,29 @@ HOLDING(an_outage_within_two_thirds_of_a_lease_costs_no_hold, HILOCK_LOCK_OPTION
     HOLDS(s, s->place->tried < OUTAGES * 60);
 }
 
+/* And right after a hand-over: from the first renewal on, which comes after a third of a window of 400 ms. */
+A_PLAY(an_outage_soon_after_a_hand_over_costs_no_hold)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    const struct hilock_lock_options *options = HILOCK_LOCK_OPTIONS(.lease_ms = 9000);
+    struct handle *a = held(p, "a", "stock", options), *b = asking(q, "b", "stock", options);
+    TELLS_IN(s, 100, "b:WAITING");
+    for (int i = 0; i < OUTAGES; i++) {
+        struct handle *to = i % 2 ? a : b;
+        release_quietly(i % 2 ? b : a);
+        HOLDS(s, run_until_told(s, 50));
+        TELLS(s, i % 2 ? "a:OK" : "b:OK");
+        run_ms(s, 150);
+        cut_off(s);
+        run_ms(s, 5400);
+        s->place->mood = NET_LISTENS;
+        unheard_ms(s, 4000);
+        HOLDS(s, is_held(to));
+        acquire(i % 2 ? b : a, HILOCK_FOREVER);
+        unheard_ms(s, 100);
+    }
+}
+
 /* The less is left, the sooner the next try: after a quarter of that, but not within less than 50 ms. */
 HOLDING(while_it_is_away_tries_follow_what_is_left, HILOCK_LOCK_OPTIONS(.lease_ms = 3000))
 {
