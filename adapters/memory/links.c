@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "state.h"
 
-enum { READ_BYTES = 64 * 1024, UNREAD_MAX = 4 << 20, BACKLOG = 512 };
+enum { UNREAD_MAX = 4 << 20, BACKLOG = 512 };
 
 static uint64_t loop_us(const hilock_memory *memory) { return memory->loop.now_us(memory->loop.clock); }
 
@@ -21,12 +21,12 @@ static void link_end(struct sim_link *link)
     hilock_memory *memory = link->memory;
     struct sim_parcel *parcel;
     sim_store_disconnect(memory->store, link->connection);
-    TAILQ_REMOVE(&memory->links, link, entry);
+    DL_DELETE(memory->links, link);
     memory->links_count--;
     memory->loop.watch_free(link->watch);
     close(link->fd);
-    while ((parcel = TAILQ_FIRST(&link->parcels)) != NULL) {
-        TAILQ_REMOVE(&link->parcels, parcel, entry);
+    while ((parcel = link->parcels) != NULL) {
+        DL_DELETE(link->parcels, parcel);
         sim_buffer_done(&parcel->said);
         free(parcel);
     }
@@ -37,10 +37,10 @@ static void link_end(struct sim_link *link)
 
 static struct sim_parcel *parcel_new(struct sim_link *link, uint64_t due_us)
 {
-    struct sim_parcel *last = TAILQ_LAST(&link->parcels, sim_parcels), *parcel = calloc(1, sizeof *parcel);
+    struct sim_parcel *last = link->parcels ? link->parcels->prev : NULL, *parcel = calloc(1, sizeof *parcel);
     SIM_REQUIRE(parcel);
     parcel->due_us = last && last->due_us > due_us ? last->due_us : due_us;
-    TAILQ_INSERT_TAIL(&link->parcels, parcel, entry);
+    DL_APPEND(link->parcels, parcel);
     return parcel;
 }
 
@@ -48,7 +48,7 @@ static struct sim_parcel *parcel_new(struct sim_link *link, uint64_t due_us)
 static void link_say(struct sim_link *link, const struct sim_reply *reply)
 {
     struct sim_parcel *parcel;
-    if (!link->memory->delay_ms && TAILQ_EMPTY(&link->parcels)) {
+    if (!link->memory->delay_ms && !link->parcels) {
         sim_buffer_say(&link->out, reply);
         return;
     }
@@ -60,9 +60,8 @@ static void link_say(struct sim_link *link, const struct sim_reply *reply)
 static void on_message(void *arg, unsigned connection, const struct sim_reply *push)
 {
     const hilock_memory *memory = arg;
-    struct sim_link *link = TAILQ_FIRST(&memory->links);
-    while (link && link->connection != connection)
-        link = TAILQ_NEXT(link, entry);
+    struct sim_link *link;
+    DL_SEARCH_SCALAR(memory->links, link, connection, connection);
     if (link)
         link_say(link, push);
 }
@@ -71,7 +70,7 @@ static void on_killed(void *arg, unsigned connection)
 {
     const hilock_memory *memory = arg;
     struct sim_link *link;
-    TAILQ_FOREACH(link, &memory->links, entry)
+    DL_FOREACH(memory->links, link)
         if (link->connection == connection)
             link->is_last = 1;
 }
@@ -81,8 +80,8 @@ const struct sim_store_events sim_links_events = {.message = on_message, .killed
 static void unpack_due(struct sim_link *link, uint64_t now_us)
 {
     struct sim_parcel *parcel;
-    while ((parcel = TAILQ_FIRST(&link->parcels)) != NULL && parcel->due_us <= now_us) {
-        TAILQ_REMOVE(&link->parcels, parcel, entry);
+    while ((parcel = link->parcels) != NULL && parcel->due_us <= now_us) {
+        DL_DELETE(link->parcels, parcel);
         link->parcels_bytes -= parcel->said.length;
         sim_buffer_add(&link->out, parcel->said.bytes, parcel->said.length);
         sim_buffer_done(&parcel->said);
@@ -101,7 +100,7 @@ static int link_write(struct sim_link *link)
             return (errno == EAGAIN || errno == EWOULDBLOCK) && link->out.length + link->parcels_bytes < UNREAD_MAX;
         sim_buffer_take(&link->out, (size_t)sent);
     }
-    return !link->is_last || !TAILQ_EMPTY(&link->parcels);
+    return !link->is_last || link->parcels;
 }
 
 static unsigned link_interest(const struct sim_link *link)
@@ -117,15 +116,15 @@ static void flush(hilock_memory *memory)
     uint64_t now_us = loop_us(memory), next_us = UINT64_MAX;
     struct sim_link *next;
     memory->loop.timer_stop(memory->timer);
-    for (struct sim_link *link = memory->hangs ? NULL : TAILQ_FIRST(&memory->links); link; link = next) {
+    for (struct sim_link *link = memory->hangs ? NULL : memory->links; link; link = next) {
         const struct sim_parcel *parcel;
-        next = TAILQ_NEXT(link, entry);
+        next = link->next;
         unpack_due(link, now_us);
         if (!link_write(link) || memory->loop.watch_set(link->watch, link_interest(link)) != 0) {
             link_end(link);
             continue;
         }
-        parcel = TAILQ_FIRST(&link->parcels);
+        parcel = link->parcels;
         if (parcel && parcel->due_us < next_us)
             next_us = parcel->due_us;
     }
@@ -185,18 +184,17 @@ static void on_ready(unsigned ready, void *arg)
 {
     struct sim_link *link = arg;
     hilock_memory *memory = link->memory;
-    char bytes[READ_BYTES];
     ssize_t count;
     if (memory->hangs)
         return;
     if (ready & HILOCK_READABLE && !link->is_last) {
-        count = recv(link->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        count = recv(link->fd, memory->bytes, sizeof memory->bytes, MSG_DONTWAIT);
         if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
             link_end(link);
             return;
         }
         if (count > 0) {
-            sim_buffer_add(&link->in, bytes, (size_t)count);
+            sim_buffer_add(&link->in, memory->bytes, (size_t)count);
             answer_all(link);
         }
     }
@@ -216,9 +214,8 @@ static void link_begin(hilock_memory *memory, int fd)
         free(link);
         return;
     }
-    TAILQ_INIT(&link->parcels);
     link->connection = sim_store_connect(memory->store);
-    TAILQ_INSERT_TAIL(&memory->links, link, entry);
+    DL_APPEND(memory->links, link);
     memory->links_count++;
     if (memory->loop.watch_set(link->watch, HILOCK_READABLE) != 0)
         link_end(link);
@@ -235,8 +232,8 @@ static void on_knock(unsigned ready, void *arg)
 
 void sim_links_end(hilock_memory *memory)
 {
-    while (!TAILQ_EMPTY(&memory->links))
-        link_end(TAILQ_FIRST(&memory->links));
+    while (memory->links)
+        link_end(memory->links);
 }
 
 void sim_links_hang(hilock_memory *memory, int hangs)
@@ -244,8 +241,8 @@ void sim_links_hang(hilock_memory *memory, int hangs)
     struct sim_link *next;
     memory->hangs = hangs;
     (void)memory->loop.watch_set(memory->watch, hangs ? 0 : HILOCK_READABLE);
-    for (struct sim_link *link = TAILQ_FIRST(&memory->links); link; link = next) {
-        next = TAILQ_NEXT(link, entry);
+    for (struct sim_link *link = memory->links; link; link = next) {
+        next = link->next;
         if (memory->loop.watch_set(link->watch, link_interest(link)) != 0)
             link_end(link);
     }

@@ -111,7 +111,6 @@ static hilock_memory *memory_new(const struct hilock_loop *loop, const char *pas
     SIM_REQUIRE(memory);
     memcpy(&memory->loop, loop, loop->size < sizeof memory->loop ? loop->size : sizeof memory->loop);
     memory->fd = -1;
-    TAILQ_INIT(&memory->links);
     memory->store = sim_store_new(&sim_links_events, memory);
     (void)sim_memory_now(memory);
     sim_store_set_started(memory->store, memory->store->keys.now_us - day_us);

@@ -9,28 +9,28 @@
 
 #include <hilock/loop.h>
 #include <hilock/memory.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <utlist.h>
 
 #include "request.h"
 #include "store.h"
 
 struct sim_parcel { /* delayed bytes */
-    TAILQ_ENTRY(sim_parcel) entry;
+    struct sim_parcel *prev, *next;
     uint64_t due_us; /* on the loop's clock */
     struct sim_buffer said;
 };
 
 struct sim_link {
-    TAILQ_ENTRY(sim_link) entry;
+    struct sim_link *prev, *next;
     hilock_memory *memory;
     int fd;
     void *watch;
     unsigned connection; /* at the store */
     int is_last;         /* it sent something wrong: it ends once that is answered */
     struct sim_buffer in, out;
-    TAILQ_HEAD(sim_parcels, sim_parcel) parcels;
+    struct sim_parcel *parcels; /* the last one is the first one's prev */
     size_t parcels_bytes;
 };
 
@@ -38,7 +38,7 @@ struct hilock_memory {
     struct hilock_loop loop;
     struct sim_store *store;
     uint64_t advanced_us;
-    TAILQ_HEAD(sim_links, sim_link) links;
+    struct sim_link *links;
     uint32_t links_count;
     struct sim_request request;
     uint32_t delay_ms, refusals; /* refusals: how many to come; HILOCK_FOREVER: all */
@@ -49,6 +49,7 @@ struct hilock_memory {
     struct sockaddr_un address;
     char *directory;        /* NULL: not ours */
     char *url;
+    char bytes[64 * 1024]; /* just read; not on the stack, which is small in threads of musl */
 };
 
 struct sim_store *sim_memory_now(const hilock_memory *memory); /* the store, whose clock is set to now */

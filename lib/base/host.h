@@ -11,8 +11,8 @@
 #define HL_BASE_HOST_H
 
 #include <hilock/loop.h>
-#include <sys/queue.h>
 
+#include "base/list.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"

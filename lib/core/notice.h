@@ -12,7 +12,8 @@
 #define HL_CORE_NOTICE_H
 
 #include <stdint.h>
-#include <sys/queue.h>
+
+#include "base/list.h"
 
 struct hl_core;
 struct hl_notice;

@@ -4,9 +4,8 @@
 #ifndef HL_NODE_REQUEST_H
 #define HL_NODE_REQUEST_H
 
-#include <sys/queue.h>
-
 #include "base/command.h"
+#include "base/list.h"
 #include "base/reply.h"
 
 struct hl_node;

@@ -80,6 +80,7 @@ TREE_CASES = [
     ('foreign', 'lib/client/client.c', SPDX + '#include <uuid/uuid.h>\n'),
     ('foreign', 'lib/lock/hold.c', '#include <uthash.h>\n'),
     ('foreign', 'lib/link/link.h', '#include <event2/event.h>\n'),
+    ('foreign', 'lib/lock/hold.c', '#include <sys/queue.h>\n'),
     ('adapters', 'adapters/libevent.c', '#include <hiredis/hiredis.h>\n'),
     ('adapters', 'adapters/libevent.c', '#include "base/text.h"\n'),
     ('adapters', 'adapters/shell/look.c', SPDX + '#include <hiredis/hiredis.h>\n'),

@@ -29,6 +29,7 @@ FOREIGN = {
     r'openssl/|hiredis/hiredis_ssl': lambda path: path.startswith('lib/link/tls'),
     r'uuid/': lambda path: path == 'lib/client/open.c',
     r'uthash|utlist|utarray|utstring': lambda path: path.startswith('lib/base/table.'),
+    r'sys/queue\.h': lambda path: False,  # musl has none: base/list.h
     r'event2/|event\.h|evhttp|evdns|uv\.h|uv/|ev\.h|systemd/': lambda path: False,
 }
 # The top level; what begins with a dot and build directories do not count.

@@ -5,8 +5,9 @@
 
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 #include <time.h>
+
+#include "../../lib/base/list.h" /* for programs too that know the public headers alone */
 
 enum { FDS_MAX = 64, JUMPS_FROM_US = 1000000 };
 

@@ -3,8 +3,7 @@
 #ifndef TEST_WORLD_MESSAGE_H
 #define TEST_WORLD_MESSAGE_H
 
-#include <sys/queue.h>
-
+#include "base/list.h"
 #include "world/say.h"
 
 struct net_fate { /* all zero: nothing special */

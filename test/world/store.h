@@ -6,8 +6,7 @@
 #ifndef TEST_WORLD_STORE_H
 #define TEST_WORLD_STORE_H
 
-#include <sys/queue.h>
-
+#include "base/list.h"
 #include "memory/peers.h"
 #include "world/say.h"
 #include "world/world.h"
