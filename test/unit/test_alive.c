@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A forked child is known as one, also by a kernel that wipes no page (as older ones, and some that only look like Linux). */
+/* A forked child is known as one, also by a kernel that wipes no page: older ones, and some that only look like Linux. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -9,19 +9,22 @@
 #include "core/cell.h"
 #include "suite.h"
 
-static int is_unknown, asked;
+/* This machine's; one that does not know MADV_WIPEONFORK; and one that agrees to any advice and does nothing. */
+static enum { OURS, OLD, AGREEABLE, KERNELS } kernel;
 
 /* Stands before libc's. */
 int madvise(void *from, size_t length, int advice)
 {
-    if (advice != MADV_WIPEONFORK)
+    if (kernel == AGREEABLE)
         return 0;
-    asked++;
-    if (!is_unknown)
+    if (kernel == OURS)
         return (int)syscall(SYS_madvise, from, length, advice);
     errno = EINVAL;
     return -1;
 }
+
+/* qemu-user agrees to this. */
+static int refuses_nonsense(void) { return syscall(SYS_madvise, NULL, 0, -1) != 0; }
 
 static int is_forked_in_a_child(const struct hl_cell *cell)
 {
@@ -38,13 +41,12 @@ static int is_forked_in_a_child(const struct hl_cell *cell)
 /* By a page that is wiped, and by its number where no page is. */
 TEST(a_child_is_known)
 {
-    for (is_unknown = 0; is_unknown < 2; is_unknown++) {
+    for (kernel = OURS; kernel < KERNELS; kernel++) {
         struct hl_memory memory;
-        asked = 0;
         hl_memory_init(&memory, NULL);
         struct hl_cell *cell = hl_cell_new(&memory);
         assert_non_null(cell);
-        assert_int_equal(asked, 1);
+        assert_int_equal(cell->page != NULL, kernel == OURS && refuses_nonsense());
         assert_false(hl_cell_is_forked(cell));
         assert_true(is_forked_in_a_child(cell));
         assert_false(hl_cell_is_forked(cell));
