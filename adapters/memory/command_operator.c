@@ -9,11 +9,11 @@
 #include "state.h"
 
 /* Knows only patterns that are a beginning and a star. The length of the beginning, or -1. */
-static long beginning_of(const char *pattern, size_t length)
+static ptrdiff_t beginning_of(const char *pattern, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (memchr("*?[\\", pattern[i], 4))
-            return pattern[i] == '*' && i + 1 == length ? (long)i : -1;
+            return pattern[i] == '*' && i + 1 == length ? (ptrdiff_t)i : -1;
     return -1;
 }
 
@@ -21,7 +21,7 @@ const struct sim_reply *sim_names_like(const struct sim_call *call, const struct
 {
     struct sim_replies *replies = &call->store->replies;
     const char *pattern = i < call->argc ? call->argv[i] : "*";
-    long begins = beginning_of(pattern, i < call->argc ? call->lengths[i] : 1);
+    ptrdiff_t begins = beginning_of(pattern, i < call->argc ? call->lengths[i] : 1);
     size_t length = (size_t)begins, count = 0;
     const struct sim_reply *array;
     if (begins < 0)

@@ -25,10 +25,10 @@ static void add_argument(struct sim_request *request, const char *bytes, size_t 
 }
 
 /* A sign, digits and a line break. */
-static enum sim_request_state read_number(struct reading *reading, char sign, long *ret_number)
+static enum sim_request_state read_number(struct reading *reading, char sign, int64_t *ret_number)
 {
     const char *line = reading->at, *at = line;
-    long number = 0;
+    int64_t number = 0;
     int is_negative;
     if (at == reading->end)
         return SIM_REQUEST_PART;
@@ -52,7 +52,7 @@ static enum sim_request_state read_number(struct reading *reading, char sign, lo
 
 static enum sim_request_state read_argument(struct sim_request *request, struct reading *reading)
 {
-    long length;
+    int64_t length;
     enum sim_request_state state = read_number(reading, '$', &length);
     if (state != SIM_REQUEST_WHOLE)
         return state;
@@ -69,7 +69,7 @@ static enum sim_request_state read_argument(struct sim_request *request, struct 
 
 static enum sim_request_state read_array(struct sim_request *request, struct reading *reading)
 {
-    long count;
+    int64_t count;
     enum sim_request_state state = read_number(reading, '*', &count);
     if (state == SIM_REQUEST_WHOLE && count > SIM_REQUEST_MAX)
         return SIM_REQUEST_BAD;

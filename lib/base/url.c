@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/un.h>
 
@@ -84,10 +85,10 @@ static char *take_text(struct reading *reading, const char *from, const char *to
     return start;
 }
 
-static void take_number(struct reading *reading, const char *from, const char *to, long min, long max,
+static void take_number(struct reading *reading, const char *from, const char *to, int min, int max,
                         const char *rule, int *ret_number)
 {
-    long number = 0;
+    int64_t number = 0; /* one digit more than max has */
     const char *at = from;
     for (; at < to && *at >= '0' && *at <= '9'; at++)
         number = number > max ? number : number * 10 + (*at - '0');

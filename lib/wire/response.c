@@ -59,7 +59,8 @@ static void read_script(struct hl_text *right, const char *words)
 {
     static const char head[] = "script: ", place[] = "@user_script:", call[] = "call('";
     const char *sha1 = strstr(words, head), *number = strstr(words, place), *line = NULL, *end;
-    unsigned long lines = number ? strtoul(number + sizeof place - 1, NULL, 10) : 0; /* 0: no script has that many */
+    /* 0: no script has that many */
+    unsigned long long lines = number ? strtoull(number + sizeof place - 1, NULL, 10) : 0;
     for (const struct hl_script *const *script = hl_scripts; sha1 && *script; script++)
         if (strncmp(sha1 + sizeof head - 1, (*script)->sha1, SHA1_LENGTH) == 0)
             line = (*script)->text;

@@ -61,6 +61,8 @@ static int legal(int a, int b)
 }
 """
 TREE['lib/lock/hold.c'] += PLANTED
+TREE['lib/base/text.c'] += 'static unsigned long long how_long(void) /* so long */\n{\n    return "long" != NULL;\n}\n'
+TREE['lib/link/tls.c'] = SPDX + 'static unsigned long error;\n'
 
 # (rule, file to append to or to write, text)
 TREE_CASES = [
@@ -94,6 +96,8 @@ TREE_CASES = [
         'for (; a && b && !HL_PLANTED(A); a--)\n        b++;', 'int c = a &&\n        (a <= b || HL_PLANTED(A)) ? a : b;\n    return c;',
         'return call(a && b &&\n        !HL_PLANTED(A));', 'if (a) {\n        return b && a >= (HL_PLANTED(A) ? 1 : 2) && b != 3;\n    }',
         'else if ((HL_PLANTED(A) && a) ||\n        (HL_PLANTED(B) && b))\n        return 1;')),
+    ('longs', 'lib/lock/hold.c', 'static long f(void)\n{\n    return 1;\n}\n'),
+    ('longs', 'lib/lock/lease.h', 'struct s { unsigned long long a; unsigned long b; };\n'),
     ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
     ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
     ('public', 'include/hilock/hilock.hpp', '#include <event2/event.h>\n'),

@@ -53,6 +53,7 @@ TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 # What is no code, and where a condition ends: at the parenthesis of a statement, or at one of these outside all other parentheses.
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.M | re.S)
 CONDITION_EDGE = re.compile(r'\b(?:if|for|while|switch)\s*\(|[(),?:;{}]|(?<![=!<>])=(?!=)')
+LONGS = re.compile(r'lib/link/tls')  # OpenSSL's errors are
 PLANT = re.compile(r'\bHL_PLANTED\(')
 TERMS_MAX = 2
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -226,6 +227,15 @@ def plants(root):
                                  'give the real condition a name')
 
 
+def longs(root):
+    """A long has 32 bits on some machines and 64 on others: figures have int64_t. Where another library's type is one, it stays there."""
+    for path in filter(is_c, files(root, 'lib')):
+        text = NO_CODE.sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), '\n'.join(lines(root, path)))
+        for number, line in enumerate(text.split('\n'), 1):
+            if re.search(r'\blong\b', re.sub(r'\blong\s+long\b', '', line)) and not LONGS.match(path):
+                yield 'longs', f'{path}:{number}: a long has 32 bits on some machines: take int64_t, or int'
+
+
 def licences(root):
     for path in files(root, 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(('.c', '.h', '.cc', '.hpp')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
@@ -271,7 +281,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, licences, packages, links]
 
 
 def check(root):
