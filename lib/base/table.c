@@ -19,17 +19,22 @@ static void sip_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
+/* The same on every machine: the published hash is of bytes. */
+static uint64_t word_at(const unsigned char *at)
+{
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
+           (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
+}
+
 unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;
     uint64_t v[4] = {table->seed[0] ^ 0x736f6d6570736575u, table->seed[1] ^ 0x646f72616e646f6du,
                      table->seed[0] ^ 0x6c7967656e657261u, table->seed[1] ^ 0x7465646279746573u};
-    uint64_t word, last = (uint64_t)length << 56;
+    uint64_t last = (uint64_t)length << 56;
     size_t whole = length - length % 8;
-    for (size_t i = 0; i < whole; i += 8) {
-        memcpy(&word, at + i, sizeof word);
-        sip_word(v, word);
-    }
+    for (size_t i = 0; i < whole; i += 8)
+        sip_word(v, word_at(at + i));
     for (size_t i = whole; i < length; i++)
         last |= (uint64_t)at[i] << 8 * (i - whole);
     sip_word(v, last);

@@ -33,6 +33,11 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
 #define MANY "down(the server's answer has too many items)"
 #define LONG "down(the server's answer is too long)"
 #define PROTOCOL "down(Protocol error, got "
+#if SIZE_MAX > UINT32_MAX
+#define BY_SIZE(large, small) large /* what a 64-bit program tells, and what one of 32 bits */
+#else
+#define BY_SIZE(large, small) small
+#endif
 
 /* What two pending commands get; a stream gets the same unless the table says otherwise. A text that ends in "(" or a blank is a beginning. */
 static const struct { const char *bytes, *commands, *stream; } cases[] = {
@@ -56,7 +61,9 @@ static const struct { const char *bytes, *commands, *stream; } cases[] = {
     {":-9223372036854775808\r\n", "up :-9223372036854775808", NULL},
     {"$-2\r\n", "up down(", NULL},
     {"$x\r\n", "up down(", NULL},
-    {"$9223372036854775807\r\nab\r\n", "up", NULL}, /* it waits, and for no more than is allowed: see test_endless */
+    /* the length and its own line are more than a size_t holds: the bytes that are there must not pass for it */
+    {"*2\r\n$1\r\na\r\n$4294967295\r\nabcdefghijklmnopqrstuvwxyz\r\n", BY_SIZE("up", "up " LONG), NULL},
+    {"$9223372036854775807\r\nab\r\n", BY_SIZE("up", "up down("), NULL}, /* it waits, and for no more than is allowed: see test_endless */
     {"$18446744073709551615\r\n", "up down(", NULL},
     {"*-2\r\n", "up down(", NULL},
     {"*x\r\n", "up down(", NULL},
