@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "a deadline could be read half written; meson.build builds no shell then");
+
 struct page {
     _Atomic uint64_t deadline_us; /* the lock is ours until then, by the holder's clock: before the lease ends at the
                                      store. 0: it is not */

@@ -261,7 +261,7 @@ static void begin(struct run *run)
     char text[4096];
     uint32_t tick_ms = run->options->lease_ms / TICKS;
     tick_ms = tick_ms < TICK_MIN_MS ? TICK_MIN_MS : tick_ms > TICK_MAX_MS ? TICK_MAX_MS : tick_ms;
-    const struct timeval tick = {tick_ms / 1000, (suseconds_t)(tick_ms % 1000) * 1000};
+    const struct timeval tick = {(time_t)(tick_ms / 1000), (suseconds_t)(tick_ms % 1000) * 1000};
     run->phase = RUNNING;
     ender_come_first();
     on_tick(-1, 0, run);

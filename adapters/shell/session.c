@@ -45,7 +45,7 @@ void session_turn(struct session *session) { event_base_dispatch(session->base);
 
 void session_pause(struct session *session, uint32_t ms)
 {
-    const struct timeval pause = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    const struct timeval pause = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000) * 1000};
     event_base_loopexit(session->base, &pause);
     event_base_dispatch(session->base);
 }

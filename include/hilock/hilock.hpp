@@ -68,6 +68,10 @@
 #ifndef HILOCK_HPP
 #define HILOCK_HPP
 
+#if __cplusplus < 201703L
+#error "hilock.hpp needs C++17: compile with -std=c++17 or later"
+#endif
+
 #include <hilock/hilock.h>
 
 #include <algorithm>

@@ -26,9 +26,10 @@ TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'traps.c', 'jobs.cc', 'spans.c', 'unit_test.c', 'README.md'}
 HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
-# (version of hiredis, why it is refused)
-REFUSED = [('0.13.3', "'>=0.14.1'"), ('1.0.0', 'can kill a good connection'), ('1.0.2', 'can kill a good connection')]
-PC = 'Name: hiredis\nDescription: another version\nVersion: {}\nLibs: -lhiredis\nCflags:\n'
+# (package, its version, why it is refused)
+REFUSED = [('hiredis', '0.13.3', 'hiredis >=0.14.1 is missing; Debian has it in libhiredis-dev'), ('hiredis', '1.0.0', 'can kill a good connection'),
+           ('hiredis', '1.0.2', 'can kill a good connection'), ('libevent_core', '2.0', 'libevent_core >=2.1 is missing; Debian has it in libevent-dev')]
+PC = 'Name: {0}\nDescription: another version\nVersion: {1}\nLibs: -l{0}\nCflags:\n'
 LOOPS = {'libuv': 'libuv', 'libev': 'libev', 'sd-event': 'libsystemd'}  # what each needs; installed where that is there
 
 
@@ -102,13 +103,13 @@ def programs(compiler, libdir, work, quickstart, url):
 
 
 def refusals(meson, compiler, source, work):
-    """Of an hiredis that cannot be used: its hiredis.pc is found before the real one."""
-    for version, reason in REFUSED:
-        folder = os.path.join(work, version)
-        outside.write(folder, 'hiredis.pc', PC.format(version))
+    """Of a package that cannot be used: its file of pkg-config is found before the real one."""
+    for package, version, reason in REFUSED:
+        folder = os.path.join(work, package + version)
+        outside.write(folder, package + '.pc', PC.format(package, version))
         done, text = outside.configure(meson, compiler, source, os.path.join(folder, 'build'), '-Dtests=disabled', '-Dbench=disabled',
                                        pkg_config_path=folder)
-        expect(not done and reason in text, f'hiredis {version} is refused, with the reason: {text}')
+        expect(not done and reason in text, f'{package} {version} is refused, with the reason: {text}')
 
 
 def main(meson, compiler, source, quickstart, server):
