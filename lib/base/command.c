@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/platform.h"
 
 enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 }; /* of an argument as it is sent: $, its length, two line ends */
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/platform.h"
+
 static void *libc_allocate(size_t bytes, void *ctx) { (void)ctx; return malloc(bytes); }
 static void *libc_reallocate(void *block, size_t bytes, void *ctx) { (void)ctx; return realloc(block, bytes); }
 static void libc_release(void *block, void *ctx) { (void)ctx; free(block); }

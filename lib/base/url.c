@@ -6,13 +6,21 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
 #include <sys/un.h>
+
+#include "base/platform.h"
 
 enum { URL_MAX = 8192, HOST_MAX = 253, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
 
-_Static_assert(PATH_MAX_BYTES == 107 && HL_URL_HOSTS_MAX == 16, "the refusals name them");
+_Static_assert(PATH_MAX_BYTES == HL_PLATFORM_PATH_MAX && HL_URL_HOSTS_MAX == 16, "the refusals name them");
+
+#define AS_WORDS(number) #number
+#define IN_WORDS(number) AS_WORDS(number)
 
 static const char host_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 
@@ -27,8 +35,9 @@ static const struct form {
     [HL_URL_REDIS] = {{"redis://", "rediss://"}, 6379, NULL, "/", INT_MAX,
                       "only /db may follow the host, and must be 0..2147483647"},
     [HL_URL_UNIX] = {{"unix://", NULL}, 0, "?#", "?db=", INT_MAX,
-                     "after at most user:password@ an absolute path of at most 107 bytes must follow, as "
-                     "unix:///run/redis.sock, then at most ?db=0..2147483647; ? and # in a path are written %3F, %23"},
+                     "after at most user:password@ an absolute path of at most " IN_WORDS(HL_PLATFORM_PATH_MAX)
+                     " bytes must follow, as unix:///run/redis.sock, then at most ?db=0..2147483647; ? and # in a "
+                     "path are written %3F, %23"},
     [HL_URL_SENTINEL] = {{"redis+sentinel://", "rediss+sentinel://"}, 26379, "/?#", "/", INT_MAX,
                          "only /master or /master/db may follow the sentinels, db must be 0..2147483647; / ? # in the "
                          "master's name are written %2F %3F %23"},

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <uuid/uuid.h>
 
+#include "base/platform.h"
 #include "client/client.h"
 
 hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop,
@@ -23,7 +24,7 @@ hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock
     if (gethostname(host, sizeof host - 1) != 0 || !*host)
         snprintf(host, sizeof host, "unknown");
     /* program@host/pid; long names of program and host are cut */
-    snprintf(label, sizeof label, "%.20s@%.32s/%u", program_invocation_short_name, host, (unsigned)getpid());
+    snprintf(label, sizeof label, "%.20s@%.32s/%u", hl_platform_program(), host, (unsigned)getpid());
     hl_holder_mend_label(label);
     return hl_client_open_with(ret_client, loop, &doors, options, ret_error);
 }

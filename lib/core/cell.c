@@ -6,14 +6,9 @@
 #include <unistd.h>
 
 #include "base/plant.h"
+#include "base/platform.h"
 
-enum { PAGE_BYTES = 1, NO_ADVICE = -1 }; /* a mapping is of whole pages */
-
-/* A yes to anything, as qemu-user says it, means nothing: so nonsense is asked first. */
-static int is_wiped_on_fork(unsigned char *page)
-{
-    return madvise(page, PAGE_BYTES, NO_ADVICE) != 0 && madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0;
-}
+enum { PAGE_BYTES = 1 }; /* a mapping is of whole pages */
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory)
 {
@@ -25,7 +20,7 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory)
     cell->memory = *memory;
     cell->pid = getpid();
     page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED && is_wiped_on_fork(page)) {
+    if (page != MAP_FAILED && hl_platform_wipe_on_fork(page, PAGE_BYTES)) {
         page[0] = 1;
         cell->page = page;
     } else if (page != MAP_FAILED)

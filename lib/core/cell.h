@@ -2,9 +2,8 @@
 /* cell - what a client and its handles share, and what they and other threads' objects (validity.h) keep after it:
  * which thread may call, whether this is a forked child, and whether the client still exists.
  *
- * A child is detected by a page that a fork leaves zeroed in it (MADV_WIPEONFORK). That costs a read; getpid costs five
- * times as much as the rest of a call, and is used only without such a page, and where the kernel is one that agrees to
- * any advice, as qemu-user does.
+ * A child is detected by a page that a fork leaves zeroed in it (MADV_WIPEONFORK of Linux). That costs a read; getpid
+ * costs five times as much as the rest of a call, and is used only where no kernel promises such a page.
  * Invariant: every call of the public API asks the cell first and touches nothing else if it is refused, so that a call
  * from a wrong thread or a forked child reads no memory that the loop's thread may be writing or freeing. */
 #ifndef HL_CORE_CELL_H

@@ -20,6 +20,7 @@
 
 #include "base/command.h"
 #include "base/contract.h"
+#include "base/platform.h"
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/plant.h"
+#include "base/platform.h"
 
 /* ---- words ---- */
 
@@ -207,7 +208,6 @@ static int set_name(SSL *ssl, const char *host)
 /* Begins the handshake by hiredis' own BIO. SIGPIPE goes to this thread alone, so blocking it here affects no other. */
 static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
-    const struct timespec at_once = {0, 0};
     sigset_t pipe, pending, before;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -217,8 +217,7 @@ static int initiate(redisContext *context, SSL *ssl, int *ret_error)
     int result = redisInitiateSSL(context, ssl);
     *ret_error = errno;
     if (!sigismember(&pending, SIGPIPE))
-        while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
-            ;
+        hl_platform_take_signal(&pipe, SIGPIPE);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result;
 }

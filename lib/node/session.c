@@ -4,6 +4,8 @@
 #include "node/session.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "base/contract.h"
 #include "base/plant.h"

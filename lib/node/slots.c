@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/platform.h"
+
 /* {host or nil, port, id, ..} */
 static int read_server(const struct hl_reply *server, struct hl_slots_master *ret)
 {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/platform.h"
+
 /* Of a label. Spaces separate the words of a waiter at the store, and colons the parts of a holder. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,";
 

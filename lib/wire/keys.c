@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/platform.h"
+
 const char hl_key_token[] = "hilock:token";
 const char hl_key_queue[] = "hilock:queue";
 const char hl_key_place[] = "hilock:place";
