@@ -7,8 +7,8 @@ import re
 import subprocess
 
 FOLDERS = ('base', 'link', 'node', 'wire', 'core', 'hold', 'wait', 'lock', 'group', 'client')
-# What instrumented builds (-fsanitize, --coverage) put into every object; not ours.
-INSTRUMENTED = re.compile(r'__(odr_asan|asan|ubsan|tsan|sanitizer|gcov|llvm)|\.?L?\.?(asan|ubsan)|_GLOBAL__sub_|__covrec')
+# What compilers put into objects: instrumented builds (-fsanitize, --coverage), and position-independent code of i386; not ours.
+INSTRUMENTED = re.compile(r'__(odr_asan|asan|ubsan|tsan|sanitizer|gcov|llvm|x86\.get_pc_thunk)|\.?L?\.?(asan|ubsan)|_GLOBAL__sub_|__covrec')
 
 
 def only(*members):

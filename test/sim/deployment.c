@@ -23,7 +23,7 @@ int sim_deployment_find(const char *name, enum sim_deployment *ret_deployment)
 static void choose_quorum(struct sim *sim, struct hl_random *random)
 {
     static const struct { unsigned masters, needed; } sizes[] = {{3, 2}, {3, 2}, {3, 2}, {5, 3}, {5, 3}, {4, 3}, {3, 3}};
-    size_t i = hl_random_below(random, sizeof sizes / sizeof *sizes);
+    uint64_t i = hl_random_below(random, sizeof sizes / sizeof *sizes);
     sim->places_count = sizes[i].masters;
     sim->needed = sizes[i].needed;
     for (unsigned place = 0; place < sim->places_count; place++)

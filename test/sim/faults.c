@@ -123,7 +123,7 @@ static void answer_errors(struct sim_place *place, struct hl_random *random)
         {SIM_REFUSE_ALL, "LOADING Redis is loading the dataset in memory"},
         {SIM_REFUSE_ALL, "BUSY Redis is busy running a script."},
         {SIM_REFUSE_ALL, "MASTERDOWN Link with MASTER is down"}};
-    size_t i = hl_random_below(random, sizeof errors / sizeof *errors);
+    uint64_t i = hl_random_below(random, sizeof errors / sizeof *errors);
     world->sometimes[SIM_FAULT_ERRORS]++;
     sim_store_refuse(place->store->core, errors[i].what, errors[i].text);
     place->refuses_until_us = world->time.now_us + sim_between(random, 10000, 3000000);

@@ -158,7 +158,7 @@ static void populate(struct heirs *heirs)
     static const struct { unsigned clients, each; } sizes[] = {{3, 1}, {5, 1}, {8, 1}, {4, 3}, {3, 40}, {5, 20}, {12, 1}};
     struct crowd *crowd = &heirs->crowd;
     struct hl_random *random = &crowd->world.workload;
-    size_t size = hl_random_below(random, sizeof sizes / sizeof *sizes);
+    uint64_t size = hl_random_below(random, sizeof sizes / sizeof *sizes);
     heirs->gap_us = sim_between(&crowd->world.faults, 400000, 4 * SECOND_US);
     heirs->has_others = sim_chance(&crowd->world.extras, 0.25);
     heirs->tries = sim_chance(&crowd->world.extras, 0.25);

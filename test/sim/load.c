@@ -54,7 +54,7 @@ static void populate(struct load *load)
     static const struct { uint32_t least_ms, most_ms; } waits[] = {{20, 80}, {5, 50}, {400, 600}};
     struct crowd *crowd = &load->crowd;
     struct hl_random *random = &crowd->world.workload;
-    size_t size = hl_random_below(random, sizeof sizes / sizeof *sizes), wait = hl_random_below(random, sizeof waits / sizeof *waits);
+    uint64_t size = hl_random_below(random, sizeof sizes / sizeof *sizes), wait = hl_random_below(random, sizeof waits / sizeof *waits);
     unsigned mixed = (unsigned)hl_random_below(random, 3); /* all MUTEX, all FAIR, or both */
     crowd->times = (unsigned)sim_between(random, 1, 3);
     load->least_ms = waits[wait].least_ms;

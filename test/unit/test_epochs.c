@@ -120,7 +120,7 @@ TEST(chance)
             length += strlen(piece);
             lines += strchr(piece, '\n') != NULL;
         }
-        length -= length ? hl_random_below(&random, length < 4 ? length : 4) : 0;
+        length -= length ? (size_t)hl_random_below(&random, length < 4 ? length : 4) : 0;
         read_bytes(&epochs, text, length);
         assert_true(epochs.count <= lines);
     }
