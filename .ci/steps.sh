@@ -12,7 +12,7 @@ mkdir -m 755 "$shared"
 export shared
 touch "$results" "$times"
 beside=() # process groups in the background
-inside= # a folder elsewhere that goes with $work
+elsewhere=() # folders that go with $work
 
 finish() {
     local status=$? passed failed skipped
@@ -26,7 +26,7 @@ finish() {
     passed=$(grep -c '^passed' "$results") || true
     failed=$(grep -c '^failed' "$results") || true
     skipped=$(grep -c '^skipped' "$results") || true
-    rm -rf --one-file-system "$work" ${inside:+"$inside"}
+    rm -rf --one-file-system "$work" "${elsewhere[@]}"
     echo "$passed passed, $failed failed, $skipped skipped"
     exit $((failed > 0))
 }
