@@ -54,6 +54,7 @@ TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.M | re.S)
 CONDITION_EDGE = re.compile(r'\b(?:if|for|while|switch)\s*\(|[(),?:;{}]|(?<![=!<>])=(?!=)')
 LONGS = re.compile(r'lib/link/tls')  # OpenSSL's errors are
+LUA_TEXT = re.compile(r'''(format\s*\(?\s*)?("[^"]*"|'[^']*')(\s*\)?\s*:\s*format)?''')
 PLANT = re.compile(r'\bHL_PLANTED\(')
 TERMS_MAX = 2
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -236,6 +237,15 @@ def longs(root):
                 yield 'longs', f'{path}:{number}: a long has 32 bits on some machines: take int64_t, or int'
 
 
+def numbers(root):
+    """Lua formats whole numbers through a C long, which cannot hold a time in microseconds where the server is one of 32 bits."""
+    for path in files(root, 'lib'):
+        for number, line in enumerate(lines(root, path) if path.endswith('.lua') else (), 1):
+            for before, text, behind in LUA_TEXT.findall(line):
+                if (before or behind) and re.search(r'%[-+ #0-9.]*[diouxX]', text):
+                    yield 'numbers', f"{path}:{number}: '%.0f' is exact below 2^53 on every server; this goes through a C long"
+
+
 def licences(root):
     for path in files(root, 'lib', 'adapters', 'test', 'bench'):
         if path.endswith(('.c', '.h', '.cc', '.hpp')) and lines(root, path)[:1] != ['/* SPDX-License-Identifier: BSD-3-Clause */']:
@@ -281,7 +291,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, numbers, licences, packages, links]
 
 
 def check(root):
