@@ -102,7 +102,7 @@ static hilock_status add_name(struct hilock_client *client, struct hl_name **nam
     names[(*count)++] = added;
     for (unsigned i = 0; i < *count - 1; i++)
         if (names[i] == added)
-            return hl_client_refuse(client, HILOCK_INVALID,
+            return hl_client_refuse(client, HILOCK_BAD_NAME,
                                     "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
                                     hl_name_quoted(added).bytes, i + 1, *count);
     return HILOCK_OK;
