@@ -3,6 +3,7 @@
  * here they are merged: a metric may have one heading on a page, and all of its lines come below it. This file does not
  * know the names of metrics.
  *
+ * A client may end while it is on the page: the page keeps a weak reference to each.
  * Invariant: the page is whole, or it is not sent (503 without memory). */
 #include <hilock/adapters/libevent.h>
 
@@ -20,18 +21,23 @@ struct hilock_libevent_page {
     struct evhttp *http;
     char *path;
     size_t count;
-    struct served { hilock_client *client; char *label; } served[];
+    struct served {
+        const hilock_client *client; /* for drop, which compares it; it may be gone */
+        hilock_weak *weak;
+        char *label;
+    } served[];
 };
 
 /* ---- the text ---- */
 
-/* hilock leaves the struct of another thread's client as it was, which shows it. */
+/* Empty for a client that is gone, or another thread's. */
 static char *text_of(const struct served *served)
 {
-    struct hilock_stats stats = {.size = sizeof stats, .acquires = UINT64_MAX};
-    hilock_client_stats(served->client, &stats);
-    if (stats.acquires == UINT64_MAX)
+    struct hilock_stats stats = {.size = sizeof stats};
+    const hilock_client *client = hilock_weak_client(served->weak);
+    if (!client)
         return strdup("");
+    hilock_client_stats(client, &stats);
     size_t length = hilock_stats_prometheus(&stats, served->label, NULL, 0);
     char *text = malloc(length + 1);
     if (text)
@@ -139,7 +145,8 @@ static struct hilock_libevent_page *make(struct evhttp *http, const char *path,
     page->path = strdup(path);
     int is_whole = page->path != NULL;
     for (; is_whole && page->count < count; page->count++) {
-        page->served[page->count] = (struct served){clients[page->count].client,
+        const hilock_client *client = clients[page->count].client;
+        page->served[page->count] = (struct served){client, hilock_client_weak(client),
                                                     strdup(label_of(&clients[page->count]))};
         is_whole = page->served[page->count].label != NULL;
     }
@@ -169,12 +176,18 @@ hilock_status hilock_libevent_metrics(hilock_libevent_page **ret_page, struct ev
     return HILOCK_OK;
 }
 
+static void forget(struct served *served)
+{
+    hilock_weak_unref(served->weak);
+    free(served->label);
+}
+
 void hilock_libevent_metrics_drop(hilock_libevent_page *page, const hilock_client *client)
 {
     size_t kept = 0;
     for (size_t i = 0; page && i < page->count; i++)
         if (page->served[i].client == client)
-            free(page->served[i].label);
+            forget(&page->served[i]);
         else
             page->served[kept++] = page->served[i];
     if (page)
@@ -188,7 +201,7 @@ void hilock_libevent_metrics_free(hilock_libevent_page *page)
     if (page->http)
         evhttp_del_cb(page->http, page->path);
     for (size_t i = 0; i < page->count; i++)
-        free(page->served[i].label);
+        forget(&page->served[i]);
     free(page->path);
     free(page);
 }

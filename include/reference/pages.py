@@ -32,6 +32,7 @@ PAGES = [
     ('hilock_client_close', 3, 'end a client', 'hilock_closed_fn hilock_client_close hilock_client_abandon'),
     ('hilock_client_refusal', 3, 'why a call was refused', 'hilock_client_refusal'),
     ('hilock_client_uuid', 3, 'ask a client', 'hilock_client_uuid hilock_client_is_connected'),
+    ('hilock_client_weak', 3, 'keep a client that somebody else may end', 'hilock_weak hilock_client_weak hilock_weak_client hilock_weak_unref'),
     ('hilock_lock_create', 3, 'make a lock handle', 'hilock_lock_create'),
     ('hilock_lock_options', 3, 'options of a lock',
      'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_NAME_MAX HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS '

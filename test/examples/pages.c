@@ -121,6 +121,17 @@ static void say_whose(const hilock_client *client)
     printf("%s, %s\n", hilock_client_uuid(client), hilock_client_is_connected(client) ? "connected" : "away");
 }
 
+/* page hilock_client_weak */
+struct debug_page { hilock_weak *locks; }; /* made with hilock_client_weak(client) */
+static uint32_t held_now(const struct debug_page *page)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(hilock_weak_client(page->locks), &stats); /* of NULL, a client that is gone: zeroes */
+    return stats.held;
+}
+
+static void debug_page_end(struct debug_page *page) { hilock_weak_unref(page->locks); }
+
 /* page hilock_lock_create */
 static hilock_lock *lock_of(hilock_client *client, const char *item)
 {
@@ -320,8 +331,8 @@ static hilock_libevent_page *serve_metrics(struct evhttp *http, hilock_client *o
 
 static void close_one(hilock_libevent_page *page, hilock_client *jobs)
 {
-    hilock_libevent_metrics_drop(page, jobs); /* the others stay on the page */
-    (void)hilock_client_close(jobs, 1000, NULL, NULL);
+    hilock_libevent_metrics_drop(page, jobs);          /* the others stay on the page */
+    (void)hilock_client_close(jobs, 1000, NULL, NULL); /* without the drop it would leave the page when it is gone */
 }
 
 static void stop_serving(hilock_libevent_page *page, struct evhttp *http)

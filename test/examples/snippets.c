@@ -222,7 +222,8 @@ static void play_metrics(void)
     socklen_t length = sizeof address;
     struct evhttp_connection *connection;
     struct evhttp_request *request = evhttp_request_new(on_page, text);
-    evhttp_set_cb(http, "/metrics", metrics_page, world.locks);
+    hilock_weak *weak = hilock_client_weak(world.locks);
+    evhttp_set_cb(http, "/metrics", metrics_page, weak);
     expect(getsockname(evhttp_bound_socket_get_fd(door), (struct sockaddr *)(void *)&address, &length) == 0, "a server");
     connection = evhttp_connection_base_new(world.base, NULL, "127.0.0.1", ntohs(address.sin_port));
     expect(evhttp_make_request(connection, request, EVHTTP_REQ_GET, "/metrics") == 0, "asked for its page");
@@ -230,6 +231,7 @@ static void play_metrics(void)
     expect(strstr(text, "\nhilock_lost_taken_total{client=\"shop\"} 1\n") && strstr(text, "\nhilock_wait_seconds_count{"), "it is a page of numbers");
     evhttp_connection_free(connection);
     evhttp_free(http);
+    hilock_weak_unref(weak);
 }
 
 static void play_shutdown(void)

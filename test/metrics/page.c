@@ -56,6 +56,15 @@ static const char *ask(struct fixture *fixture, enum evhttp_cmd_type command, co
     return fixture->body;
 }
 
+static hilock_client *open_client(struct fixture *fixture)
+{
+    hilock_client *client;
+    EXPECT(hilock_client_open_libevent(&client, fixture->base, HILOCK_CLIENT_OPTIONS(.url = "unix:///nowhere/socket"), NULL) == HILOCK_OK);
+    return client;
+}
+
+static void on_closed(void *arg) { event_base_loopbreak(((struct fixture *)arg)->base); }
+
 static unsigned count(const char *text, const char *part)
 {
     unsigned found = 0;
@@ -77,6 +86,23 @@ static void play_page(struct fixture *fixture)
     EXPECT(fixture->code == 405);
     ask(fixture, EVHTTP_REQ_HEAD, "/metrics");
     EXPECT(fixture->code == 200);
+}
+
+/* A client that ends leaves the page by itself, and no order of ends does harm. A sanitizer or valgrind looks on. */
+static void play_client_first(struct fixture *fixture)
+{
+    hilock_libevent_page *page;
+    hilock_client *one = open_client(fixture), *other = open_client(fixture);
+    const struct hilock_libevent_served served[] = {{one, "one"}, {other, "other"}, {NULL, NULL}};
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "/ends", served) == HILOCK_OK);
+    hilock_client_abandon(one);
+    EXPECT(count(ask(fixture, EVHTTP_REQ_GET, "/ends"), "client=\"one\"") == 0 && fixture->code == 200);
+    EXPECT(count(fixture->body, "hilock_acquires_total{client=\"other\"} 0\n") == 1);
+    EXPECT(hilock_client_close(other, 0, on_closed, fixture) == HILOCK_OK);
+    event_base_dispatch(fixture->base);
+    EXPECT(*ask(fixture, EVHTTP_REQ_GET, "/ends") == '\0' && fixture->code == 200);
+    hilock_libevent_metrics_drop(page, one);
+    hilock_libevent_metrics_free(page);
 }
 
 static void play_end(struct fixture *fixture, hilock_libevent_page *page)
@@ -118,7 +144,7 @@ static void begin(struct fixture *fixture)
     EXPECT(bound && getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&address, &length) == 0);
     fixture->port = ntohs(address.sin_port);
     for (int i = 0; i < 2; i++)
-        EXPECT(hilock_client_open_libevent(&fixture->clients[i], fixture->base, HILOCK_CLIENT_OPTIONS(.url = "unix:///nowhere/socket"), NULL) == HILOCK_OK);
+        fixture->clients[i] = open_client(fixture);
 }
 
 int main(int argc, char **argv)
@@ -131,7 +157,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "print") == 0)
         fputs(ask(&fixture, EVHTTP_REQ_GET, "/metrics"), stdout);
     else
-        play_page(&fixture), play_refusals(&fixture);
+        play_page(&fixture), play_refusals(&fixture), play_client_first(&fixture);
     play_end(&fixture, page);
     evhttp_free(fixture.http);
     event_base_free(fixture.base);

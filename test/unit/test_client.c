@@ -103,9 +103,24 @@ A_PLAY(abandon_gives_all_back_in_any_state)
     hilock_client_abandon(NULL);
 }
 
+/* A weak reference keeps nothing alive: it names the client for as long as that lives. */
+WITH_CLIENT(a_weak_reference_is_null_from_the_end_of_the_client_on)
+{
+    hilock_weak *weak = hilock_client_weak(p->client), *kept = hilock_client_weak(p->client);
+    HOLDS(s, hilock_weak_client(weak) == p->client);
+    hilock_weak_unref(weak);
+    client_close(p, 0);
+    HOLDS(s, hilock_weak_client(kept) == p->client); /* it closes: calls still reach it */
+    run_ms(s, 10000);
+    HOLDS(s, hilock_weak_client(kept) == NULL);
+    hilock_weak_unref(kept);
+    hilock_weak_unref(NULL);
+    HOLDS(s, hilock_client_weak(NULL) == NULL && hilock_weak_client(NULL) == NULL);
+}
+
 /* ---- whose it is ---- */
 
-struct stranger { struct handle *handle; int is_refused; };
+struct stranger { struct handle *handle; hilock_weak *weak; int is_refused; };
 
 static void *call_from_elsewhere(void *arg)
 {
@@ -116,7 +131,8 @@ static void *call_from_elsewhere(void *arg)
                            cancel(stranger->handle) == HILOCK_WRONG_THREAD && hilock_lock_remaining_ms(lock) == 0 && hilock_lock_token(lock) == 0 &&
                            hilock_lock_state(lock) == HILOCK_STATE_IDLE && *hilock_lock_name(lock) == '\0' && hilock_lock_user(lock) == NULL &&
                            hilock_client_close(client, 0, NULL, NULL) == HILOCK_WRONG_THREAD && *hilock_client_uuid(client) == '\0' &&
-                           !hilock_client_is_connected(client) && strstr(hilock_client_refusal(client), "another thread");
+                           !hilock_client_is_connected(client) && strstr(hilock_client_refusal(client), "another thread") &&
+                           hilock_weak_client(stranger->weak) == NULL;
     hilock_lock_drop(lock);
     hilock_lock_free(lock);
     hilock_client_abandon(client);
@@ -125,14 +141,15 @@ static void *call_from_elsewhere(void *arg)
 
 HOLDING(another_thread_is_refused_and_counted_and_nothing_is_written, NULL)
 {
-    struct stranger stranger = {a, 0};
+    struct stranger stranger = {a, hilock_client_weak(p->client), 0};
     unsigned lines = p->lines;
     pthread_t thread;
     HOLDS(s, pthread_create(&thread, NULL, call_from_elsewhere, &stranger) == 0);
     pthread_join(thread, NULL);
     HOLDS(s, stranger.is_refused);
+    hilock_weak_unref(stranger.weak);
     SAME(s, p->lines, lines);
     TEXT(s, hilock_client_refusal(p->client), "");
-    SAME(s, counts_of(p).wrong_thread, 15);
+    SAME(s, counts_of(p).wrong_thread, 16);
     SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* weak - a reference to a client that does not keep it alive. It is the cell, which the client shares with its handles
+ * and which outlives them all (core/cell.h): so making one needs no memory, and it learns of the client's end where
+ * handles do. */
+#include "client/client.h"
+
+static struct hl_cell *cell_of(const hilock_weak *weak) { return (struct hl_cell *)(uintptr_t)weak; }
+
+hilock_weak *hilock_client_weak(const hilock_client *client)
+{
+    if (!client)
+        return NULL;
+    hl_cell_ref(client->core.cell);
+    return (hilock_weak *)(void *)client->core.cell;
+}
+
+hilock_client *hilock_weak_client(const hilock_weak *weak)
+{
+    if (!weak || hl_cell_admit(cell_of(weak)) != HILOCK_OK)
+        return NULL;
+    return (hilock_client *)(void *)cell_of(weak)->core; /* its core is its first member */
+}
+
+void hilock_weak_unref(hilock_weak *weak)
+{
+    if (weak)
+        hl_cell_unref(cell_of(weak));
+}
