@@ -266,7 +266,7 @@ uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name)
     int64_t left_ms = !key                  ? 0
                       : key->expires_ms < 0 ? HILOCK_FOREVER
                                             : key->expires_ms - sim_keyspace_now_ms(&memory->store->keys);
-    return left_ms < HILOCK_FOREVER ? (uint32_t)left_ms : HILOCK_FOREVER;
+    return left_ms == HILOCK_FOREVER || left_ms < INT32_MAX ? (uint32_t)left_ms : INT32_MAX;
 }
 
 uint32_t hilock_memory_links(const hilock_memory *memory) { return memory ? memory->links_count : 0; }

@@ -10,7 +10,7 @@
 HILOCK_BEGIN
 
 #define HILOCK_NAME_MAX 1024u              /* bytes of a lock's name, prefix included */
-#define HILOCK_GUARD_OFF (UINT32_MAX - 1u) /* restart_guard_ms only: no guard, on a quorum too */
+#define HILOCK_GUARD_OFF 0xC0000002u       /* restart_guard_ms only: no guard, on a quorum too */
 
 /* ERROR: a lock was lost. WARN: look into it: a refusal, an outage, failing renewals. INFO: what is
  * well again, and what is rare. DEBUG: each acquire and release. */

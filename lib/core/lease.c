@@ -41,5 +41,5 @@ uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us)
 
 uint32_t hl_lease_span_ms(uint64_t span_us)
 {
-    return span_us / 1000 < UINT32_MAX ? (uint32_t)(span_us / 1000) : UINT32_MAX - 1;
+    return span_us / 1000 < INT32_MAX ? (uint32_t)(span_us / 1000) : INT32_MAX;
 }

@@ -2,6 +2,8 @@
 /* The arithmetic of leases at the ends of its range. */
 #include "base/random.h"
 #include "core/lease.h"
+#include <hilock/hilock.h>
+
 #include "suite.h"
 
 enum { MS = 1000 };
@@ -47,13 +49,14 @@ TEST(retries_of_two_clients_drift_apart)
     assert_true(apart > 90);
 }
 
-TEST(spans_are_rounded_down_and_cut_below_forever)
+TEST(spans_are_rounded_down_and_cut_at_the_longest_of_the_header)
 {
     assert_int_equal(hl_lease_span_ms(0), 0);
     assert_int_equal(hl_lease_span_ms(999), 0);
     assert_int_equal(hl_lease_span_ms(1999), 1);
-    assert_int_equal(hl_lease_span_ms((uint64_t)UINT32_MAX * MS), UINT32_MAX - 1);
-    assert_int_equal(hl_lease_span_ms(UINT64_MAX), UINT32_MAX - 1);
+    assert_int_equal(hl_lease_span_ms((uint64_t)INT32_MAX * MS - 1), INT32_MAX - 1);
+    assert_int_equal(hl_lease_span_ms((uint64_t)HILOCK_FOREVER * MS), INT32_MAX);
+    assert_int_equal(hl_lease_span_ms(UINT64_MAX), INT32_MAX);
     assert_int_equal(hl_left_us(5, 5), 0);
     assert_int_equal(hl_left_us(5, 6), 0);
     assert_int_equal(hl_left_us(6, 5), 1);

@@ -40,7 +40,7 @@ static const struct { size_t at; uint32_t number; const char *name; } defaults[]
     CLIENT(keepalive_ms, 99), CLIENT(lease_ms, 99), CLIENT(lease_ms, 86400001), CLIENT(lease_ms, UINT32_MAX), CLIENT(waiters_max, UINT32_MAX),
     CLIENT(inflight_max, (1 << 20) + 1), CLIENT(turns_max, 257), CLIENT(token_ttl_ms, 999), CLIENT(token_ttl_ms, 86400001),
     CLIENT(restart_guard_ms, 99), CLIENT(restart_guard_ms, 29999), CLIENT(restart_guard_ms, 0x80000000), CLIENT(restart_guard_ms, HILOCK_FOREVER),
-    CLIENT(connect_timeout_ms, HILOCK_GUARD_OFF), CLIENT(stall_report_ms, UINT32_MAX),
+    CLIENT(restart_guard_ms, UINT32_MAX), CLIENT(restart_guard_ms, UINT32_MAX - 1), CLIENT(connect_timeout_ms, HILOCK_GUARD_OFF), CLIENT(stall_report_ms, UINT32_MAX),
 };
 
 TEST(defaults_are_those_of_the_header)
@@ -69,6 +69,14 @@ TEST(bounds_of_a_client)
         if (read_client(&to, &from) != HILOCK_INVALID || !strstr(why.bytes, bad_client[i].name))
             fail_msg("%s %u: \"%s\"", bad_client[i].name, bad_client[i].number, why.bytes);
     }
+}
+
+/* Neither -1 nor the start of the negative numbers, where overflows end, is near one. */
+TEST(no_constant_is_a_span_or_a_small_negative_number)
+{
+    static const uint32_t constants[] = {HILOCK_FOREVER, HILOCK_GUARD_OFF};
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        assert_in_range(constants[i], (uint32_t)INT32_MAX + 1000000, (uint32_t)-1000000);
 }
 
 TEST(a_name_has_no_more_waiters_than_the_client)

@@ -80,6 +80,7 @@ static const struct row creates[] = {
     {"a negative lease", LOCK("x", ON_LOST, .lease_ms = NEGATIVE), HILOCK_INVALID, "lease_ms " NEGATIVE_WORDS, "at most", 0},
     {"hold_max below the lease", LOCK("x", ON_LOST, .lease_ms = 5000, .hold_max_ms = 3000), HILOCK_INVALID, "hold_max_ms 3000 is less than lease_ms 5000", "lower the lease or raise the limit", 0},
     {"a negative hold_max", LOCK("x", ON_LOST, .hold_max_ms = NEGATIVE), HILOCK_INVALID, "hold_max_ms " NEGATIVE_WORDS, "at most", 0},
+    {"a hold_max of -1", LOCK("x", ON_LOST, .hold_max_ms = (uint32_t)-1), HILOCK_INVALID, "hold_max_ms 4294967295", "at most", 0},
     {"a negative min_validity", LOCK("x", ON_LOST, .min_validity_ms = NEGATIVE), HILOCK_INVALID, "min_validity_ms " NEGATIVE_WORDS, "at most", 0},
     {"a validity that no lease gives", LOCK("x", ON_LOST, .lease_ms = 1000, .min_validity_ms = 1000), HILOCK_INVALID, "min_validity_ms 1000 is more than a lease_ms of 1000 can give", "no grant would ever be good enough", 0},
     {"a negative wait_report", LOCK("x", ON_LOST, .wait_report_ms = NEGATIVE), HILOCK_INVALID, "wait_report_ms " NEGATIVE_WORDS, "at most", 0},
@@ -115,6 +116,7 @@ static const struct row creates[] = {
 #define CALLS(X) \
     X(acquire_of_NULL, hilock_acquire(NULL, 0, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
     X(no_on_result, hilock_acquire(t->idle, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0) \
+    X(a_wait_of_minus_1, hilock_acquire(t->idle, (uint32_t)-1, never, t->fixture), HILOCK_INVALID, "wait_ms 4294967295", "or HILOCK_FOREVER", 0) \
     X(a_negative_wait, hilock_acquire(t->idle, NEGATIVE, never, t->fixture), HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0) \
     X(a_second_acquire_of_one_that_waits, hilock_acquire(t->waiting, 0, never, t->fixture), HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0) \
     X(a_second_acquire_of_one_that_holds, hilock_acquire(t->held, HILOCK_FOREVER, never, t->fixture), HILOCK_IN_USE, "handle of \"shop:ours\" already holds", "make one handle per would-be holder, or set reentrant", 0) \
@@ -149,6 +151,7 @@ static const struct row creates[] = {
     X(force_release_at_a_client_that_closes, hilock_force_release(t->late_idle, NULL, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
     X(force_release_at_one_that_is_gone, hilock_force_release(t->orphan, NULL, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(close_of_NULL, hilock_client_close(NULL, 0, never_closed, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(a_drain_of_minus_1, hilock_client_close(t->client, (uint32_t)-1, never_closed, t->fixture), HILOCK_INVALID, "drain_ms 4294967295", "or HILOCK_FOREVER", 0) \
     X(a_negative_drain, hilock_client_close(t->client, NEGATIVE, never_closed, t->fixture), HILOCK_INVALID, "drain_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0)
 CALLS(CALL)
 
