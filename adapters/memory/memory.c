@@ -180,6 +180,7 @@ hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const 
     int is_simple = kind == HILOCK_SIMPLE;
     struct sim_keyspace *keys;
     struct sim_key *key;
+    char spelt[1200]; /* longer than any holder that can be named */
     if (!memory || !name || !*name || !holder || !*holder || !lease_ms ||
         (!is_simple && kind != HILOCK_MUTEX && kind != HILOCK_FAIR))
         return HILOCK_INVALID;
@@ -188,8 +189,11 @@ hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const 
     key = sim_key_new(keys, name, strlen(name), is_simple ? SIM_STRING : SIM_HASH);
     if (is_simple)
         sim_item_add(key, NULL, sim_bytes_new(holder, strlen(holder)), 0);
-    else
+    else {
+        snprintf(spelt, sizeof spelt, "%.1024s:1", holder);
+        holder = strchr(holder, ':') ? holder : spelt;
         sim_item_add(key, sim_bytes_new(holder, strlen(holder)), sim_bytes_new("1", 1), 0);
+    }
     if (lease_ms != HILOCK_FOREVER)
         sim_key_expire(keys, key, sim_keyspace_now_ms(keys) + lease_ms);
     return HILOCK_OK;

@@ -51,8 +51,9 @@ HILOCK_API const char *hilock_memory_url(const hilock_memory *memory);
 HILOCK_API hilock_status hilock_memory_expire(hilock_memory *memory, const char *name);
 
 /* Takes the lock from any holder and gives it to another program: to "holder", any text, as an
- * RLock or (SIMPLE) a SET, for lease_ms from now (HILOCK_FOREVER: it never runs out). No message is
- * sent. HILOCK_INVALID: NULL, an empty text, lease_ms 0, an unknown kind. */
+ * RLock (of thread 1, "holder:1", if the text names none) or (SIMPLE) a SET, for lease_ms from now
+ * (HILOCK_FOREVER: it never runs out). No message is sent. HILOCK_INVALID: NULL, an empty text,
+ * lease_ms 0, an unknown kind. */
 HILOCK_API hilock_status
 hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder,
                    uint32_t lease_ms);

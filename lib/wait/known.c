@@ -80,15 +80,16 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     const struct hl_name *name = acquire->lock->name;
     const struct hl_gate *gate = name->gate;
     struct hl_known known = {.words = ""};
-    uint64_t until_us = 0;
+    uint64_t until_us = 0, now_us = hl_now_us(&core->host);
     if (name->hold && status == HILOCK_TIMED_OUT) {
         known.words[hl_holder_write(known.words, core->uuid, name->hold->id, core->label)] = '\0';
         until_us = hl_hold_deadline_us(name->hold);
     } else if (gate && gate->words && gate->known == status) {
         memccpy(known.words, gate->words, 0, sizeof known.words);
-        until_us = gate->left_until_us == UINT64_MAX ? 0 : gate->left_until_us;
+        until_us = gate->left_until_us;
     }
-    known.holder_remaining_ms = hl_lease_span_ms(hl_left_us(until_us, hl_now_us(&core->host)));
+    known.holder_remaining_ms = until_us == UINT64_MAX ? HILOCK_FOREVER
+                                                       : hl_lease_span_ms(hl_left_us(until_us, now_us));
     return known;
 }
 
@@ -122,6 +123,14 @@ uint64_t hl_known_sleep_us(struct hl_core *core, const struct hl_acquire *acquir
     return step / 2 + hl_random_below(&core->host.random, step / 2);
 }
 
+static void add_end(struct hl_text *text, const struct hl_known *known)
+{
+    if (known->holder_remaining_ms == HILOCK_FOREVER)
+        hl_text_add(text, "; its lease has no end");
+    else
+        hl_text_add(text, "; its lease ends in %u ms", known->holder_remaining_ms);
+}
+
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_known *known,
                       uint32_t waited_ms)
 {
@@ -133,11 +142,12 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     else if (!*known->words || name->hold)
         hl_text_set(text, "\"%s\" is held by another handle of this client", quoted.bytes);
     else if (acquire->is_try)
-        hl_text_set(text, "\"%s\" is held by %s; its lease ends in %u ms", quoted.bytes, holder.bytes,
-                    known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" is held by %s", quoted.bytes, holder.bytes);
     else
-        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries); its lease ends in %u ms", quoted.bytes,
-                    holder.bytes, waited_ms, acquire->attempts, known->holder_remaining_ms);
+        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries)", quoted.bytes, holder.bytes, waited_ms,
+                    acquire->attempts);
+    if (*known->words && !name->hold)
+        add_end(text, known);
     if (acquire->lock->terms->kind->place_each)
         hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
 }

@@ -226,6 +226,28 @@ static uint64_t time_at(const struct hl_reply *reply, size_t i)
 
 enum { HANDS_OVER = 1, HAS_MORE = 2, WAS_GRANTED_NOW = 4 };
 
+/* "<client>:<thread>", perhaps with more behind it: so hilock and Redisson spell a holder. */
+static int spells_holder(const struct hl_reply *holder)
+{
+    const char *at = holder->bytes, *end = at + holder->length;
+    while ((at = memchr(at, ':', (size_t)(end - at))) != NULL) {
+        at++;
+        const char *digits = at < end && *at == '-' ? at + 1 : at, *behind = digits;
+        while (behind < end && *behind >= '0' && *behind <= '9')
+            behind++;
+        if (behind > digits && (behind == end || *behind == ':'))
+            return 1;
+    }
+    return 0;
+}
+
+/* A hash whose first field is no holder is another program's data: nobody will release it. The script has taken a place
+ * in the queue all the same, so something may be left. */
+static struct hl_response is_no_lock(void)
+{
+    return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_WRONG_KIND, 0}, .quote = ""};
+}
+
 /* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir[, now[, removed]]]}. 1: no holder; left to others for
  * hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
@@ -239,6 +261,8 @@ static struct hl_response waits(const struct hl_reply *reply)
         !hl_response_number(reply, 3, 0, &place) || !hl_response_number(reply, 4, 0, &ticket) ||
         !hl_response_number(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_response_fault(reply);
+    if (code <= 0 && !(hands & HANDS_OVER) && holder->length && !spells_holder(holder))
+        return is_no_lock();
     (void)hl_response_number(reply, 8, 0, &removed);
     is_left = code > 0;
     said = (struct hl_response){.result = HL_NO,

@@ -200,7 +200,7 @@ LIVE(without_messages)
         struct trial trial;
         begin_without(&trial, fixture, without[i]);
         for (int j = 0; j < 3; j++) {
-            redis_do(trial.fixture->redis, "HSET stock:42 another 1");
+            redis_do(trial.fixture->redis, "HSET stock:42 another:1 1");
             redis_do(trial.fixture->redis, "PEXPIRE stock:42 200");
             assert_int_equal(handle_acquire(&trial.stock, HILOCK_FOREVER), HILOCK_OK);
             assert_int_equal(handle_give(&trial.stock), HILOCK_OK);
@@ -219,7 +219,7 @@ LIVE(no_grant_is_left_without_an_expiry)
     struct rights rights = {.count = 0};
     struct client dying, lacking;
     struct handle waits, tries;
-    redis_do(fixture->redis, "HSET stock:42 another 1");
+    redis_do(fixture->redis, "HSET stock:42 another:1 1");
     client_open(&dying, fixture->server->url);
     handle_open(&waits, &dying, "stock:42", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
     handle_ask(&waits, HILOCK_FOREVER);

@@ -16,7 +16,7 @@ static void begin(struct trial *trial, struct fixture *fixture)
     client_open(&trial->client, trial->fixture->server->url);
     handle_open(&trial->held, &trial->client, "held", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
     handle_open(&trial->waiting, &trial->client, "foreign", NULL);
-    redis_do(trial->fixture->redis, "HSET foreign another 1");
+    redis_do(trial->fixture->redis, "HSET foreign another:1 1");
     assert_int_equal(handle_acquire(&trial->held, 20000), HILOCK_OK);
     handle_ask(&trial->waiting, HILOCK_FOREVER);
     handle_until(&trial->waiting, &trial->waiting.waiting, 1, "WAITING");

@@ -99,7 +99,7 @@ static uint64_t others_first(struct fixture *fixture)
     memset(&sleeper, 0, sizeof sleeper);
     sleeper.url = fixture->server->url;
     sleeper.ledger = ledger_new(1, 1);
-    redis_do(fixture->redis, "HSET wanted another 1");
+    redis_do(fixture->redis, "HSET wanted another:1 1");
     pid_t child = child_start(sleep_past_the_leases, &sleeper);
     check_until(is_set, ledger_word(sleeper.ledger, READY), "the child to hold");
     server_suspend(fixture->server);

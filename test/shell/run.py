@@ -25,6 +25,10 @@ def codes(hilock, url):
                               (64, ('--lease', '1s', '--grace', '600ms', 'n', '--', 'true'), 'at most half')]:
         got, _, said = ended(*run, *words)
         store.expect(got == code and text in said, f'{" ".join(words)} ends with {code}: {got} {said}')
+    store.ask(url, 'HSET', 'map', 'field', 'x')
+    got, _, said = ended(*run, 'map', '--', 'true')
+    store.expect(got == 65 and 'not a lock hash' in said, f'an ordinary hash under the name ends with 65: {got} {said}')
+    store.ask(url, 'DEL', 'map')
     got, _, said = ended(hilock, 'run', '--wait', '300ms', '--url', 'unix:///nowhere/socket', 'n', '--', 'true')
     store.expect(got == 69 and 'To do: ' in said, f'no server ends with 69: {got} {said}')
     got, _, said = ended(*run[:-1], url.replace(store.SECRET, 'other').replace('default', 'nobody'), 'n', '--', 'true')

@@ -32,7 +32,7 @@ SAFETY(R5_TAKEN_IGNORED, what_the_store_says_is_not_ours_is_lost_at_once, "a:LOS
     run_ms(s, 5000);
     SAME(s, asked(s, "renew"), 1);
     SAME(s, asked(s, "mutex_release"), 1); /* a store that forgot it may have it in its queue still */
-    TEXT(s, store_holder(&s->store, "stock"), "another");
+    TEXT(s, store_holder(&s->store, "stock"), "another:1");
 }
 
 ALSO(R6_LOSS_IN_LINE, losses_of_all_holds_are_told_before_the_first_answer,

@@ -118,7 +118,7 @@ WITH_CLIENT(a_try_is_denied_without_a_command_while_a_sibling_was_told_held)
     run_us(s, 1);
     TELLS(s, "a:WAITING b:TIMED_OUT");
     SAME(s, b->result.attempts, 0);
-    TEXT(s, b->holder, "another");
+    TEXT(s, b->holder, "another:1");
 }
 
 A_PLAY(errors_that_last_end_the_wait_at_once)
@@ -180,4 +180,60 @@ A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
     TELLS_IN(s, 5, "a:PROTOCOL");
     HOLDS(s, !is_ours(s, "stock"));
     SAME(s, asked(s, "mutex_release"), 1);
+}
+
+/* ---- what is no lock ---- */
+
+/* Fields of other programs' hashes: none is a holder as hilock or Redisson spells it. */
+static const char *const fields[] = {"user:bob", "name", "a:-", "a:1x", ":"};
+
+WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        for (hilock_kind kind = HILOCK_MUTEX; kind <= HILOCK_FAIR; kind++) {
+            store_set_hash(&s->store, "stock", fields[i], i % 2 ? 60000 : 0); /* some of them expire */
+            struct handle *a = acquiring(handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = kind)), HILOCK_FOREVER);
+            TELLS_IN(s, 5, "a:WRONG_KIND");
+            HOLDS(s, strstr(a->detail, "\"stock\" is not a lock hash: another program's key"));
+            acquire(a, HILOCK_TRY);
+            TELLS_IN(s, 5, "a:WRONG_KIND");
+            handle_free(a);
+            run_ms(s, 5);
+            TEXT(s, store_holder(&s->store, "stock"), fields[i]);
+            HOLDS(s, store_left_ms(&s->store, "hilock:wait:{stock}") == -2); /* it left its place in the queue */
+        }
+}
+
+WITH_CLIENT(a_holder_of_another_program_is_waited_for)
+{
+    static const char *const holders[] = {"java:57", "java:-3", "8cc3a2f0-0000-4000-8000-00000000000a:3:write"};
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
+        store_take(&s->store, "stock", holders[i], 60000);
+        struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 20);
+        TELLS_IN(s, 25, "a:WAITING a:TIMED_OUT");
+        TEXT(s, a->holder, holders[i]);
+        handle_free(a);
+    }
+}
+
+WITH_CLIENT(a_key_without_an_expiry_is_said_to_have_none)
+{
+    static const struct { hilock_kind kind; uint32_t wait_ms; const char *detail; } rows[] = {
+        {HILOCK_MUTEX, HILOCK_TRY, "\"stock\" is held by java:57; its lease has no end"},
+        {HILOCK_MUTEX, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 tries); its lease has no end"},
+        {HILOCK_FAIR, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 tries); its lease has no end; place 1 of 1 in its queue"},
+        {HILOCK_SIMPLE, HILOCK_TRY, "\"stock\" is held by java:57; its lease has no end"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].kind == HILOCK_SIMPLE)
+            store_take_simple(&s->store, "stock", "java:57", 0);
+        else
+            store_take(&s->store, "stock", "java:57", 0);
+        struct handle *a = acquiring(handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = rows[i].kind)), rows[i].wait_ms);
+        TELLS_IN(s, 25, rows[i].wait_ms ? "a:WAITING a:TIMED_OUT" : "a:TIMED_OUT");
+        TEXT(s, a->detail, rows[i].detail);
+        SAME(s, a->result.holder_remaining_ms, HILOCK_FOREVER);
+        handle_free(a);
+        run_ms(s, 5);
+    }
 }

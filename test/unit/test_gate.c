@@ -61,7 +61,7 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
     struct handle *b = asking(the_client(s), "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
     TELLS_IN(s, 1000, "a:WAITING b:WAITING b:WAITING b:WAITING b:WAITING");
     SAME(s, b->event.waited_ms, 900);
-    TEXT(s, b->holder, "another");
+    TEXT(s, b->holder, "another:1");
 }
 
 /* ---- masters: who waits stands in the queue of the first ---- */

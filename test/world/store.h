@@ -58,13 +58,14 @@ struct sim_store *store_now(const struct store *store); /* its core, whose clock
 
 /* ---- behind the clients' backs (store_hand.c) ---- */
 
-void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another program holds it now; 0: with no expiry */
+void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another program holds it now: Redisson, whose holders end with a thread, ":1" where the text has none; 0: with no expiry */
 void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* another client of ours does: it hands over */
 void store_join(struct store *store, const char *name, const char *field); /* one more holds it, too */
 void store_free_name(struct store *store, const char *name); /* it is released, and said so on its channel */
 void store_delete(struct store *store, const char *name);    /* gone, without a message */
 void store_clear(struct store *store);                       /* all keys are */
 void store_take_simple(struct store *store, const char *name, const char *holder, uint64_t lease_ms); /* the same for kind SIMPLE */
+void store_set_hash(struct store *store, const char *name, const char *field, uint64_t lease_ms); /* another program's, and no lock */
 void store_set_string(struct store *store, const char *name, const char *value);
 void store_expire_ms(struct store *store, const char *name, int64_t from_now_ms);
 unsigned store_publish(struct store *store, const char *channel, const char *text); /* how many heard */

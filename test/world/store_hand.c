@@ -32,7 +32,7 @@ static struct sim_key *make(struct store *store, const char *name, enum sim_type
     return key;
 }
 
-void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
+static void take(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
 {
     char token[24];
     struct sim_key *key;
@@ -41,9 +41,16 @@ void store_take(struct store *store, const char *name, const char *holder, uint6
     key->expires_ms = lease_ms ? now_ms(store) + (int64_t)lease_ms : -1;
 }
 
+void store_take(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
+{
+    char spelt[100];
+    snprintf(spelt, sizeof spelt, "%s:1", holder);
+    take(store, name, strchr(holder, ':') ? holder : spelt, lease_ms);
+}
+
 void store_grant(struct store *store, const char *name, const char *holder, uint64_t lease_ms)
 {
-    store_take(store, name, holder, lease_ms);
+    take(store, name, holder, lease_ms);
     sim_item_add(find(store, name), sim_bytes_new("mode", 4), sim_bytes_new("mutex", 5), 0);
 }
 
@@ -58,6 +65,11 @@ void store_free_name(struct store *store, const char *name)
     size_t length = hl_key_write(channel, hl_key_channel, name, strlen(name));
     store_delete(store, name);
     sim_store_hear(store->core, 0, &(struct sim_said){channel, "0", length, 1});
+}
+
+void store_set_hash(struct store *store, const char *name, const char *field, uint64_t lease_ms)
+{
+    take(store, name, field, lease_ms);
 }
 
 void store_set_string(struct store *store, const char *name, const char *value) { make(store, name, SIM_STRING, NULL, value); }

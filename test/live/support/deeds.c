@@ -106,7 +106,7 @@ static void at_others(struct deeds *deeds, const char *format)
 static void stand_behind_another_program(struct deeds *deeds, struct handle *handle)
 {
     unsigned before = handle->acquired.count;
-    at_others(deeds, "HSET %s another 1");
+    at_others(deeds, "HSET %s another:1 1");
     at_others(deeds, "PEXPIRE %s 60000");
     wait_for(handle);
     at_others(deeds, "HDEL %s another");
