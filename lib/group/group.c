@@ -209,7 +209,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     uint64_t now_us = hl_group_now_us(group), every_us = (uint64_t)lock->terms->wait_report_ms * 1000;
     struct hilock_event own =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->attempt.begun_us),
-         .holder = event->holder, .detail = event->detail};
+         .holder = event->holder, .detail = event->detail, .holder_age_ms = event->holder_age_ms};
     group->has_waited = 1;
     lock->refs++;
     if (!group->report_us)

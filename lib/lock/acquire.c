@@ -264,7 +264,8 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
          .waited_ms = hl_lease_span_ms(core->notices.looked_us - acquire->begun_us),
          .detail = bit == REPORT_WAITING ? "found held by another"
                    : "this client did not answer in time, so the next waiter got its turn; it keeps its ticket",
-         .holder = known.words};
+         .holder = known.words,
+         .holder_age_ms = known.age_ms};
     if (lock->terms->kind->place_each) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;

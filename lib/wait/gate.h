@@ -37,6 +37,7 @@ struct hl_gate {
     hilock_status known;           /* see struct hl_known; OK: nothing yet */
     unsigned faults;               /* in a row */
     uint32_t waiters;              /* in the queue at the store, as last heard */
+    uint64_t learned_us;           /* when the latest answer came */
     uint64_t left_until_us;        /* end of the holder's lease, as last heard; UINT64_MAX: it has none */
     char *words;                   /* TIMED_OUT: the holder; another status: the server's words. NULL: "" */
     struct hl_listener *channel;   /* NULL: not wanted yet */

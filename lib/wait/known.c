@@ -18,6 +18,7 @@ void hl_known_learn(const struct hl_acquire *acquire, const struct hl_response *
     uint64_t now_us = hl_now_us(&gate->core->host);
     struct hl_text words = {""};
     int is_fault = said && said->result == HL_FAULT, is_silent;
+    gate->learned_us = now_us;
     gate->faults = is_fault ? gate->faults + 1 : 0;
     gate->known = is_fault ? said->fault.status : said ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
     if (!said || is_fault)
@@ -87,6 +88,7 @@ struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acqui
     } else if (gate && gate->words && gate->known == status) {
         memccpy(known.words, gate->words, 0, sizeof known.words);
         until_us = gate->left_until_us;
+        known.age_ms = hl_lease_span_ms(now_us - gate->learned_us);
     }
     known.holder_remaining_ms = until_us == UINT64_MAX ? HILOCK_FOREVER
                                                        : hl_lease_span_ms(hl_left_us(until_us, now_us));

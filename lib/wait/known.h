@@ -21,6 +21,7 @@ hilock_status hl_known_status(struct hl_core *core, const struct hl_acquire *acq
 struct hl_known { /* for an answer of that status */
     char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, also our own; a fault: the server's words. "" */
     uint32_t holder_remaining_ms; /* TIMED_OUT */
+    uint32_t age_ms;              /* of these words; 0: of our own holder */
 };
 struct hl_known hl_known_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 

@@ -64,6 +64,30 @@ A_PLAY(WAITING_is_told_once_or_as_often_as_asked)
     TEXT(s, b->holder, "another:1");
 }
 
+/* The store was asked once, 1 ms after the acquire: what the later reports tell is that much older. */
+A_PLAY(WAITING_says_how_old_its_knowledge_is)
+{
+    store_take(&s->store, "stock", "another", 60000);
+    struct handle *a = asking(the_client(s), "a", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
+    TELLS_IN(s, 100, "a:WAITING");
+    SAME(s, a->event.holder_age_ms, 0);
+    const size_t sent = asked(s, "mutex_acquire");
+    TELLS_IN(s, 900, "a:WAITING a:WAITING a:WAITING");
+    HOLDS(s, a->event.holder_age_ms >= 890 && a->event.holder_age_ms <= 900);
+    SAME(s, asked(s, "mutex_acquire"), sent);
+    TELLS_IN(s, 5100, "a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING "
+                      "a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING a:WAITING");
+    HOLDS(s, asked(s, "mutex_acquire") > sent && a->event.holder_age_ms < 5000); /* asked again: younger */
+}
+
+WITH_CLIENT(of_our_own_holder_WAITING_knows_all)
+{
+    held(p, "a", "stock", NULL);
+    struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.wait_report_ms = 300));
+    TELLS_IN(s, 700, "b:WAITING b:WAITING b:WAITING");
+    SAME(s, b->event.holder_age_ms, 0);
+}
+
 /* ---- masters: who waits stands in the queue of the first ---- */
 
 static struct handle *beside;
