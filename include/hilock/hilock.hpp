@@ -130,7 +130,8 @@ using event = hilock_event; /* lives until the function that gets it returns */
 using on_result = std::function<void(const result &)>;
 using on_event = std::function<void(const event &)>;
 using on_trace = std::function<void(const hilock_trace &)>;
-using on_log = std::function<void(hilock_log_level, const char *)>; /* may not call hilock */
+/* May not call hilock. Not set: warnings go to standard error. */
+using on_log = std::function<void(hilock_log_level, const char *)>;
 
 /* For on_lost, if you ask remaining() before each write instead. */
 inline void lost_ignored(const event &) noexcept {}

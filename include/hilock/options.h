@@ -17,9 +17,11 @@ HILOCK_BEGIN
 typedef enum hilock_log_level {
     HILOCK_LOG_ERROR = 1, HILOCK_LOG_WARN, HILOCK_LOG_INFO, HILOCK_LOG_DEBUG
 } hilock_log_level;
-/* May not call hilock. hilock_log_stderr is ready-made; it ignores user. */
+/* May not call hilock. Two are ready-made, which ignore user: hilock_log_stderr writes "hilock:
+ * warning: ..." to standard error, hilock_log_nothing is silence, and costs nothing. */
 typedef void hilock_log_fn(hilock_log_level level, const char *line, void *user);
 HILOCK_API void hilock_log_stderr(hilock_log_level level, const char *line, void *user);
+HILOCK_API void hilock_log_nothing(hilock_log_level level, const char *line, void *user);
 
 /* All three functions, or none (libc). Must outlive every object made with it. release runs on the
  * thread that gives back the last reference to a hilock_validity: if that can be another thread, it
@@ -93,7 +95,8 @@ struct hilock_client_options {
     /* ---- memory, log, events ---- */
     const struct hilock_allocator *allocator; /* NULL: libc */
     hilock_log_level log_level;               /* WARN */
-    hilock_log_fn *on_log;     /* NULL: silence. Never gets a password or a whole holder id */
+    hilock_log_fn *on_log;     /* NULL: hilock_log_stderr. hilock_log_nothing: silence. Never gets a
+                                  password or a whole holder id */
     hilock_event_fn *on_event; /* NULL: none. Events of the client only */
     hilock_trace_fn *on_trace; /* NULL: none, at no cost. Each step of each lock */
     void *user;                /* for all three */

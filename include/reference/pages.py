@@ -28,7 +28,7 @@ PAGES = [
      'adapters/sd-event.h hilock_client_open_sd_event hilock_sd_event_loop'),
     ('hilock_client_open', 3, 'open a client on any event loop', 'hilock_client_open hilock_error'),
     ('hilock_client_options', 3, 'options of a client',
-     'options.h hilock_client_options HILOCK_GUARD_OFF hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr'),
+     'options.h hilock_client_options HILOCK_GUARD_OFF hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr hilock_log_nothing'),
     ('hilock_client_close', 3, 'end a client', 'hilock_closed_fn hilock_client_close hilock_client_abandon'),
     ('hilock_client_refusal', 3, 'why a call was refused', 'hilock_client_refusal'),
     ('hilock_client_uuid', 3, 'ask a client', 'hilock_client_uuid hilock_client_is_connected'),

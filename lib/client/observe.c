@@ -147,6 +147,8 @@ void hilock_log_stderr(hilock_log_level level, const char *line, void *user)
     fprintf(stderr, "hilock: %s: %s\n", words[level <= HILOCK_LOG_DEBUG ? level : 0], line);
 }
 
+void hilock_log_nothing(hilock_log_level level, const char *line, void *user) { (void)level, (void)line, (void)user; }
+
 static struct hl_text words_of_outage(const struct hilock_client *client, const struct hl_fact *fact)
 {
     uint64_t now_us = hl_now_us(&client->core.host), first_us = UINT64_MAX;

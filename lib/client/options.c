@@ -132,6 +132,10 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
         to->name_prefix = "";
     if (!to->log_level)
         to->log_level = HILOCK_LOG_WARN;
+    if (!to->on_log)
+        to->on_log = hilock_log_stderr;
+    else if (to->on_log == hilock_log_nothing)
+        to->on_log = NULL; /* no line is made */
     return check_client(to, why);
 }
 

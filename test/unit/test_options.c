@@ -79,6 +79,16 @@ TEST(no_constant_is_a_span_or_a_small_negative_number)
         assert_in_range(constants[i], (uint32_t)INT32_MAX + 1000000, (uint32_t)-1000000);
 }
 
+TEST(without_a_log_warnings_go_to_standard_error)
+{
+    struct hilock_client_options to;
+    assert_int_equal(read_client(&to, NULL), HILOCK_OK);
+    assert_ptr_equal(to.on_log, hilock_log_stderr);
+    assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.on_log = hilock_log_nothing)), HILOCK_OK);
+    assert_ptr_equal(to.on_log, NULL); /* silence: no line is made */
+    hilock_log_nothing(HILOCK_LOG_ERROR, "not seen", NULL);
+}
+
 TEST(a_name_has_no_more_waiters_than_the_client)
 {
     struct hilock_client_options to;
