@@ -162,7 +162,10 @@ static const char *take_places(struct reading *reading, const char *from)
     if (is_unix && hosts < end)
         refuse(reading, hosts, reading->form->tail);
     for (const char *at = is_unix ? NULL : hosts; at; at = comma ? comma + 1 : NULL) {
-        comma = reading->url->scheme == HL_URL_REDIS ? NULL : memchr(at, ',', (size_t)(end - at));
+        comma = memchr(at, ',', (size_t)(end - at));
+        if (comma && reading->url->scheme == HL_URL_REDIS)
+            refuse(reading, comma, "this url has one server: several are redis+sentinel://, redis+cluster://, or "
+                                   "quorum_urls");
         if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
             refuse(reading, at, "at most 16 hosts");
             break;

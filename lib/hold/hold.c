@@ -4,7 +4,10 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/stranger.h"
 #include "core/lease.h"
+
+enum { QUIET_US = 200000 };
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -172,14 +175,39 @@ uint64_t hl_hold_reach_us(const struct hl_hold *hold)
 struct hl_text hl_hold_server_words(const struct hl_core *core, const char *quote, size_t length)
 {
     struct hl_text right = hl_response_right(quote, length), words;
+    const struct hl_stranger *stranger = hl_stranger_named(quote, length);
+    if (stranger) {
+        hl_text_set(&words, "%s", stranger->words);
+        return words;
+    }
     hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
                 hl_host_quote(&core->host, quote, length).bytes);
     return words;
 }
 
+static int is_quiet(const struct hl_node *node)
+{
+    const struct hl_request *oldest = hl_node_oldest(node);
+    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
+    return oldest && hl_now_us(node->host) - since_us > QUIET_US;
+}
+
+/* Silent is only who was asked, and had time to answer. */
 const char *hl_hold_silence_words(const struct hl_node *node)
 {
-    return *hl_node_why(node) && !node->is_up ? hl_node_why(node) : "it is silent";
+    if (node->is_up)
+        return is_quiet(node) ? "it is silent" : "it has not answered yet";
+    if (*hl_node_why(node))
+        return hl_node_why(node);
+    switch (node->session.state) {
+    case SESSION_RESOLVING: return "its name is not resolved yet";
+    case SESSION_CONNECTING: return "no connection was made yet";
+    case SESSION_PAUSED:
+    case SESSION_BROKEN: return "it is not connected";
+    case SESSION_GREETING:
+    case SESSION_OPEN: break;
+    }
+    return "it is silent";
 }
 
 void hl_hold_refusal_words(const struct hilock_lock *lock, hilock_status status, const char *note,
@@ -190,6 +218,10 @@ void hl_hold_refusal_words(const struct hilock_lock *lock, hilock_status status,
         hl_text_set(text, "\"%s\" %s", hl_name_quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node))
         hl_node_guard_words(node, text);
+    else if (hl_stranger_named(note, strlen(note)) && strstr(hl_node_why(node), note) > hl_node_why(node))
+        hl_text_set(text, "%s", hl_node_why(node)); /* says which of several servers it is */
+    else if (hl_stranger_named(note, strlen(note)))
+        hl_text_set(text, "%s: %s", hl_node_name(node), note);
     else
         hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
                     status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");

@@ -21,11 +21,12 @@
 #include "base/command.h"
 #include "base/contract.h"
 #include "base/platform.h"
+#include "base/stranger.h"
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, SIGN_MAX = 8 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
@@ -43,6 +44,9 @@ struct hl_link {
     int is_up, is_stream, is_down, is_closed, is_in_turn;
     int is_failing; /* ends when the timer fires, at the latest */
     struct hl_reader reader;
+    char sign[SIGN_MAX]; /* the first bytes that came: hiredis forgets those that it cannot read */
+    size_t sign_length;
+    int is_understood; /* a reply was read */
     struct hl_text why;
 };
 
@@ -65,6 +69,13 @@ static void want(struct hl_link *link, unsigned interest)
 
 /* ---- the end ---- */
 
+/* It took a command without TLS, and ended the connection without a byte. */
+static int is_mute(const struct hl_link *link)
+{
+    return link->is_up && !link->tls && link->reader.asked && !link->is_understood && !link->sign_length &&
+           (link->context->c.err == REDIS_ERR_EOF || link->context->c.err == REDIS_ERR_IO);
+}
+
 static void on_cleanup(void *arg)
 {
     struct hl_link *link = arg;
@@ -74,6 +85,8 @@ static void on_cleanup(void *arg)
         link->tls->ops->explain(link->ssl, &link->why);
     if (!link->why.bytes[0])
         hl_text_set(&link->why, "%s", *text ? text : "the connection ended");
+    if (is_mute(link))
+        hl_text_add(&link->why, " before its first answer: is it a TLS port (rediss), or a proxy without a server?");
     if (link->watch)
         link->host->loop.watch_free(link->watch);
     link->watch = NULL;
@@ -98,6 +111,25 @@ static void destroy(struct hl_link *link)
 
 /* ---- replies ---- */
 
+/* Of a server that has not said one word of the protocol yet: it may be another kind of server. */
+static void keep_sign(struct hl_link *link)
+{
+    const redisReader *parser = link->context->c.reader;
+    if (link->sign_length || link->is_understood || parser->len <= parser->pos)
+        return;
+    link->sign_length = parser->len - parser->pos < SIGN_MAX ? parser->len - parser->pos : SIGN_MAX;
+    memcpy(link->sign, parser->buf + parser->pos, link->sign_length);
+}
+
+static void name_stranger(struct hl_link *link)
+{
+    const redisContext *context = &link->context->c;
+    int is_wrong = !link->is_understood && context->err == REDIS_ERR_PROTOCOL && !link->reader.refusal && !link->ssl;
+    const struct hl_stranger *stranger = is_wrong ? hl_stranger_of_bytes(link->sign, link->sign_length) : NULL;
+    if (stranger)
+        hl_text_set(&link->why, "%s", stranger->words);
+}
+
 /* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
  * outside. The reader lets no other reply to nothing in. */
 static void read_once(struct hl_link *link)
@@ -109,11 +141,13 @@ static void read_once(struct hl_link *link)
         link->tls->ops->prepare();
     reader->is_stream = link->is_stream; /* may change inside a reply: from the next read on */
     int is_good = redisBufferRead(context) == REDIS_OK;
+    keep_sign(link);
     while (is_good && !link->is_closed) {
         is_good = redisGetReplyFromReader(context, &made) == REDIS_OK;
         if (!is_good || !made)
             break;
         const struct hl_reply *reply = made;
+        link->is_understood = 1;
         is_good = reader->is_stream || reader->asked;
         reader->asked -= !reader->is_stream && is_good;
         if (is_good)
@@ -126,8 +160,10 @@ static void read_once(struct hl_link *link)
         reader->refusal = "the server's answer is too long";
         is_good = 0;
     }
-    if (!is_good)
-        redisAsyncFree(link->context);
+    if (is_good)
+        return;
+    name_stranger(link);
+    redisAsyncFree(link->context);
 }
 
 static int has_more(const struct hl_link *link)

@@ -14,6 +14,8 @@
  * Invariants: one question at a time. Requests for a slot without a known server wait at the node `nobody`, which has
  * no links, and so do those that are sent again in a moment. */
 #include "base/plant.h"
+#include "base/stranger.h"
+#include "node/refusal.h"
 #include "node/members.h"
 #include "node/route.h"
 
@@ -29,6 +31,7 @@ struct cluster {
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us;
     struct hl_flush given;          /* in this turn slots have moved */
+    unsigned strangers;             /* attempts in a row, before there was a table, that met no cluster */
     unsigned vain;                  /* answers in a row that named no server for waiting requests */
     int is_half_told;               /* the epochs were answered, and the slots are asked for */
     int has_table, is_refreshing, is_parking;
@@ -171,10 +174,21 @@ static void refresh(struct cluster *cluster)
     refresh_later(cluster);
 }
 
+/* What waits ends when as many attempts as the url has names have met no cluster. */
+static void meet(struct cluster *cluster, const char *place, const char *words)
+{
+    const struct hl_stranger *stranger = hl_stranger_named(words, strlen(words));
+    hl_text_set(&cluster->nobody.session.why, "%s: %s", place, words);
+    cluster->strangers = stranger ? cluster->strangers + 1 : 0;
+    if (cluster->strangers >= cluster->members.seeds)
+        hl_refusal_answer(&cluster->nobody, words);
+}
+
 /* If this answer, too, names no server for the waiting requests, another server may know more. Reported after as many
  * answers as the url has names: one of them may belong to another cluster. */
 static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
 {
+    static const char off[] = "cluster support disabled";
     const char *teller = hl_node_name(&cluster->members.asked->node);
     unsigned unserved = 0, first = HL_SLOTS;
     struct hl_quoted quote = hl_host_quote(cluster->route.host, reply->bytes, reply->length);
@@ -183,8 +197,11 @@ static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
         if (!cluster->members.owners[slot])
             unserved++, first = slot;
     if (!cluster->has_table) {
-        hl_text_set(why, "%s tells no slots: %s", teller,
-                    reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
+        if (reply->type == HL_REPLY_ERROR && memmem(reply->bytes, reply->length, off, sizeof off - 1))
+            meet(cluster, teller, hl_stranger_no_cluster.words);
+        else
+            hl_text_set(why, "%s tells no slots: %s", teller,
+                        reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
         try_seed(cluster);
     } else if (unserved && !hl_node_is_idle(&cluster->nobody)) {
         hl_text_set(why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
@@ -346,7 +363,7 @@ static void on_down(void *arg, struct hl_node *node)
     if (cluster->members.asked == member)
         (void)hl_node_withdraw(&cluster->question); /* the half that has not left */
     if (!cluster->has_table)
-        hl_text_set(&cluster->nobody.session.why, "%s: %s", hl_node_name(node), hl_node_why(node));
+        meet(cluster, hl_node_name(node), hl_node_why(node));
     cluster->route.events->on_down(cluster->route.arg, node);
     refresh_later(cluster);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handshake - see handshake.h. */
 #include "base/plant.h"
+#include "base/stranger.h"
 #include "node/clock.h"
 #include "node/node.h"
 
@@ -67,6 +68,11 @@ static void on_replication(struct hl_node *node, const struct hl_reply *reply)
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
 {
+    const struct hl_stranger *stranger = hl_stranger_of_server(node->load_refusal.bytes, reply);
+    if (stranger) {
+        hl_session_break(&node->session, stranger->words);
+        return;
+    }
     uint64_t now_us = hl_now_us(node->host);
     enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, now_us, node->earlier_us);
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);

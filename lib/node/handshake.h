@@ -25,6 +25,7 @@ enum hl_missing_right { /* bits of those reported */
     HL_MISSING_INFO = 16,
     HL_MISSING_TIME = 32,
     HL_MISSING_COUNTS = 256, /* PUBSUB NUMSUB */
+    HL_MISSING_CLUSTER = 512, /* at a url of one server: a cluster's node has no slot of what is asked for */
     HL_MISSING_TWIN = 1024,  /* of a quorum: each server is a server of its own (quorum.c) */
     HL_MISSING_QUEUE = 2048  /* the commands of the wait queue */
 };

@@ -4,6 +4,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/stranger.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
        GRACES_MAX = 3, TRIPS_MAX = 8 };
@@ -71,7 +72,8 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     struct hl_node *node = request->node;
     const struct hl_reply *reply = answer->reply;
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
-    if (is_refused)
+    /* an unknown command is told with what INFO answers: what kind of server it is */
+    if (is_refused && !hl_stranger_lacks_command(reply->bytes, reply->length))
         (void)hl_handshake_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
@@ -114,7 +116,7 @@ static void answer_guarded(struct hl_node *node)
     const char *words = first && is_for_replicas(node, first)
                             ? "OOM this client has no memory for the link over which replicas confirm"
                             : "GUARD the store is under its restart guard";
-    const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words, .length = strlen(words)};
+    const struct hl_reply reply = hl_stranger_reply(words);
     answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
 
@@ -161,8 +163,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 {
     struct hl_request *request = TAILQ_FIRST(&node->queues[REQUEST_SENT]);
     struct hl_node *parent = hl_node_parent(node);
-    const char *refusal = node->load_refusal.bytes;
-    const struct hl_reply refused = {.type = HL_REPLY_ERROR, .bytes = refusal, .length = strlen(refusal)};
+    const struct hl_reply refused = hl_stranger_reply(node->load_refusal.bytes);
+    const struct hl_reply moved = hl_stranger_reply(hl_stranger_cluster_node.words);
     int is_error = reply->type == HL_REPLY_ERROR, is_script_missing = is_error && hl_reply_starts(reply, "NOSCRIPT");
     struct hl_text what;
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
@@ -189,7 +191,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (node->is_up)
         hl_trace(node->host, HL_COMMAND_ANSWERED,
                  &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
-    if (is_script_missing && *refusal)
+    if (is_script_missing && refused.length)
         reply = &refused; /* the user may not load it */
     const char *elsewhere = NULL;
     if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
@@ -197,6 +199,10 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has sent it to the right node */
         see_trip(node, node->active_us - request->sent_us);
+        if (is_error && !node->options.asks_sharded && hl_reply_starts(reply, "MOVED ")) { /* no route sends it on */
+            hl_handshake_report(parent, HL_MISSING_CLUSTER, moved.bytes);
+            reply = &moved;
+        }
     }
     request->ops->done(request, &(struct hl_answer){reply, 1});
     if (elsewhere) /* after the answer, whose bytes are the link's */

@@ -19,6 +19,8 @@
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "base/stranger.h"
+#include "node/refusal.h"
 #include "node/route.h"
 
 enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by then all sentinels know of a switch */
@@ -31,6 +33,7 @@ struct sentinel { /* one of them */
     uint64_t epoch;              /* 0: there was no failover yet */
     struct hl_address address;   /* port 0: not known from the present connection */
     uint64_t told_us;            /* when it gave its address */
+    const char *stranger;        /* the sentence of what stands there instead; NULL: a sentinel does, or nothing */
     int is_useless;              /* it was asked or unreachable while no master was known */
     int is_news;                 /* ask again as soon as it has answered */
 };
@@ -172,11 +175,16 @@ static void be_useless(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
     int was_useless = sentinel->is_useless;
+    unsigned strangers = 0;
     sentinel->address.port = 0;
     sentinel->is_useless = 1;
     if (known(deployment)->port)
         return;
     hl_text_set(&deployment->node.session.why, "%s", why);
+    for (unsigned i = 0; i < deployment->count; i++)
+        strangers += deployment->sentinels[i].stranger != NULL;
+    if (strangers == deployment->count)
+        hl_refusal_answer(&deployment->node, sentinel->stranger);
     for (unsigned i = 0; i < deployment->count; i++)
         if (was_useless || !deployment->sentinels[i].is_useless)
             return;
@@ -222,9 +230,14 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
     }
     if (sentinel->is_half_told && read_address(sentinel, reply)) {
         sentinel->told_us = hl_now_us(sentinel->node.host);
+        sentinel->stranger = NULL;
         believe(sentinel);
     } else {
-        if (reply->type == HL_REPLY_ERROR)
+        int is_unknown = reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "ERR unknown command");
+        sentinel->stranger = is_unknown ? hl_stranger_no_sentinel.words : NULL;
+        if (is_unknown)
+            hl_text_set(&why, "%s: %s", node, sentinel->stranger);
+        else if (reply->type == HL_REPLY_ERROR)
             hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
         else
             hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
@@ -256,6 +269,8 @@ static void on_sentinel_down(void *arg, struct hl_node *node)
     struct hl_text why;
     (void)hl_node_withdraw(&sentinel->question); /* the lost link may have answered half of the question */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
+    const struct hl_stranger *stranger = hl_stranger_named(hl_node_why(node), strlen(hl_node_why(node)));
+    sentinel->stranger = stranger ? stranger->words : NULL;
     be_useless(sentinel, why.bytes);
 }
 

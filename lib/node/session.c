@@ -9,6 +9,7 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "base/stranger.h"
 #include "base/url.h"
 
 enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, ASTRAY_STEADY_US = 10000000 };
@@ -28,9 +29,12 @@ static void drop_link(struct hl_session *session, int is_reset)
 /* A link that answered was a good one, and so was one that was open for a while: the next pauses start from the
  * shortest again. A link that was left must have been good for long: the next one may lead to the same place. A hold
  * that is about to end can still be saved: the less time it has left, the shorter the pause. Half of the pause is fixed
- * and half random, so that a fleet does not come back in step. */
+ * and half random, so that a fleet does not come back in step. A stranger's sentence is a refusal, too. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
+    const struct hl_stranger *stranger = hl_stranger_named(why, strlen(why));
+    const struct hl_reply said = {.type = HL_REPLY_ERROR, .bytes = stranger ? stranger->words : "",
+                                  .length = stranger ? strlen(stranger->words) : 0};
     uint64_t open_us = session->opened_us ? hl_now_us(session->host) - session->opened_us : 0;
     int was_good = session->opened_us && (session->has_answered || open_us > STEADY_US);
     if (session->is_astray)
@@ -53,7 +57,7 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->opened_us = 0;
     session->state = SESSION_PAUSED;
     hl_timer_start(session->host, session->timer, retry_us);
-    session->events->on_close(session->arg, session->why.bytes, refusal, retry_us);
+    session->events->on_close(session->arg, session->why.bytes, stranger ? &said : refusal, retry_us);
     session->is_astray = 0;
     drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
 }

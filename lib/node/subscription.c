@@ -7,6 +7,7 @@
 #include "node/subscription.h"
 
 #include "base/plant.h"
+#include "base/stranger.h"
 
 enum { AGAIN_US = 200000 };
 
@@ -203,10 +204,9 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 {
     struct hl_subscription *subscription = arg;
     struct hl_text what;
-    (void)refusal;
     lose_all(subscription);
     hl_text_set(&what, "subscriptions: %s", why);
-    if (subscription->session.failures <= 1)
+    if (subscription->session.failures <= 1 && !(refusal && hl_stranger_named(refusal->bytes, refusal->length)))
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){
                      .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});

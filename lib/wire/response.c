@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/stranger.h"
 #include "wire/scripts.h"
 
 enum { WORDS_MAX = 512, SHA1_LENGTH = 40 };
@@ -32,6 +33,9 @@ struct hl_fault hl_response_cause(const struct hl_reply *error)
     int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
                            hl_reply_starts(error, "NOPERM ");
     int left_nothing = is_wrong_kind || (is_refused_whole && !contains(error, "user_script"));
+    const struct hl_stranger *stranger = hl_stranger_named(error->bytes, error->length);
+    if (stranger)
+        return (struct hl_fault){HL_FAULT_LASTING, stranger->status, 1};
     if (hl_reply_has_code(error, "NOSCRIPT"))
         return (struct hl_fault){HL_FAULT_NOSCRIPT, HILOCK_SERVER, 0};
     if (has_one_of(error, passing) || contains(error, "WAIT cannot be used with replica") ||

@@ -71,6 +71,23 @@ HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
     TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
 }
 
+HAVING(who_had_no_time_to_answer_is_not_said_to_be_silent, lone(s))
+{
+    PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
+    acquire(a, 50);
+    TELLS_IN(s, 60, "a:UNREACHABLE");
+    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 50 ms: it has not answered yet, 1 tries; a late grant will be undone");
+}
+
+A_PLAY(who_was_not_reached_is_not_said_to_be_silent)
+{
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = "redis://locks.example"));
+    p->loop.name.is_silent = 1;
+    struct handle *a = acquiring(handle_new(p, "a", "stock", NULL), 100);
+    TELLS_IN(s, 110, "a:UNREACHABLE");
+    TEXT(s, a->detail, "locks.example:6379 could not be asked within 100 ms: its name is not resolved yet");
+}
+
 HAVING(held_before_and_then_silence_is_UNREACHABLE, lone(s))
 {
     store_take(&s->store, "stock", "another", 60000);

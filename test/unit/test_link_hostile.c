@@ -38,6 +38,9 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
 #else
 #define BY_SIZE(large, small) small
 #endif
+#define HTTP "down(it answers as an HTTP server: give the host and port of a Redis or Valkey server)"
+#define TLS "down(it answers as a TLS port: the url must begin with rediss instead of redis)"
+#define OTHER "down(it does not speak the protocol of Redis: are host and port right?)"
 
 /* What two pending commands get; a stream gets the same unless the table says otherwise. A text that ends in "(" or a blank is a beginning. */
 static const struct { const char *bytes, *commands, *stream; } cases[] = {
@@ -52,9 +55,13 @@ static const struct { const char *bytes, *commands, *stream; } cases[] = {
      "up :1 :2 -ERR max number of clients reached"},
     {":1\r\n:2\r\n-\x1b[2J\"\\\xff\r\n", "up :1 :2 down(\\x1b[2J\\x22\\x5c\\xff)", "up :1 :2 -\\x1b[2J\\x22\\x5c\\xff"},
     {":1\r\n:2\r\n-\r\n", "up :1 :2 down(the connection ended)", "up :1 :2 -"},
-    {"HTTP/1.1 400 Bad Request\r\n", "up " PROTOCOL, NULL},
-    {"\r\n", "up " PROTOCOL, NULL},
-    {"\x80", "up " PROTOCOL, NULL},
+    {"HTTP/1.1 400 Bad Request\r\n", "up " HTTP, NULL},
+    {"<html>", "up " HTTP, NULL},
+    {"\x15\x03\x01", "up " TLS, NULL},
+    {"SSH-2.0-OpenSSH_9.2p1\r\n", "up " OTHER, NULL},
+    {"\r\n", "up " OTHER, NULL},
+    {"\x80", "up " OTHER, NULL},
+    {":1\r\nHTTP/1.1", "up :1 " PROTOCOL, NULL}, /* it spoke the protocol before */
     {":\r\n", "up down(Bad integer value)", NULL},
     {":12x\r\n", "up down(Bad integer value)", NULL},
     {":99999999999999999999999\r\n", "up down(Bad integer value)", NULL},

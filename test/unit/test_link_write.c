@@ -85,7 +85,7 @@ UNOPENED_TRIAL(lost_with_a_backlog)
 {
     fill(trial);
     link_trial_hang_up(trial);
-    tells(trial, "up down(Connection reset by peer)");
+    tells(trial, "up down(Connection reset by peer before its first answer: is it a TLS port (rediss), or a proxy without a server?)");
 }
 
 UNOPENED_TRIAL(closed_with_a_backlog)

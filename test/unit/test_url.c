@@ -131,7 +131,7 @@ static const struct { const char *url, *error; } bad[] = {
     {"redis://u:SECRET\x7f@h", AT(17) ALPHABET},
     {"redis://u:SECRET\xc3\xbc@h", AT(17) ALPHABET},
     {"redis://h\n", AT(10) ALPHABET},
-    {"redis://h1,h2", AT(9) HOST},
+    {"redis://h1,h2", AT(11) "this url has one server: several are redis+sentinel://, redis+cluster://, or quorum_urls"},
     {"redis+sentinel://s,", AT(20) HOST},
     {"redis+sentinel://s:1:2", AT(20) PORT},
     {"redis+sentinel://s//1", AT(20) MASTER},

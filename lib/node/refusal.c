@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* refusal - see refusal.h. */
+#include "node/refusal.h"
+
+#include "base/stranger.h"
+#include "node/node.h"
+
+/* Straight from the queues, as an answered request may withdraw others; no more than are there now, as it may submit
+ * itself again. */
+void hl_refusal_answer(struct hl_node *node, const char *words)
+{
+    const struct hl_reply refusal = hl_stranger_reply(words);
+    struct hl_request *request;
+    size_t left = 0;
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
+        TAILQ_FOREACH(request, &node->queues[place], entry)
+            left++;
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
+        for (; left && (request = TAILQ_FIRST(&node->queues[place])) != NULL; left--) {
+            hl_node_dequeue(request);
+            request->ops->done(request, &(struct hl_answer){&refusal, 0});
+        }
+}
