@@ -270,6 +270,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_up = node->is_silent = node->graces = 0;
     node->is_astray = node->session.is_astray;
+    node->subscription.is_cut_told = 0; /* the whole server is away: the next loss is news */
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
         hl_trace(node->host, HL_NODE_DOWN, &fact);

@@ -183,6 +183,7 @@ static void on_open(void *arg)
 {
     struct hl_subscription *subscription = arg;
     subscription->session.options->links.stream(subscription->session.link);
+    subscription->was_on = 1;
     subscription->active_us = hl_now_us(subscription->host);
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
         settle_all(subscription);
@@ -200,13 +201,29 @@ static void lose_all(struct hl_subscription *subscription)
     settle_all(subscription);
 }
 
+/* An open link that ends while commands flow was cut by the server: most often a burst of messages was more than it
+ * keeps for a subscriber. It will do so again: only the first cut is news, until commands fail, too. A stranger is
+ * reported by the link for commands. */
+static int is_news(struct hl_subscription *subscription, const struct hl_reply *refusal)
+{
+    int was_on = subscription->was_on, was_told = subscription->is_cut_told;
+    subscription->was_on = 0;
+    if (was_on)
+        subscription->is_cut_told = 1;
+    if (refusal && hl_stranger_named(refusal->bytes, refusal->length))
+        return 0;
+    return subscription->session.failures <= 1 && !(was_on && was_told);
+}
+
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
     struct hl_subscription *subscription = arg;
     struct hl_text what;
+    int was_on = subscription->was_on;
     lose_all(subscription);
-    hl_text_set(&what, "subscriptions: %s", why);
-    if (subscription->session.failures <= 1 && !(refusal && hl_stranger_named(refusal->bytes, refusal->length)))
+    hl_text_set(&what, "subscriptions: %s%s", why,
+                was_on ? "; if commands flow: is client-output-buffer-limit pubsub too small?" : "");
+    if (is_news(subscription, refusal))
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){
                      .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});

@@ -47,6 +47,8 @@ struct hl_subscription {
     void (*on_open)(void *arg);      /* its link is there: what its server is, is known. NULL: not needed */
     void *open_arg;
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
+    uint8_t was_on;     /* the link was open since its latest loss */
+    uint8_t is_cut_told; /* it was lost while commands flowed, and that was reported: cleared by its node's loss */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
     struct hl_channel *beat; /* it does not exist: UNSUBSCRIBE of it is the keep-alive, and the fence */

@@ -206,6 +206,23 @@ WITH_CLIENT(the_loss_of_the_stream_is_said_once_while_it_stays_away)
     SAME(s, p->lines, lines);
 }
 
+/* A server cuts who does not read fast enough for its client-output-buffer-limit, again and again. */
+WITH_CLIENT(the_first_of_many_cuts_of_the_stream_is_said)
+{
+    handle_new(p, "x", "x", NULL); /* begins its subscription link */
+    for (int i = 0; i < 5; i++) {
+        run_ms(s, 2000);
+        net_reset(&s->net, NULL, NET_STREAMS);
+    }
+    run_ms(s, 2000);
+    SAME(s, client_lines(p, "subscriptions: Connection reset by peer; if commands flow: is client-output-buffer-limit pubsub too small?"), 1);
+    net_reset(&s->net, NULL, NET_ALL); /* the server was away: what comes after that is news */
+    run_ms(s, 2000);
+    net_reset(&s->net, NULL, NET_STREAMS);
+    run_ms(s, 1);
+    HOLDS(s, client_lines(p, "subscriptions: Connection reset by peer") >= 2);
+}
+
 /* Both are notified on Redisson's channel of {a}. */
 WITH_CLIENT(one_client_waits_for_two_names_of_one_channel)
 {
