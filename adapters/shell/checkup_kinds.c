@@ -56,9 +56,16 @@ static void on_acquired(const struct hilock_result *result, void *user)
         settle(trial, result, "acquire");
 }
 
+static int is_blocked(const struct trial *trial)
+{
+    return (trial->findings->blocked & (trial->kind == HILOCK_SIMPLE ? BLOCKS_SIMPLE : BLOCKS_QUEUED)) != 0;
+}
+
 static void next(struct trial *trial)
 {
     char name[HILOCK_NAME_MAX];
+    while ((int)trial->kind < KINDS && is_blocked(trial))
+        trial->kind++;
     if ((int)trial->kind >= KINDS) {
         session_leave(&trial->session);
         return;
@@ -79,6 +86,8 @@ static void next(struct trial *trial)
 int checkup_kinds(struct findings *findings, const struct options *options)
 {
     struct trial trial = {.findings = findings, .kind = HILOCK_MUTEX, .prefix = options->prefix ? options->prefix : ""};
+    if (findings->blocked == BLOCKS_ALL)
+        return 0;
     int code = session_open(&trial.session, options, NULL);
     if (code == 0) {
         next(&trial);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { QUEUED = 1, SIMPLE = 2, WORDS_MAX = 6 };
+enum { QUEUED = 1, SIMPLE = 2, WORDS_MAX = 6, UNKNOWN = 2 };
 
 /* "%" is the lock's name. */
 static const struct right {
@@ -48,7 +48,8 @@ static const struct right {
 static const struct right hset = {QUEUED, "+hset", "~NAME*", {"HSET", "%", "x", "1"}},
                           pexpire = {QUEUED, "+pexpire", "", {"PEXPIRE", "%", "1"}};
 
-/* 1: yes, or unknown; 0: lacks it, and *ret_lack is the right to give. -1: no answer. */
+/* 1: yes; 0: lacks it, and *ret_lack is the right to give. -1: no answer. UNKNOWN: the server lacks the command, which
+ * *ret_lack names as its right does. */
 static int has(struct store *store, const struct right *right, const char *name, const char **ret_lack)
 {
     char room[WORDS_MAX][400];
@@ -63,7 +64,10 @@ static int has(struct store *store, const struct right *right, const char *name,
     redisReply *reply = store_ask_about(store, count, words);
     if (!reply)
         return -1;
-    if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0) {
+    if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "unknown command")) {
+        *ret_lack = right->right;
+        answer = UNKNOWN;
+    } else if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0) {
         int is_command = strstr(reply->str, "command") != NULL || !*right->keys;
         *ret_lack = is_command ? right->right : right->keys;
         answer = 0;
@@ -78,10 +82,23 @@ static void add(char *text, size_t room, const char *lack)
         snprintf(text + strlen(text), room - strlen(text), " %s", lack);
 }
 
-static void report(struct findings *findings, const char *topic, const char *lacks)
+/* Without messages waiters poll. What else is missing ends each attempt to lock. */
+static void report_unknown(struct findings *findings, const char *commands)
+{
+    const char *subscribe = strstr(commands, "+subscribe"), *publish = strstr(commands, "+publish");
+    if (subscribe || publish)
+        finding(findings, DOUBTFUL, "pub/sub", "give a server that has it: else waiters poll, and the lock goes to "
+                "whoever asks first", "%s is not known there: no waiter is woken",
+                subscribe ? "SUBSCRIBE" : "PUBLISH");
+    else if (*commands)
+        finding(findings, WRONG, "commands", "give a server that has them", "not known there:%s", commands);
+}
+
+static void report(struct findings *findings, const char *topic, unsigned kind, const char *lacks)
 {
     char advice[600];
     snprintf(advice, sizeof advice, "ACL SETUSER its-name%s (NAME: what the locks' names begin with)", lacks);
+    findings->blocked |= *lacks ? kind : 0;
     if (*lacks)
         finding(findings, WRONG, topic, advice, "missing:%s", lacks);
     else
@@ -90,7 +107,7 @@ static void report(struct findings *findings, const char *topic, const char *lac
 
 void checkup_rights(struct findings *findings, struct store *store, const char *name)
 {
-    char queued[400] = "", simple[400] = "";
+    char queued[400] = "", simple[400] = "", unknown[400] = "";
     const char *lack, *no_expiry;
     for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
         int answer = has(store, &rights[i], name, &lack);
@@ -98,6 +115,8 @@ void checkup_rights(struct findings *findings, struct store *store, const char *
             finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
             return;
         }
+        if (answer == UNKNOWN)
+            add(unknown, sizeof unknown, lack);
         if (!answer && rights[i].kinds & QUEUED)
             add(queued, sizeof queued, lack);
         if (!answer && rights[i].kinds & SIMPLE)
@@ -107,6 +126,7 @@ void checkup_rights(struct findings *findings, struct store *store, const char *
         add(queued, sizeof queued, lack);
     if (has(store, &pexpire, name, &no_expiry) < 0)
         finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
-    report(findings, "rights for MUTEX and FAIR", queued);
-    report(findings, "rights for SIMPLE", simple);
+    report(findings, "rights for MUTEX and FAIR", BLOCKS_QUEUED, queued);
+    report(findings, "rights for SIMPLE", BLOCKS_SIMPLE, simple);
+    report_unknown(findings, unknown);
 }

@@ -31,6 +31,7 @@ static void check_version(struct findings *findings, const char *info)
     value_of(info, "redis_mode", mode, sizeof mode);
     sscanf(redis, "%d.%d", &major, &minor);
     int is_old = major < 6 || (major == 6 && minor < 2);
+    findings->blocked |= is_old ? BLOCKS_ALL : 0;
     finding(findings, is_old ? WRONG : FINE, "version", is_old ? "install Redis 6.2 or later, or Valkey" : NULL,
             "%s %s, %s", is_valkey ? "Valkey" : "Redis", is_valkey ? valkey : redis, *mode ? mode : "standalone");
 }
@@ -74,11 +75,17 @@ static void check_role(struct findings *findings, const char *info)
     char role[16], replicas[16];
     value_of(info, "role", role, sizeof role);
     value_of(info, "connected_slaves", replicas, sizeof replicas);
-    if (strcmp(role, "slave") == 0)
+    if (strcmp(role, "slave") == 0) {
+        findings->blocked |= BLOCKS_ALL;
         finding(findings, WRONG, "role", "give the URL of its master, or redis+sentinel:// with its sentinels",
                 "a replica: it grants no locks");
-    else
+    } else
         finding(findings, FINE, "role", NULL, "master with %s replicas", *replicas ? replicas : "?");
+}
+
+static int is_no_right(const redisReply *reply)
+{
+    return reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0;
 }
 
 static void check_info(struct findings *findings, struct store *store)
@@ -91,10 +98,11 @@ static void check_info(struct findings *findings, struct store *store)
         check_persistence(findings, reply->str);
     } else {
         finding(findings, DOUBTFUL, "info",
-                "give the user +info: without it no client notices a restart, an eviction policy, or that its "
-                "commands and its messages go to different servers, which costs a poll of seconds for each hand-over",
-                "%s",
-                reply ? reply->str : store->error);
+                is_no_right(reply)
+                    ? "give the user +info: without it no client notices a restart, an eviction policy, or that its "
+                      "commands and its messages go to different servers, which costs a poll of seconds for each hand-over"
+                    : NULL,
+                "%s", reply && reply->str ? reply->str : store->error);
     }
     if (reply)
         freeReplyObject(reply);
@@ -118,9 +126,8 @@ static void check_clock(struct findings *findings, struct store *store)
                 is_apart ? "chrony or ntpd at both: no lock depends on it, but times in logs do" : NULL,
                 "the server is %" PRId64 " ms %s this machine (give or take %" PRId64 ")",
                 ahead_ms < 0 ? -ahead_ms : ahead_ms, ahead_ms < 0 ? "behind" : "ahead of", trip_us / 2000 + 1);
-    } else {
-        finding(findings, WRONG, "clock", "give the user +time: every kind of lock needs it", "%s",
-                reply && reply->str ? reply->str : store->error);
+    } else if (!is_no_right(reply)) { /* that is said where all rights are */
+        finding(findings, WRONG, "clock", NULL, "%s", reply && reply->str ? reply->str : store->error);
     }
     if (reply)
         freeReplyObject(reply);
@@ -159,6 +166,7 @@ int checkup_server(struct store *store, void *arg)
     check_info(findings, store);
     check_clock(findings, store);
     check_latency(findings, store);
+    checkup_config(findings, store);
     findings->place = "";
     return 0;
 }

@@ -14,15 +14,13 @@ static void check_rights(struct findings *findings, struct store *store, const c
     checkup_rights(findings, store, name);
 }
 
-/* An unreachable deployment is not examined, but locks are still tried. */
+/* What the library cannot reach is not examined: the first thing that is wrong is said, and nothing that follows. */
 static void check_servers(struct findings *findings, const char *url, const char *prefix)
 {
     struct store store;
     if (store_open(&store, url) != 0)
         finding(findings, store.url.is_tls ? DOUBTFUL : WRONG, "server",
-                store.url.is_tls ? "ask its operator for eviction policy and persistence"
-                                 : "is it the right URL and login, and does the server run?",
-                "%s", store.error);
+                store.url.is_tls ? "ask its operator for eviction policy and persistence" : NULL, "%s", store.error);
     else if (store_each_master(&store, checkup_server, findings) != 0)
         finding(findings, WRONG, "servers",
                 "can this machine reach all of the cluster's servers, by the addresses that the cluster gives?", "%s",
@@ -38,11 +36,18 @@ int doctor_command(const struct options *options)
 {
     struct options asked = *options;
     struct findings findings = {.is_json = options->is_json, .place = ""};
+    int code = 0;
     asked.url = options->names_count ? *options->names : options->url;
+    asked.is_quiet = 1; /* its findings say it */
     finding(&findings, FINE, "library", NULL, "hilock %s", hilock_version());
-    check_servers(&findings, asked.url, options->prefix ? options->prefix : "");
-    int code = checkup_kinds(&findings, &asked);
-    if (!options->is_json)
+    if (checkup_address(&findings, &asked, &code)) {
+        check_servers(&findings, asked.url, options->prefix ? options->prefix : "");
+        if (*findings.away && !findings.wrong)
+            finding(&findings, WRONG, "server", "is it the right URL, and do the servers run?", "UNREACHABLE: %s",
+                    findings.away);
+        code = checkup_kinds(&findings, &asked);
+    }
+    if (!options->is_json && !code)
         printf("%u wrong, %u doubtful\n", findings.wrong, findings.doubtful);
     return code ? code : findings.wrong != 0;
 }

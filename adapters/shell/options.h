@@ -14,7 +14,7 @@ struct options {
     const char *tls_ca, *tls_cert, *tls_key;
     uint32_t wait_ms, lease_ms, grace_ms, every_ms;
     hilock_kind kind;
-    int is_multi, is_json, is_verbose;
+    int is_multi, is_json, is_verbose, is_quiet;
     const char *holder, *prefix;
     const char *names[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
     size_t names_count;

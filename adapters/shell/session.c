@@ -27,7 +27,7 @@ int session_open(struct session *session, const struct options *options, const c
     asked.tls_cert_file = options->tls_cert;
     asked.tls_key_file = options->tls_key;
     asked.log_level = options->is_verbose ? HILOCK_LOG_DEBUG : HILOCK_LOG_WARN;
-    asked.on_log = on_log;
+    asked.on_log = options->is_quiet ? hilock_log_nothing : on_log;
     session->client = NULL;
     session->base = event_base_new();
     if (!session->base) {

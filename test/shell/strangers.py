@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""strangers.py REDIS_SERVER TABLE QUICKSTART - what a program is told whose url leads to the wrong server. Each of them is played; what is said
-is compared with the table, whole. After a change of a sentence: `strangers.py --print REDIS_SERVER TABLE QUICKSTART` prints the new one."""
+"""strangers.py REDIS_SERVER TABLE QUICKSTART HILOCK - what a program is told whose url leads to the wrong server, or to one that is badly set up,
+and what doctor finds there. Each of them is played; what is said is compared with the table, whole. After a change of a sentence:
+`strangers.py --print REDIS_SERVER TABLE QUICKSTART HILOCK` prints the new one."""
 import contextlib
 import difflib
 import re
@@ -66,9 +67,17 @@ def knows(known, otherwise=lambda words: b"-ERR unknown command '%s'\r\n" % word
 
 
 @contextlib.contextmanager
-def server(program, *arguments, config=None):
+def server(program, *arguments, config=None, then=None):
+    """then: a command, once it runs."""
     with tempfile.TemporaryDirectory() as folder, store.Server(program, folder, *arguments, config=config) as one:
+        if then:
+            one.ask(*then)
         yield one.port
+
+
+def kept(program, *lines, then=None):
+    """A server that keeps its data, with these lines of configuration."""
+    return server(program, config='\n'.join(['appendonly yes', 'save ""', *lines, '']), then=then)
 
 
 @contextlib.contextmanager
@@ -106,15 +115,25 @@ def rows(program):
     yield 'a sentinel', 'redis://HOST', server(program, '--sentinel', config='# its own\n')
     yield 'a node of a cluster', 'redis://HOST', node(program)
     yield 'two servers', 'redis://HOST,localhost:6380', nobody()
+    yield 'a server that knows another password', 'redis://:wrong@HOST', kept(program, then=['CONFIG', 'SET', 'requirepass', 'right'])
+    yield 'a server that wants a password', 'redis://HOST', kept(program, then=['CONFIG', 'SET', 'requirepass', 'right'])
+    yield 'a replica whose master is away', 'redis://HOST', kept(program, 'replicaof 127.0.0.1 1', 'replica-serve-stale-data yes')
+    yield 'a user without rights', 'redis://few:few@HOST', kept(program, 'user few on >few ~* &* +@all -@scripting')
+    yield 'a server without pub/sub', 'redis://HOST', kept(program, 'rename-command SUBSCRIBE ""')
+    yield 'a server that ends idle connections', 'redis://HOST', kept(program, 'timeout 5')
+    yield 'a server with little room for messages', 'redis://HOST', kept(program, 'client-output-buffer-limit pubsub 1mb 64kb 10')
+    yield 'a server as it should be', 'redis://HOST', kept(program)
 
 
 # ---- what is said
 
 def plain(text, port):
-    """Without what differs from run to run. The order of two links' lines is not told."""
+    """Without what differs from run to run. The order of two links' lines is not told; a busy machine has latency."""
     text = text.replace(f'127.0.0.1:{port}', 'HOST')
     text = re.sub(r'\b\d+(\.\d+)? ms\b', 'N ms', text)
-    lines = [line for line in text.splitlines() if ': subscriptions: ' not in line]
+    text = re.sub(r'token \d+', 'token N', text)
+    without = r'ok  |doubtful  HOST latency:|\d+ wrong, |.*: subscriptions: '
+    lines = [line for line in text.splitlines() if not re.match(without, line)]
     return [re.sub(r'\d+ (tries|requests)', r'N \1', line) for line in lines]
 
 
@@ -127,8 +146,8 @@ def told(what, url, play, programs):
         yield ''
 
 
-def main(is_printing, program, table, quickstart):
-    said = [line for what, url, play in rows(program) for line in told(what, url, play, [[quickstart]])]
+def main(is_printing, program, table, quickstart, hilock):
+    said = [line for what, url, play in rows(program) for line in told(what, url, play, [[quickstart], [hilock, 'doctor']])]
     if is_printing:
         print('\n'.join(said))
         return
