@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const char help[] = "usage: hilock run [--url URL] [--wait 10s|--try|--forever] [--lease 30s] [--grace 10s]\n"
-                           "                  [--fair|--simple] [--multi] [--json] [--verbose] NAME... -- COMMAND...\n"
+                           "                  [--at-least 1h] [--fair|--simple] [--multi] [--json]\n"
+                           "                  [--verbose|--quiet] NAME... -- COMMAND...\n"
                            "       hilock status [--url URL] [--json] NAME...|--prefix P\n"
                            "       hilock break [--url URL] [--json] NAME --holder ID\n"
                            "       hilock watch [--url URL] [--every 1s] [--json] NAME...|--prefix P\n"

@@ -19,6 +19,7 @@ static const struct option known[] = {
     {"multi", no_argument, NULL, 'm'},         {"json", no_argument, NULL, 'j'},
     {"verbose", no_argument, NULL, 'v'},       {"holder", required_argument, NULL, 'o'},
     {"prefix", required_argument, NULL, 'p'},  {"every", required_argument, NULL, 'n'},
+    {"at-least", required_argument, NULL, 'a'}, {"quiet", no_argument, NULL, 'q'},
     {"tls-ca", required_argument, NULL, 'C'},  {"tls-cert", required_argument, NULL, 'E'},
     {"tls-key", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
 };
@@ -27,7 +28,7 @@ static const struct word {
     const char *name, *letters; /* of the options that the command has */
     size_t names_min;
 } words[] = {
-    {"run", "uwtelgfsmjvCEK", 1}, {"status", "upsjCEK", 0}, {"break", "uosjCEK", 1},
+    {"run", "uwtelgafsmjvqCEK", 1}, {"status", "upsjCEK", 0}, {"break", "uosjCEK", 1},
     {"watch", "upsnjCEK", 0},     {"doctor", "ujpCEK", 0},
 };
 
@@ -70,6 +71,7 @@ static int take_span(struct options *options, int letter, const char *text)
     uint32_t *of = letter == 'w'   ? &options->wait_ms
                    : letter == 'l' ? &options->lease_ms
                    : letter == 'g' ? &options->grace_ms
+                   : letter == 'a' ? &options->at_least_ms
                                    : &options->every_ms;
     return read_span(text, of);
 }
@@ -85,6 +87,7 @@ static int take(struct options *options, int letter, char *text)
     case 'm': options->is_multi = 1; return 0;
     case 'j': options->is_json = 1; return 0;
     case 'v': options->is_verbose = 1; return 0;
+    case 'q': options->is_quiet = 1; return 0;
     case 'o': options->holder = text; return 0;
     case 'p': options->prefix = text; return 0;
     case 'C': options->tls_ca = text; return 0;
@@ -104,7 +107,7 @@ static const char *name_of(int letter)
 
 static int read_options(struct options *options, const struct word *word, int argc, char **argv)
 {
-    static const char letters[] = ":u:w:tel:g:fsmjvo:p:n:C:E:K:";
+    static const char letters[] = ":u:w:tel:g:a:fsmjvqo:p:n:C:E:K:";
     int letter, code = 0;
     opterr = 0;
     optind = 1;
@@ -137,6 +140,10 @@ static int check_run(const struct options *options)
         return say_usage("run: --fair does not work with --multi");
     if (options->lease_ms < LEASE_MIN_MS || options->lease_ms > LEASE_MAX_MS)
         return say_usage("run: --lease must be 1s..24h: less leaves no time to end the command");
+    if (options->at_least_ms > LEASE_MAX_MS)
+        return say_usage("run: --at-least must be at most 24h");
+    if (options->is_quiet && options->is_verbose)
+        return say_usage("run: --quiet and --verbose: give one of them");
     if (options->grace_ms <= page_kill_ms(options->lease_ms) || options->grace_ms > options->lease_ms / GRACE_SHARE)
         return say_usage("run: --grace must be more than %u ms, when KILL comes, and at most half of the lease",
                          page_kill_ms(options->lease_ms));

@@ -12,7 +12,7 @@ struct options {
     const char *word;      /* run, status, ... */
     const char *url;       /* --url, else HILOCK_URL, else NULL: the library's default */
     const char *tls_ca, *tls_cert, *tls_key;
-    uint32_t wait_ms, lease_ms, grace_ms, every_ms;
+    uint32_t wait_ms, lease_ms, grace_ms, every_ms, at_least_ms;
     hilock_kind kind;
     int is_multi, is_json, is_verbose, is_quiet;
     const char *holder, *prefix;

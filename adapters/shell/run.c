@@ -3,7 +3,8 @@
  * keep that one open after our end.
  *
  * Phases: waiting for the lock; running, from giving the tokens to the guard until it reports, or until the guard and
- * all that it left have ended; releasing.
+ * all that it left have ended; keeping the name for the rest of --at-least; releasing. A rest that is longer than the
+ * lease is left to the server: the lease is made that long, and nobody releases it.
  * Invariant: the lock is released only when no process of the command's family is left. */
 #include "run.h"
 #include "codes.h"
@@ -27,8 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum phase { WAITING, RUNNING, RELEASING };
-enum { TICKS = 20, TICK_MIN_MS = 10, TICK_MAX_MS = 500 };
+enum phase { WAITING, RUNNING, KEEPING, RELEASING };
+enum { REST_MIN_MS = 100, TICKS = 20, TICK_MIN_MS = 10, TICK_MAX_MS = 500 };
 
 struct run {
     const struct options *options;
@@ -37,11 +38,12 @@ struct run {
     struct page *page;
     struct ender ender;
     enum phase phase;
-    int code;
+    uint64_t begun_us;
+    int code, is_left; /* to the server */
     pid_t guard;
     int has_guard; /* 0: it has reported the end, or is gone */
     int had_terminal, socket, signals, command; /* command: a pidfd, -1 without one */
-    struct event *on_socket, *on_signal, *on_ender, *on_tick, *on_command;
+    struct event *on_socket, *on_signal, *on_ender, *on_tick, *on_command, *on_rest;
 };
 
 /* ---- what is said ---- */
@@ -96,17 +98,65 @@ static void on_released(const struct hilock_result *result, void *user)
     session_leave(&run->session);
 }
 
+static void release(struct run *run)
+{
+    run->phase = RELEASING;
+    if (hilock_lock_state(run->lock) != HILOCK_STATE_HELD || hilock_release(run->lock, on_released, run) != HILOCK_OK)
+        session_leave(&run->session); /* the lock was lost, and that was printed */
+}
+
+/* Of --at-least. */
+static uint32_t rest_ms(const struct run *run)
+{
+    uint64_t gone_ms = (page_now_us() - run->begun_us) / 1000;
+    return gone_ms < run->options->at_least_ms ? run->options->at_least_ms - (uint32_t)gone_ms : 0;
+}
+
+static void on_left(const struct hilock_result *result, void *user)
+{
+    struct run *run = user;
+    run->is_left = result->status == HILOCK_OK;
+    if (!run->is_left)
+        say_event(run, "unkept", result->detail);
+    session_leave(&run->session);
+}
+
+static void leave_to_server(struct run *run)
+{
+    uint32_t ms = rest_ms(run);
+    run->phase = RELEASING;
+    if (hilock_extend(run->lock, ms < REST_MIN_MS ? REST_MIN_MS : ms, on_left, run) != HILOCK_OK)
+        session_leave(&run->session);
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *user)
+{
+    (void)fd, (void)what;
+    release(user);
+}
+
+static void keep(struct run *run, uint32_t ms)
+{
+    const struct timeval rest = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    run->phase = KEEPING;
+    event_add(run->on_rest, &rest);
+}
+
 /* No process of the family is left. */
 static void finish(struct run *run, int code)
 {
-    if (run->phase == RELEASING)
+    uint32_t ms = rest_ms(run);
+    if (run->phase >= KEEPING)
         return;
-    run->phase = RELEASING;
     run->code = code;
     if (run->had_terminal)
         terminal_give(getpgrp());
-    if (hilock_lock_state(run->lock) != HILOCK_STATE_HELD || hilock_release(run->lock, on_released, run) != HILOCK_OK)
-        session_leave(&run->session); /* the lock was lost, and that was printed */
+    if (!ms || hilock_lock_state(run->lock) != HILOCK_STATE_HELD)
+        release(run);
+    else if (ms > run->options->lease_ms)
+        leave_to_server(run);
+    else
+        keep(run, ms);
 }
 
 static void give_up(struct run *run, int code)
@@ -154,6 +204,10 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
 static void on_lost(const struct hilock_event *event, void *user)
 {
     struct run *run = user;
+    if (run->phase == KEEPING) {
+        say_event(run, "unkept", event->detail);
+        release(run);
+    }
     if (run->phase != RUNNING)
         return;
     run->page->deadline_us = 0;
@@ -263,6 +317,7 @@ static void begin(struct run *run)
     tick_ms = tick_ms < TICK_MIN_MS ? TICK_MIN_MS : tick_ms > TICK_MAX_MS ? TICK_MAX_MS : tick_ms;
     const struct timeval tick = {(time_t)(tick_ms / 1000), (suseconds_t)(tick_ms % 1000) * 1000};
     run->phase = RUNNING;
+    run->begun_us = page_now_us();
     ender_come_first();
     on_tick(-1, 0, run);
     event_add(run->on_tick, &tick);
@@ -284,7 +339,8 @@ static void on_acquired(const struct hilock_result *result, void *user)
     char text[500];
     const char *advice = advice_of(result->status);
     snprintf(text, sizeof text, "%s%s%s", result->detail, advice ? ". To do: " : "", advice ? advice : "");
-    say_event(run, result->status == HILOCK_TIMED_OUT ? "held" : "failed", text);
+    if (result->status != HILOCK_TIMED_OUT || !run->options->is_quiet)
+        say_event(run, result->status == HILOCK_TIMED_OUT ? "held" : "failed", text);
     give_up(run, code_of(result->status));
 }
 
@@ -295,6 +351,8 @@ static void pass_on(struct run *run, int number)
     pid_t group = run->page->group;
     if (run->phase == WAITING && number != SIGCONT && number != SIGWINCH)
         give_up(run, CODE_SIGNAL + number);
+    if (run->phase == KEEPING && number != SIGCONT && number != SIGWINCH)
+        leave_to_server(run);
     if (run->phase != RUNNING || group == 0 || !run->has_guard)
         return;
     if (number == SIGCONT && terminal_is_ours()) { /* the shell's fg */
@@ -339,8 +397,10 @@ static int make_events(struct run *run)
     run->on_signal = event_new(base, run->signals, EV_READ | EV_PERSIST, on_signal, run);
     run->on_ender = event_new(base, run->ender.timer, EV_READ | EV_PERSIST, on_ender, run);
     run->on_tick = event_new(base, -1, EV_PERSIST, on_tick, run);
-    return run->on_socket && run->on_signal && run->on_ender && run->on_tick && event_add(run->on_socket, NULL) == 0 &&
-                   event_add(run->on_signal, NULL) == 0 && event_add(run->on_ender, NULL) == 0
+    run->on_rest = event_new(base, -1, 0, on_rest, run);
+    return run->on_socket && run->on_signal && run->on_ender && run->on_tick && run->on_rest &&
+                   event_add(run->on_socket, NULL) == 0 && event_add(run->on_signal, NULL) == 0 &&
+                   event_add(run->on_ender, NULL) == 0
                ? 0
                : -1;
 }
@@ -374,16 +434,21 @@ static int ask(struct run *run)
                                : hilock_lock_create(&run->lock, run->session.client, *options->names, asked);
     if (status == HILOCK_OK)
         status = hilock_acquire(run->lock, options->wait_ms, on_acquired, run);
-    return status == HILOCK_OK ? 0 : code_of(status); /* a refusal is a line of the log, which the user sees */
+    if (status != HILOCK_OK && options->is_quiet) /* else it is a line of the log, which the user sees */
+        say("%s", hilock_client_refusal(run->session.client));
+    return status == HILOCK_OK ? 0 : code_of(status);
 }
 
 static void end(struct run *run)
 {
-    struct event *events[] = {run->on_socket, run->on_signal, run->on_ender, run->on_tick, run->on_command};
+    struct event *events[] = {run->on_socket, run->on_signal,  run->on_ender,
+                              run->on_tick,   run->on_command, run->on_rest};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             event_free(events[i]);
     ender_end(&run->ender);
+    if (run->is_left)
+        session_abandon(&run->session);
     hilock_lock_free(run->lock);
     session_close(&run->session);
     while (!run->has_guard && waitpid(-1, NULL, WNOHANG) > 0)

@@ -52,6 +52,12 @@ void session_pause(struct session *session, uint32_t ms)
 
 void session_leave(struct session *session) { event_base_loopbreak(session->base); }
 
+void session_abandon(struct session *session)
+{
+    hilock_client_abandon(session->client);
+    session->client = NULL;
+}
+
 static void on_closed(void *user)
 {
     struct session *session = user;

@@ -17,6 +17,7 @@ int session_open(struct session *session, const struct options *options, const c
 void session_turn(struct session *session);  /* until session_leave */
 void session_pause(struct session *session, uint32_t ms); /* turns the loop for so long */
 void session_leave(struct session *session); /* inside a callback */
+void session_abandon(struct session *session); /* the client ends now; holds run out at the server */
 void session_close(struct session *session); /* releases all holds; returns when that is done, or after
                                                 command_timeout_ms */
 

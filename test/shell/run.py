@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import time
 
 from command import ended, hold, store
 
@@ -50,6 +51,37 @@ def tokens(hilock, url):
     del os.environ['HILOCK_TOKEN']
     lines = [json.loads(line) for line in ended(hilock, 'run', '--json', '--url', url, '--fair', 'n', '--', 'true')[2].splitlines()]
     store.expect([line['event'] for line in lines] == ['granted'] and lines[0]['locks'][0]['token'] > 0, f'the same as JSON: {lines}')
+
+
+def has_no_family(pid):
+    """All that it has are zombies."""
+    children = store.outside.read(f'/proc/{pid}/task/{pid}/children').split()
+    return all(store.outside.read(f'/proc/{child}/stat').rpartition(')')[2].split()[0] == 'Z' for child in children)
+
+
+def periods(hilock, url):
+    """--at-least: who comes later does not run it again; what is longer than the lease is left to the server."""
+    run = (hilock, 'run', '--url', url, '--quiet', '--try', '--lease', '1s')
+    store.expect(ended(*run, '--at-least', '20s', 'hourly', '--', 'echo', 'once') == (0, 'once', ''), 'it runs once, and ends at once')
+    store.expect(0 < store.ask(url, 'PTTL', 'hourly') <= 20000 and 15000 < store.ask(url, 'PTTL', 'hourly'), 'the name stays taken for the rest')
+    store.expect(ended(*run, '--at-least', '20s', 'hourly', '--', 'echo', 'twice') == (124, '', ''), 'and nothing is said to who comes second')
+    store.ask(url, 'DEL', 'hourly')
+    begun_s = time.monotonic()
+    code = ended(*run, '--at-least', '900ms', 'often', '--', 'sh', '-c', 'exit 3')[0]
+    store.expect(code == 3 and time.monotonic() - begun_s >= 0.9, 'a short rest is kept by hilock itself, which ends as the command did')
+    store.expect(ended(*run, 'often', '--', 'true')[0] == 0, 'and then the name is free')
+    with store.running(*run, '--lease', '60s', '--at-least', '50s', 'often', '--', 'echo', 'runs') as keeps:
+        store.expect(keeps.stdout.readline() == 'runs\n', 'it runs')
+        store.until(lambda: has_no_family(keeps.pid), 'command and guard have ended')
+        store.expect(ended(*run, 'often', '--', 'true')[0] == 124, 'but the name is kept')
+        keeps.send_signal(signal.SIGTERM)
+        store.expect(keeps.wait(store.WAITS_S) == 0 and store.ask(url, 'PTTL', 'often') > 40000, 'a signal leaves the rest to the server')
+    store.ask(url, 'DEL', 'often')
+    for words, text in [(('--at-least', '25h'), 'at most 24h'), (('--quiet', '--verbose'), 'give one of them')]:
+        got, _, said = ended(hilock, 'run', '--url', url, *words, 'n', '--', 'true')
+        store.expect(got == 64 and text in said, f'{words}: {said}')
+    got, _, said = ended(*run, 'a}b{c', '--', 'true')
+    store.expect(got == 64 and 'a}b{c' in said, f'what is refused is said all the same: {said}')
 
 
 def waiting(hilock, url):
@@ -121,7 +153,7 @@ def terminal(hilock, url):
 
 
 def run(url, hilock):
-    for scene in (codes, tokens, waiting, leftovers, strangers, priorities, longer, terminal):
+    for scene in (codes, tokens, periods, waiting, leftovers, strangers, priorities, longer, terminal):
         scene(hilock, url)
 
 
