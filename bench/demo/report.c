@@ -71,8 +71,8 @@ static const char *state_of(const struct branch *branch)
 static void draw_table(const struct view *view)
 {
     const struct audit *audit = view->audit;
-    printf("%6.1f s  sold %u of %u, oversold %u, waiting %u\n", (double)view->elapsed_ms / 1000, audit->sold,
-           ITEMS * STOCK, audit->oversold, all_waiting(view));
+    printf("%6.1f s  sold %u of %u, oversold %u, waiting %u\n", (double)view->elapsed_ms / 1000,
+           audit->sold - audit->oversold, ITEMS * STOCK, audit->oversold, all_waiting(view));
     printf("        ");
     for (unsigned i = 0; i < SHOPS; i++)
         printf("  shop %c: %u, %s", view->branches[i].name, audit->sold_by[i], state_of(&view->branches[i]));
@@ -93,8 +93,8 @@ static void log_line(const struct view *view)
     char holders[ITEMS + 1] = "";
     for (unsigned item = 0; item < ITEMS; item++)
         holders[item] = holder_of(view, item);
-    printf("%6.1f s  sold %4u of %u  oversold %u  waiting %2u", (double)view->elapsed_ms / 1000, view->audit->sold,
-           ITEMS * STOCK, view->audit->oversold, all_waiting(view));
+    printf("%6.1f s  sold %4u of %u  oversold %u  waiting %2u", (double)view->elapsed_ms / 1000,
+           view->audit->sold - view->audit->oversold, ITEMS * STOCK, view->audit->oversold, all_waiting(view));
     if (view->has_locks)
         printf("  items 0-%d held by %s  newest token %llu", ITEMS - 1, holders,
                (unsigned long long)newest_token(view));

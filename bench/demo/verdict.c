@@ -45,9 +45,10 @@ static void claim_sold(struct verdict *verdict)
 {
     const struct audit *audit = &verdict->audit;
     unsigned told = verdict->evidence->load->sold;
-    claim(verdict, "sold", audit->sold > 0, "%u of %u pieces: shop A %u, B %u, C %u", audit->sold, ITEMS * STOCK,
-          audit->sold_by[0], audit->sold_by[1], audit->sold_by[2]);
-    claim(verdict, "oversold", audit->oversold == 0, "%u", audit->oversold);
+    claim(verdict, "sold", audit->sold > 0, "%u of %u pieces, in %u sales: shop A %u, B %u, C %u",
+          audit->sold - audit->oversold, ITEMS * STOCK, audit->sold, audit->sold_by[0], audit->sold_by[1],
+          audit->sold_by[2]);
+    claim(verdict, "oversold", audit->oversold == 0, "%u sales of a piece that was gone", audit->oversold);
     claim(verdict, "promises kept", told <= audit->sold, "%u buyers got \"sold\", the ledger has %u sales", told,
           audit->sold);
 }
