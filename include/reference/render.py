@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""render.py INCLUDE_DIR VERSION EXAMPLES.c OUT - the reference, made from the comments of the public headers: OUT/man3, OUT/man7 and
-OUT/hilock.html."""
+"""render.py INCLUDE_DIR VERSION EXAMPLES.c OUT [HEADER...] - the reference, made from the comments of the public headers: OUT/man3, OUT/man7
+and OUT/hilock.html. It has no page of the headers that are named: they are not installed."""
 import os
 import shutil
 import sys
@@ -11,14 +11,14 @@ import to_html
 import to_man
 
 
-def made(include_dir, version, examples):
+def made(include_dir, version, examples, absent=()):
     """{path: text}"""
-    every = pages.read(include_dir, examples=pages.examples_in(examples))
+    every = [page for page in pages.read(include_dir, examples=pages.examples_in(examples)) if not set(page.includes) & set(absent)]
     return {**to_man.files(every, version), 'hilock.html': to_html.html(every, version)}
 
 
-def main(include_dir, version, examples, out):
-    files = made(include_dir, version, examples)
+def main(include_dir, version, examples, out, *absent):
+    files = made(include_dir, version, examples, absent)
     for folder in ('man3', 'man7'): # made anew: what is no page any more goes, and the build sees a new date
         shutil.rmtree(os.path.join(out, folder), ignore_errors=True)
         os.makedirs(os.path.join(out, folder))

@@ -31,6 +31,7 @@ REFUSED = [('hiredis', '0.13.3', 'hiredis >=0.14.1 is missing; Debian has it in 
            ('hiredis', '1.0.2', 'can kill a good connection'), ('libevent_core', '2.0', 'libevent_core >=2.1 is missing; Debian has it in libevent-dev')]
 PC = 'Name: {0}\nDescription: another version\nVersion: {1}\nLibs: -l{0}\nCflags:\n'
 LOOPS = {'libuv': 'libuv', 'libev': 'libev', 'sd-event': 'libsystemd'}  # what each needs; installed where that is there
+PACKAGES = {'libuv': 'libuv1-dev', 'libev': 'libev-dev', 'sd-event': 'libsystemd-dev'}
 
 
 def needed(path):
@@ -84,6 +85,59 @@ def contents(prefix, libdir):
         expect(found <= names and names - {'libc'} <= found, f'{name} needs {sorted(names)}: {sorted(found)}')
 
 
+def anchors(text):
+    """Of the headings, as a reader of Markdown makes them."""
+    heads = re.findall(r'^#+ (.*)$', text, re.M)
+    return {re.sub(r'[^\w -]', '', head.lower()).replace(' ', '-') for head in heads}
+
+
+def dead_links(folder):
+    """Of the guide and the examples' page."""
+    for path in sorted(installed(folder)):
+        text = outside.read(os.path.join(folder, path)) if path.endswith('.md') else ''
+        text = re.sub(r'^```.*?^```$', '', text, flags=re.S | re.M)
+        for target in re.findall(r'\]\(([^)]+)\)', text):
+            page, _, anchor = target.partition('#')
+            there = os.path.join(folder, os.path.dirname(path), page) if page else os.path.join(folder, path)
+            if not re.match('https?:', target) and (not os.path.exists(there) or anchor and anchor not in anchors(outside.read(there))):
+                yield f'{path}: {target}'
+
+
+def source_paths(folder):
+    """What only a reader of the source has."""
+    for path in sorted(installed(folder)):
+        if path.endswith(('.md', '.html', '.1', '.3', '.7')):
+            for found in re.findall(r'(?<![\w/.<-])(?:test|lib|adapters|bench|include|build)/[a-z][\w./]*', outside.read(os.path.join(folder, path))):
+                yield f'{path}: {found}'
+
+
+def pages_of(prefix):
+    for folder in ('share/doc/hilock', 'share/man'):
+        dead, source = [*dead_links(os.path.join(prefix, folder))], [*source_paths(os.path.join(prefix, folder))]
+        expect(not dead, f'no link of {folder} is dead: {dead}')
+        expect(not source, f'no page of {folder} has a path of the source: {source}')
+
+
+def absent(meson, compiler, source, work):
+    """The pages alone, of a build without the loops and the store in memory."""
+    build = os.path.join(work, 'few')
+    done, text = outside.configure(meson, compiler, source, build, '-Dtests=disabled', '-Dbench=disabled', '-Dmemory=disabled',
+                                   *(f'-D{name}=disabled' for name in LOOPS))
+    expect(done, 'configures without other loops: ' + text)
+    outside.run(meson, 'compile', '-C', build, 'reference')
+    pages = installed(os.path.join(build, 'include/reference'))
+    others = {path for path in pages if re.search('libuv|libev[._]|sd_event|memory', path)}
+    expect('man3/hilock_client_open_libevent.3' in pages and not others, f'what is not installed has no page: {others}')
+
+
+def first_page(source):
+    """Whoever follows it gets all that its first sentence names."""
+    text = outside.read(os.path.join(source, 'README.md'))
+    sentence, command = text.split('\n\n')[1], re.search(r'apt-get install(?:[^\n]*\\\n)*', text).group()
+    missing = [package for loop, package in PACKAGES.items() if loop in sentence and package not in command.split()]
+    expect(not missing, f'the command of README installs what its loops need: {missing}')
+
+
 def programs(compiler, libdir, work, quickstart, url):
     """Each is built with the shared libraries; then these are removed, and it is built with the static ones."""
     pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
@@ -118,6 +172,9 @@ def main(meson, compiler, source, quickstart, server):
         refusals(meson, compiler, source, work)
         prefix, libdir = install(meson, compiler, source, work)
         contents(prefix, libdir)
+        pages_of(prefix)
+        first_page(source)
+        absent(meson, compiler, source, work)
         programs(compiler, libdir, work, quickstart, url)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reference.py ROOT REFERENCE [MANDOC PAGE...] - nothing of the interface is left unsaid or untried. Each public function has a contract in its header
+"""reference.py ROOT REFERENCE HEADERS [MANDOC PAGE...] - HEADERS, with commas between, are not installed here, and have no page. Nothing of the interface is left unsaid or untried. Each public function has a contract in its header
 and a page in the reference, and is called by a test; each enumerator and member of a public struct is on its page; each option
 has a row, with its default, in the guide. The names are taken from the headers here once more, without the parser of include/reference/. And mandoc finds nothing wrong
 with the man pages, nor with others, but that they have no date: a build gives the same pages on every day."""
@@ -167,10 +167,12 @@ def complaints(mandoc, pages):
             yield from (f'{name}: {line}' for line in told.splitlines() if 'missing date' not in line)
 
 
-def main(root, reference, mandoc=None, *others):
-    headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS]
+def main(root, reference, absent, mandoc=None, *others):
+    headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS if name not in absent.split(',')]
     made = files(reference)
-    problems = list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
+    unwanted = symbols.declared([os.path.join(root, 'include/hilock', name) for name in absent.split(',') if name])
+    problems = [f'{name}: has a page, but is not installed' for name in sorted(unwanted) if page(made, name)]
+    problems += list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
     if mandoc:
         pages = {name: text for name, text in made.items() if name.startswith('man')}
         problems += complaints(mandoc, {**pages, **{page: read(page) for page in others}})
