@@ -5,10 +5,11 @@
 #include <hilock/adapters/libevent.h>
 #include <stdio.h>
 
-static void on_lost(const struct hilock_event *event, void *base)
+static void on_lost(const struct hilock_event *event, void *user)
 {
-    fprintf(stderr, "lost: %s\n", event->detail);
-    event_base_loopbreak(base); /* others may hold it now: do no more of the work */
+    (void)user;
+    fprintf(stderr, "lost: %s\n", event->detail); /* others may hold it now: do no more of the work */
+    hilock_client_close(event->client, 0, NULL, NULL);
 }
 static void on_acquired(const struct hilock_result *result, void *client)
 {
@@ -17,7 +18,7 @@ static void on_acquired(const struct hilock_result *result, void *client)
     else /* TIMED_OUT: another holds it. Any other status: not granted either */
         fprintf(stderr, "%s: %s\n", hilock_status_name(result->status), result->detail);
     hilock_lock_free(result->lock);                          /* releases what is held */
-    hilock_client_close(client, HILOCK_FOREVER, NULL, NULL); /* then nothing is left on the loop */
+    hilock_client_close(client, HILOCK_FOREVER, NULL, NULL); /* the loop turns until that is done, and ends */
 }
 static int failed(const char *why) { return fprintf(stderr, "%s\n", why) < 0 ? 2 : 1; }
 int main(int argc, char **argv)
@@ -28,7 +29,7 @@ int main(int argc, char **argv)
     hilock_lock *lock;
     if (hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = argc > 1 ? argv[1] : NULL), &error) != HILOCK_OK)
         return failed(error.text);
-    if (hilock_lock_create(&lock, client, "report:daily", HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = base)) != HILOCK_OK ||
+    if (hilock_lock_create(&lock, client, "report:daily", HILOCK_LOCK_OPTIONS(.on_lost = on_lost)) != HILOCK_OK ||
         hilock_acquire(lock, 1000, on_acquired, client) != HILOCK_OK)
         return failed(hilock_client_refusal(client));
     event_base_dispatch(base);

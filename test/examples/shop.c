@@ -10,6 +10,8 @@
  * refused if a later sale has raised it since. One request is one would-be holder, so it has a handle of its own.
  * Invariant: a sale ends in sale_end, from any state, and hilock_lock_free is all that this takes: it cancels, or
  * releases, and nothing calls back after.
+ * At SIGTERM the door is shut, sales that hold their locks are ended (5 s at most; a second SIGTERM: now), and the loop
+ * turns until the client is closed: so no lock is left taken.
  * usage: shop DIRECTORY [URL [PORT [PAYMENT_MS [WAIT_MS]]]]    (any port, which is printed; 10; 1000) */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -31,6 +33,9 @@ struct shop {
     struct event_base *base;
     const char *directory;
     hilock_client *locks;
+    struct evhttp *http;
+    struct evhttp_bound_socket *door;
+    struct event *on_term;
     struct timeval payment;
     uint32_t wait_ms;
 };
@@ -223,35 +228,61 @@ static void on_locks(struct evhttp_request *request, void *user)
         evbuffer_free(body);
 }
 
-static int open_door(struct shop *shop, struct evhttp *http, unsigned short port)
+static int open_door(struct shop *shop, unsigned short port)
 {
-    struct evhttp_bound_socket *door = evhttp_bind_socket_with_handle(http, "127.0.0.1", port);
     struct sockaddr_in address;
     socklen_t length = sizeof address;
-    if (!door || getsockname(evhttp_bound_socket_get_fd(door), (struct sockaddr *)&address, &length) != 0)
+    shop->door = evhttp_bind_socket_with_handle(shop->http, "127.0.0.1", port);
+    if (!shop->door || getsockname(evhttp_bound_socket_get_fd(shop->door), (struct sockaddr *)&address, &length) != 0)
         return -1;
-    evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
-    evhttp_set_cb(http, "/sell", on_sell, shop);
-    evhttp_set_cb(http, "/locks", on_locks, shop);
+    evhttp_set_allowed_methods(shop->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
+    evhttp_set_cb(shop->http, "/sell", on_sell, shop);
+    evhttp_set_cb(shop->http, "/locks", on_locks, shop);
     printf("http://127.0.0.1:%d\n", ntohs(address.sin_port));
     return fflush(stdout);
+}
+
+/* Every lock is given back. The last answers still leave. */
+static void on_closed(void *user)
+{
+    static const struct timeval moment = {0, 100000};
+    struct shop *shop = user;
+    shop->locks = NULL;
+    event_base_loopexit(shop->base, &moment);
+}
+
+static void on_term(evutil_socket_t fd, short what, void *user)
+{
+    struct shop *shop = user;
+    (void)fd, (void)what;
+    (void)hilock_client_close(shop->locks, shop->door ? 5000 : 0, on_closed, shop);
+    if (shop->door)
+        evhttp_del_accept_socket(shop->http, shop->door);
+    shop->door = NULL;
 }
 
 int main(int argc, char **argv)
 {
     struct shop shop = {.base = event_base_new(), .directory = argc > 1 ? argv[1] : "."};
     /* Two priorities: hilock takes the first, so after a pause of this host on_lost runs before a payment's timer. */
-    struct evhttp *http = shop.base && event_base_priority_init(shop.base, 2) == 0 ? evhttp_new(shop.base) : NULL;
+    shop.http = shop.base && event_base_priority_init(shop.base, 2) == 0 ? evhttp_new(shop.base) : NULL;
     const int payment_ms = argc > 4 ? atoi(argv[4]) : 10;
     struct hilock_error error = {"out of memory"};
     shop.payment = (struct timeval){payment_ms / 1000, payment_ms % 1000 * 1000};
     shop.wait_ms = argc > 5 ? (uint32_t)atoi(argv[5]) : 1000;
     signal(SIGPIPE, SIG_IGN); /* for the buyers' sockets; hilock's raise none */
-    if (!http || hilock_client_open_libevent(&shop.locks, shop.base,
+    if (!shop.http || hilock_client_open_libevent(&shop.locks, shop.base,
                                              HILOCK_CLIENT_OPTIONS(.url = argc > 2 ? argv[2] : NULL, .label = "shop", .on_log = hilock_log_stderr),
                                              &error) != HILOCK_OK)
         return fprintf(stderr, "%s: %s\n", argv[0], error.text), 1;
-    if (open_door(&shop, http, (unsigned short)(argc > 3 ? atoi(argv[3]) : 0)) != 0)
+    if (open_door(&shop, (unsigned short)(argc > 3 ? atoi(argv[3]) : 0)) != 0)
         return fprintf(stderr, "%s: cannot listen: %s\n", argv[0], strerror(errno)), 1;
-    return event_base_dispatch(shop.base);
+    shop.on_term = evsignal_new(shop.base, SIGTERM, on_term, &shop);
+    if (!shop.on_term || event_add(shop.on_term, NULL) != 0)
+        return fprintf(stderr, "%s: out of memory\n", argv[0]), 1;
+    event_base_dispatch(shop.base);
+    event_free(shop.on_term);
+    evhttp_free(shop.http);
+    event_base_free(shop.base);
+    return 0;
 }

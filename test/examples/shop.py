@@ -5,6 +5,7 @@ import collections
 import contextlib
 import http.client
 import os
+import signal
 import socket
 import struct
 import sys
@@ -25,6 +26,28 @@ def shop(program, directory, url, *spans):
         store.expect(line.startswith('http://'), f'a shop opens: {line}')
         yield line[len('http://'):]
         store.expect(process.poll() is None, 'it is still open at the end')
+
+
+def end(program, directory, url, payment_ms, terms):
+    """SIGTERM while a sale holds its lock: nothing is left taken when the shop has ended."""
+    put(directory, 'bell', 1)
+    with store.running(program, directory, url, '0', str(payment_ms)) as process:
+        address = process.stdout.readline().strip()[len('http://'):]
+        with buying(address, 'bell') as answers:
+            while 'holds stock:bell' not in get(address, 'GET', '/locks')[1]:
+                pass
+            for _ in range(terms):
+                process.send_signal(signal.SIGTERM)
+                store.until(lambda: not is_open(address), 'the door is shut')
+        store.expect_end(process)
+    store.expect(store.locks(url) == [], f'a shop that ends leaves no lock: {store.locks(url)}')
+    return answers
+
+
+def is_open(address):
+    host, port = address.split(':')
+    with socket.socket() as door:
+        return door.connect_ex((host, int(port))) == 0
 
 
 def get(address, method, path):
@@ -177,6 +200,8 @@ def main(server, program):
                     for is_waiting in (True, False):
                         leave(patient, stock, url, how, is_waiting)
             store.expect(store.locks(url) == [], f'no lock is left: {store.locks(url)}')
+            store.expect(end(program, stock, url, 500, 1) == [200], 'a sale that holds its lock is ended first')
+            store.expect(end(program, stock, url, HOUR_MS, 2) == [503], 'but not at a second SIGTERM')
         put(stock, 'desk', 1)
         store.expect(sell(addresses[0], 'desk') == 503, '503 when the store is gone')
         store.expect(left(stock, 'desk') == [1, 0], 'nothing is sold then')

@@ -26,6 +26,7 @@ static struct world {
     hilock_client *locks;
     redisAsyncContext *data;
     redisContext *store; /* for what others do there */
+    char url[300];
 } world;
 
 static void expect(int is_so, const char *what)
@@ -234,6 +235,22 @@ static void play_metrics(void)
     hilock_weak_unref(weak);
 }
 
+/* Freed, and then the end: nothing is left taken. */
+static void play_end(void)
+{
+    hilock_client *locks;
+    hilock_lock *lock;
+    int is_held = 0;
+    expect(hilock_client_open_libevent(&locks, world.base, HILOCK_CLIENT_OPTIONS(.url = world.url), NULL) == HILOCK_OK &&
+           hilock_lock_create(&lock, locks, "bye", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_OK &&
+           hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) == HILOCK_OK, "a lock of a client of its own");
+    UNTIL(is_held);
+    hilock_lock_free(lock);
+    expect(ask("EXISTS bye") == 1, "a lock that was freed is taken until the loop turns");
+    end_locks(locks, world.base);
+    expect(ask("EXISTS bye") == 0, "and is free when the client is closed");
+}
+
 static void play_shutdown(void)
 {
     struct server server = {.locks = world.locks};
@@ -248,16 +265,15 @@ static void play_shutdown(void)
 int main(int argc, char **argv)
 {
     struct hilock_error error = {"no memory"};
-    char url[300];
     if (argc != 2)
         return 2;
     signal(SIGPIPE, SIG_IGN);
-    snprintf(url, sizeof url, "unix://%s", argv[1]);
+    snprintf(world.url, sizeof world.url, "unix://%s", argv[1]);
     world.base = event_base_new();
     world.data = redisAsyncConnectUnix(argv[1]);
     world.store = redisConnectUnix(argv[1]);
     expect(redisLibeventAttach(world.data, world.base) == REDIS_OK, "the data's connection");
-    expect(hilock_client_open_libevent(&world.locks, world.base, HILOCK_CLIENT_OPTIONS(.url = url, .on_log = log_to_syslog), &error) == HILOCK_OK,
+    expect(hilock_client_open_libevent(&world.locks, world.base, HILOCK_CLIENT_OPTIONS(.url = world.url, .on_log = log_to_syslog), &error) == HILOCK_OK,
            "a client");
     play_jobs();
     play_caller();
@@ -268,6 +284,7 @@ int main(int argc, char **argv)
     play_threads();
     play_reentry();
     play_metrics();
+    play_end();
     play_shutdown();
     redisFree(world.store);
     event_base_free(world.base);

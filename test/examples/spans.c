@@ -108,6 +108,7 @@ struct job {
     hilock_client *client;
     hilock_lock *lock;
     struct timeval takes;
+    int code;
     struct span all, wait, hold;
 };
 
@@ -156,8 +157,11 @@ static int failed(const char *why) { return fprintf(stderr, "%s\n", why) < 0 ? 2
 static void on_acquired(const struct hilock_result *result, void *user)
 {
     struct job *job = user;
-    if (result->status != HILOCK_OK || event_base_once(job->base, -1, EV_TIMEOUT, on_worked, job, &job->takes) != 0)
-        exit(failed(result->detail));
+    if (result->status == HILOCK_OK && event_base_once(job->base, -1, EV_TIMEOUT, on_worked, job, &job->takes) == 0)
+        return;
+    job->code = failed(result->detail);
+    hilock_lock_free(job->lock);
+    (void)hilock_client_close(job->client, HILOCK_FOREVER, NULL, NULL); /* the loop ends when that is done */
 }
 
 int main(int argc, char **argv)
@@ -183,5 +187,5 @@ int main(int argc, char **argv)
         return failed(hilock_client_refusal(job.client));
     event_base_dispatch(job.base);
     event_base_free(job.base);
-    return fclose(file) == 0 ? 0 : 1;
+    return fclose(file) == 0 ? job.code : 1;
 }
