@@ -13,6 +13,7 @@
 #define HILOCK_MEMORY_H
 
 #include <hilock/hilock.h>
+#include <hilock/loop.h>
 
 HILOCK_BEGIN
 
@@ -58,12 +59,36 @@ HILOCK_API hilock_status
 hilock_memory_take(hilock_memory *memory, hilock_kind kind, const char *name, const char *holder,
                    uint32_t lease_ms);
 
+/* Makes each client ask now about all that it holds: so a loss by expire, take or lose is reported
+ * at once, and not at the next renewal, a third of the lease later. Its links end and come again,
+ * as in a short outage: within 50 ms of the loop's time. */
+HILOCK_API void hilock_memory_verify(hilock_memory *memory);
+
 /* Deletes everything, the memory of tokens too: FLUSHALL, or a failover to an empty replica. */
 HILOCK_API void hilock_memory_lose(hilock_memory *memory);
 
 /* Sets the store's clock ahead of the loop's by that much more: leases end that much earlier at the
  * store than their holders believe. */
 HILOCK_API void hilock_memory_advance(hilock_memory *memory, uint32_t ms);
+
+/* ---- time: a clock that jumps ---------------------------------------------------------------- */
+
+/* For tests on a loop with a real clock: the time of the store, and of clients, goes on as ever and
+ * jumps when the test says so, so a lease of 30 s is over at once. Wrap each table that an adapter
+ * has filled, then pass it to hilock_memory_open or hilock_client_open, which own it as before:
+ *     hilock_libevent_loop(&loop, base); hilock_memory_clock_wrap(clock, &loop);
+ *     hilock_client_open(&client, &loop, options, NULL);
+ * All on one thread. Free it last, when the store, the clients and their validities are gone. */
+typedef struct hilock_memory_clock hilock_memory_clock;
+HILOCK_API hilock_memory_clock *hilock_memory_clock_new(void);
+/* Refusals: INVALID: NULL, a table of another size, or of another adapter than the first. */
+HILOCK_API HILOCK_CHECKED hilock_status hilock_memory_clock_wrap(hilock_memory_clock *clock,
+                                                                 struct hilock_loop *loop);
+/* What is due then runs on the next turn. Jump by less than a third of the lease at a time, with
+ * turns between, and holds are renewed; jump past a deadline, and it is as if the process had been
+ * stopped so long (HILOCK_REASON_SUSPENDED or EXPIRED). NULL is allowed. */
+HILOCK_API void hilock_memory_clock_jump(hilock_memory_clock *clock, uint32_t ms);
+HILOCK_API void hilock_memory_clock_free(hilock_memory_clock *clock); /* NULL is allowed */
 
 /* ---- links ----------------------------------------------------------------------------------- */
 

@@ -68,8 +68,10 @@ PAGES = [
     ('hilock_memory', 3, 'a store inside the process, for tests',
      'memory.h hilock_memory hilock_memory_options HILOCK_MEMORY_OPTIONS hilock_memory_open hilock_memory_close hilock_memory_url '
      'hilock_memory_holder hilock_memory_remaining_ms hilock_memory_links hilock_memory_commands'),
+    ('hilock_memory_clock', 3, 'a clock that jumps, for tests',
+     'hilock_memory_clock hilock_memory_clock_new hilock_memory_clock_wrap hilock_memory_clock_jump hilock_memory_clock_free'),
     ('hilock_memory_expire', 3, 'break a store in memory on purpose',
-     'hilock_memory_expire hilock_memory_take hilock_memory_lose hilock_memory_advance hilock_memory_disconnect hilock_memory_restart '
+     'hilock_memory_expire hilock_memory_take hilock_memory_verify hilock_memory_lose hilock_memory_advance hilock_memory_disconnect hilock_memory_restart '
      'hilock_memory_delay hilock_memory_hang hilock_memory_refuse'),
 ]
 

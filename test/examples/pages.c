@@ -315,10 +315,24 @@ static hilock_client *client_of_a_test(struct event_base *base, hilock_memory **
     return client;
 }
 
+/* page hilock_memory_clock */
+static hilock_client *client_in_a_time_that_jumps(hilock_memory_clock *clock, struct event_base *base, hilock_memory *memory)
+{
+    struct hilock_loop loop;
+    hilock_client *client;
+    if (hilock_libevent_loop(&loop, base) != HILOCK_OK || hilock_memory_clock_wrap(clock, &loop) != HILOCK_OK ||
+        hilock_client_open(&client, &loop, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(memory)), NULL) != HILOCK_OK)
+        abort();
+    return client;
+}
+
+static void let_the_lease_end(hilock_memory_clock *clock) { hilock_memory_clock_jump(clock, 30000); } /* on_lost runs on the next turn */
+
 /* page hilock_memory_expire */
 static void take_it_away(hilock_memory *memory)
 {
-    (void)hilock_memory_take(memory, HILOCK_MUTEX, "stock:42", "somebody", 30000); /* its holder's on_lost says TAKEN */
+    (void)hilock_memory_take(memory, HILOCK_MUTEX, "stock:42", "somebody", 30000);
+    hilock_memory_verify(memory); /* its holder's on_lost says TAKEN, and soon */
 }
 
 /* page hilock_libevent_metrics */

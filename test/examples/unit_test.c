@@ -5,7 +5,7 @@
  *
  * The code under test is a copier that moves pages under a lock: it begins when the lock is granted, moves a page in each turn of a timer, and must not
  * move another once it has lost the lock. Each test opens a store, breaks it, and looks at what the copier did. "ok <test>" for each; status 1 and what
- * was wrong at the first that fails.
+ * was wrong at the first that fails. The lease is as long as in earnest: the clock jumps where a test would have to wait for it.
  * Build: cc unit_test.c $(pkg-config --cflags --libs hilock-libevent hilock-memory) */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
@@ -17,7 +17,7 @@
 
 /* ---- the code under test: nothing in it knows that it is tested ------------------------------------------------------- */
 
-enum { PAGE_MS = 5, LEASE_MS = 3000 };
+enum { PAGE_MS = 5, LEASE_MS = 30000 };
 
 struct copier {
     hilock_lock *lock;
@@ -83,6 +83,7 @@ static void copier_end(struct copier *copier)
 
 struct bench {
     struct event_base *base;
+    hilock_memory_clock *clock;
     hilock_memory *store;
     hilock_client *client;
     struct copier copier;
@@ -97,14 +98,23 @@ static void broken(int line, const char *claim)
     exit(1);
 }
 
+/* The base's, in a time that jumps. */
+static void loop_of(const struct bench *bench, struct hilock_loop *ret_loop)
+{
+    CHECK(bench->base && hilock_libevent_loop(ret_loop, bench->base) == HILOCK_OK);
+    CHECK(hilock_memory_clock_wrap(bench->clock, ret_loop) == HILOCK_OK);
+}
+
 static void set_up(struct bench *bench)
 {
     struct hilock_loop loop;
     memset(bench, 0, sizeof *bench);
     bench->base = event_base_new();
-    CHECK(bench->base && hilock_libevent_loop(&loop, bench->base) == HILOCK_OK);
+    bench->clock = hilock_memory_clock_new();
+    loop_of(bench, &loop);
     CHECK(hilock_memory_open(&bench->store, &loop, NULL, NULL) == HILOCK_OK);
-    CHECK(hilock_client_open_libevent(&bench->client, bench->base, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(bench->store)), NULL) == HILOCK_OK);
+    loop_of(bench, &loop);
+    CHECK(hilock_client_open(&bench->client, &loop, HILOCK_CLIENT_OPTIONS(.url = hilock_memory_url(bench->store), .on_log = hilock_log_nothing), NULL) == HILOCK_OK);
 }
 
 static void turn(const struct bench *bench) { CHECK(event_base_loop(bench->base, EVLOOP_ONCE) >= 0); }
@@ -119,6 +129,7 @@ static void tear_down(struct bench *bench)
     while (!bench->is_closed)
         turn(bench);
     hilock_memory_close(bench->store);
+    hilock_memory_clock_free(bench->clock);
     event_base_free(bench->base);
 }
 
@@ -147,14 +158,15 @@ static void waits_for_the_lock(struct bench *bench)
     CHECK(bench->copier.state == DONE);
 }
 
-/* Somebody else takes the lock: the copier learns it when it renews, and stops. */
+/* Somebody else takes the lock: the copier stops, and long before it would have renewed. */
 static void stops_when_the_lock_is_taken(struct bench *bench)
 {
     begin(bench, ENDLESS);
     until_moved(bench, 3);
     CHECK(hilock_memory_take(bench->store, HILOCK_MUTEX, "pages", "somebody", HILOCK_FOREVER) == HILOCK_OK);
+    hilock_memory_verify(bench->store);
     until_moved(bench, ENDLESS);
-    CHECK(bench->copier.state == STOPPED);
+    CHECK(bench->copier.state == STOPPED && bench->copier.moved < LEASE_MS / 3 / PAGE_MS);
     CHECK(strcmp(hilock_memory_holder(bench->store, "pages"), "somebody:1") == 0); /* it has not touched what is his */
 }
 
@@ -164,8 +176,9 @@ static void stops_alone_when_the_store_hangs(struct bench *bench)
     begin(bench, ENDLESS);
     until_moved(bench, 1);
     hilock_memory_hang(bench->store, 1);
+    hilock_memory_clock_jump(bench->clock, LEASE_MS);
     until_moved(bench, ENDLESS);
-    CHECK(bench->copier.state == STOPPED);
+    CHECK(bench->copier.state == STOPPED && bench->copier.moved < LEASE_MS / 3 / PAGE_MS);
     hilock_memory_hang(bench->store, 0);
 }
 

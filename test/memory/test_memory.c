@@ -276,8 +276,35 @@ TRIAL(test_refuse)
     assert_int_equal(hilock_memory_refuse(trial->memory, 1, "OOM\r\n+OK"), HILOCK_INVALID);
 }
 
+/* Within a moment of the loop's time, where its renewal would come after a third of the lease. */
+TRIAL(test_verify)
+{
+    assert_int_equal(acquire(trial, &trial->first, HILOCK_FOREVER), HILOCK_OK);
+    const uint64_t begun_us = poll_loop_us(trial->loop);
+    assert_int_equal(hilock_memory_take(trial->memory, HILOCK_MUTEX, "stock", "somebody", LEASE_MS), HILOCK_OK);
+    hilock_memory_verify(trial->memory);
+    until(trial, &trial->first.losses, 1);
+    assert_int_equal(trial->first.reason, HILOCK_REASON_TAKEN);
+    assert_in_range(poll_loop_us(trial->loop) - begun_us, 0, 1000 * MS);
+}
+
+/* What the clock is for is in ../examples/unit_test.c. */
+TEST(test_a_clock_refuses)
+{
+    hilock_memory_clock *clock = hilock_memory_clock_new();
+    struct hilock_loop none = {.size = sizeof none};
+    assert_int_equal(hilock_memory_clock_wrap(clock, NULL), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_clock_wrap(NULL, &none), HILOCK_INVALID);
+    assert_int_equal(hilock_memory_clock_wrap(clock, &none), HILOCK_INVALID);
+    hilock_memory_clock_jump(clock, 1000);
+    hilock_memory_clock_jump(NULL, 1000);
+    hilock_memory_clock_free(clock);
+    hilock_memory_clock_free(NULL);
+}
+
 TEST(test_null_is_nothing)
 {
+    hilock_memory_verify(NULL);
     assert_null(hilock_memory_url(NULL));
     assert_int_equal(hilock_memory_expire(NULL, "stock"), HILOCK_INVALID);
     assert_int_equal(hilock_memory_take(NULL, HILOCK_MUTEX, "stock", "x", 1), HILOCK_INVALID);

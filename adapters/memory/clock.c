@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clock - see <hilock/memory.h>: loops whose clock jumps when the test says so.
+ *
+ * A wrapped loop is the loop itself, but for its clock, which is ahead by all jumps, and its timers: they are listed,
+ * so that a jump can start those again that it has brought nearer. A timer that fires early is legal (hilock/loop.h),
+ * and so is one that is late; hilock asks the clock.
+ * Invariant: a timer is in `timers` from timer_new to timer_free; due_us is on the clock that jumps. */
+#include <hilock/memory.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "contract.h"
+
+struct hilock_memory_clock {
+    uint64_t (*now_us)(const void *clock); /* of the first loop; NULL: none is wrapped yet */
+    const void *clock;
+    uint64_t ahead_us;
+    LIST_HEAD(, timer) timers;
+};
+
+struct wrapped {
+    struct hilock_loop inner;
+    hilock_memory_clock *clock;
+};
+
+struct timer {
+    LIST_ENTRY(timer) entry;
+    const struct hilock_loop *inner;
+    hilock_memory_clock *clock;
+    void *made; /* by the inner loop */
+    hilock_fire_fn *fire;
+    void *arg;
+    uint64_t due_us; /* UINT64_MAX: it is not started */
+};
+
+static uint64_t now_us(const void *clock)
+{
+    const hilock_memory_clock *ours = clock;
+    return ours->now_us(ours->clock) + ours->ahead_us;
+}
+
+/* ---- timers ---- */
+
+static void on_fire(void *arg)
+{
+    struct timer *timer = arg;
+    timer->due_us = UINT64_MAX;
+    timer->fire(timer->arg); /* may free it */
+}
+
+static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
+{
+    struct wrapped *wrapped = ctx;
+    struct timer *timer = malloc(sizeof *timer);
+    SIM_REQUIRE(timer);
+    *timer = (struct timer){.inner = &wrapped->inner, .clock = wrapped->clock, .fire = fire, .arg = arg,
+                            .due_us = UINT64_MAX};
+    timer->made = wrapped->inner.timer_new(wrapped->inner.ctx, on_fire, timer);
+    if (!timer->made) {
+        free(timer);
+        return NULL;
+    }
+    LIST_INSERT_HEAD(&wrapped->clock->timers, timer, entry);
+    return timer;
+}
+
+static void timer_start(void *made, uint64_t delay_us)
+{
+    struct timer *timer = made;
+    uint64_t us = now_us(timer->clock);
+    timer->due_us = delay_us < UINT64_MAX - 1 - us ? us + delay_us : UINT64_MAX - 1;
+    timer->inner->timer_start(timer->made, delay_us);
+}
+
+static void timer_hurry(void *made)
+{
+    struct timer *timer = made;
+    timer->due_us = now_us(timer->clock);
+    timer->inner->timer_hurry(timer->made);
+}
+
+static void timer_stop(void *made)
+{
+    struct timer *timer = made;
+    timer->due_us = UINT64_MAX;
+    timer->inner->timer_stop(timer->made);
+}
+
+static void timer_free(void *made)
+{
+    struct timer *timer = made;
+    LIST_REMOVE(timer, entry);
+    timer->inner->timer_free(timer->made);
+    free(timer);
+}
+
+/* ---- what is passed on ---- */
+
+static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
+{
+    const struct hilock_loop *inner = &((struct wrapped *)ctx)->inner;
+    return inner->watch_new(inner->ctx, fd, ready, arg);
+}
+
+static void *resolve(void *ctx, const char *host, hilock_resolved_fn *done, void *arg)
+{
+    const struct hilock_loop *inner = &((struct wrapped *)ctx)->inner;
+    return inner->resolve(inner->ctx, host, done, arg);
+}
+
+static void free_ctx(void *ctx)
+{
+    struct wrapped *wrapped = ctx;
+    const struct hilock_loop inner = wrapped->inner;
+    free(wrapped);
+    if (inner.free_ctx)
+        inner.free_ctx(inner.ctx);
+}
+
+/* ---- the clock ---- */
+
+hilock_memory_clock *hilock_memory_clock_new(void)
+{
+    hilock_memory_clock *clock = calloc(1, sizeof *clock);
+    SIM_REQUIRE(clock);
+    LIST_INIT(&clock->timers);
+    return clock;
+}
+
+hilock_status hilock_memory_clock_wrap(hilock_memory_clock *clock, struct hilock_loop *loop)
+{
+    if (!clock || !loop || loop->size < sizeof *loop || !loop->now_us)
+        return HILOCK_INVALID;
+    if (clock->now_us && (clock->now_us != loop->now_us || clock->clock != loop->clock))
+        return HILOCK_INVALID;
+    struct wrapped *wrapped = malloc(sizeof *wrapped);
+    SIM_REQUIRE(wrapped);
+    *wrapped = (struct wrapped){.inner = *loop, .clock = clock};
+    clock->now_us = loop->now_us;
+    clock->clock = loop->clock;
+    *loop = (struct hilock_loop){.size = sizeof *loop,
+                                 .now_us = now_us,
+                                 .clock = clock,
+                                 .ctx = wrapped,
+                                 .watch_new = watch_new,
+                                 .watch_set = wrapped->inner.watch_set,
+                                 .watch_free = wrapped->inner.watch_free,
+                                 .timer_new = timer_new,
+                                 .timer_start = timer_start,
+                                 .timer_stop = timer_stop,
+                                 .timer_free = timer_free,
+                                 .resolve = wrapped->inner.resolve ? resolve : NULL,
+                                 .resolve_cancel = wrapped->inner.resolve_cancel,
+                                 .free_ctx = free_ctx,
+                                 .timer_hurry = wrapped->inner.timer_hurry ? timer_hurry : NULL};
+    return HILOCK_OK;
+}
+
+void hilock_memory_clock_jump(hilock_memory_clock *clock, uint32_t ms)
+{
+    struct timer *timer;
+    if (!clock || !clock->now_us)
+        return;
+    clock->ahead_us += (uint64_t)ms * 1000;
+    uint64_t us = now_us(clock);
+    LIST_FOREACH(timer, &clock->timers, entry)
+        if (timer->due_us < UINT64_MAX - 1)
+            timer->inner->timer_start(timer->made, timer->due_us > us ? timer->due_us - us : 0);
+}
+
+void hilock_memory_clock_free(hilock_memory_clock *clock)
+{
+    SIM_REQUIRE(!clock || LIST_EMPTY(&clock->timers));
+    free(clock);
+}
