@@ -21,9 +21,11 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +39,7 @@ struct loop {
     struct event_base *base;
     struct event tick;
     int timerfd;
+    pid_t owner;
     int64_t suspended_us; /* BOOTTIME - MONOTONIC, as the latest tick saw it */
 };
 
@@ -258,12 +261,26 @@ static int64_t time_suspended_us(void)
     return (int64_t)(boottime_us - clock_us(CLOCK_MONOTONIC));
 }
 
+/* A forked child's read would take the tick from its parent, and deleting the event would take it out of an epoll set
+ * that they may share. So its descriptor becomes another one first, which is never readable. */
+static void tick_leave(struct loop *loop)
+{
+    const int silent = eventfd(0, EFD_CLOEXEC);
+    if (silent >= 0 && dup3(silent, loop->timerfd, O_CLOEXEC) >= 0)
+        event_del(&loop->tick);
+    close(silent);
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
     struct loop *loop = user;
     int64_t suspended_us;
     uint64_t ticks;
     (void)what;
+    if (getpid() != loop->owner) {
+        tick_leave(loop);
+        return;
+    }
     if (read(fd, &ticks, sizeof ticks) < 0)
         return;
     suspended_us = time_suspended_us();
@@ -319,6 +336,7 @@ static hilock_status loop_fill(struct hilock_loop *ret_loop, struct event_base *
     if (!loop)
         return refuse(ret_error, HILOCK_NO_MEMORY, "no memory for the loop table: free some, and open again", "");
     loop->base = base;
+    loop->owner = getpid();
     if (tick_open(loop) != 0) {
         free(loop);
         return refuse(ret_error, HILOCK_NO_MEMORY,

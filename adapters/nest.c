@@ -11,14 +11,16 @@
  * each run is in a list: freeing a watch removes it from what the runs still have to do, and ending the nest ends them.
  * Invariant: nothing of the nest is touched after a callback unless the run says that it is still there.
  *
- * A forked child has the same epoll set as its parent: it never changes it. */
+ * A forked child has the same epoll set as its parent: it never changes it, and leaves it when it first turns. */
 #include "nest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 enum { EVENTS_MAX = 64 }; /* in one run; the rest is there in the next turn */
@@ -141,6 +143,21 @@ static void report(struct hl_nest_run *run)
     }
 }
 
+/* In a forked child one timer fires, at whose call the client finds out where it is; then the nest is silent, and does
+ * not take its parent's events. The loop may share its own epoll set with the parent's: so the descriptor that it
+ * watches is not taken from it, but becomes another one, which is never readable. */
+static void leave(struct hl_nest *nest)
+{
+    const struct hl_nest_timer *timer = hl_nest_timers_take(&nest->timers, UINT64_MAX);
+    const int silent = eventfd(0, EFD_CLOEXEC);
+    nest->is_left = 1;
+    if (silent >= 0)
+        (void)dup3(silent, nest->fd, O_CLOEXEC);
+    close(silent);
+    if (timer)
+        timer->fire(timer->arg);
+}
+
 /* Not inlined, or gcc warns about the run's address in a nest: it does not see that a nest that keeps it is gone. */
 __attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest_run *run)
 {
@@ -155,6 +172,11 @@ void hl_nest_run(struct hl_nest *nest)
     const uint64_t now_us = hl_nest_now_us(NULL);
     const struct hl_nest_timer *timer;
     struct hl_nest_run run;
+    if (getpid() != nest->owner) {
+        if (!nest->is_left)
+            leave(nest);
+        return;
+    }
     begin(nest, &run);
     report(&run);
     while (!run.is_over && (timer = hl_nest_timers_take(&nest->timers, now_us)) != NULL)

@@ -16,6 +16,7 @@ struct hl_nest { /* the ctx of the table */
                nest then */
     pid_t owner;
     struct hl_nest_timers timers;
+    int is_left; /* this is a forked child, and the nest is silent in it */
     struct hl_nest_run *runs; /* that are under way, the innermost first */
     void *outer;              /* the adapter's */
 };

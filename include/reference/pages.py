@@ -30,6 +30,7 @@ PAGES = [
     ('hilock_client_options', 3, 'options of a client',
      'options.h hilock_client_options HILOCK_GUARD_OFF hilock_allocator hilock_log_level hilock_log_fn hilock_log_stderr hilock_log_nothing'),
     ('hilock_client_close', 3, 'end a client', 'hilock_closed_fn hilock_client_close hilock_client_abandon'),
+    ('hilock_client_adopt', 3, 'turn the loop on another thread', 'hilock_client_adopt'),
     ('hilock_client_refusal', 3, 'why a call was refused', 'hilock_client_refusal'),
     ('hilock_client_uuid', 3, 'ask a client', 'hilock_client_uuid hilock_client_is_connected'),
     ('hilock_client_weak', 3, 'keep a client that somebody else may end', 'hilock_weak hilock_client_weak hilock_weak_client hilock_weak_unref'),

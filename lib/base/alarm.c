@@ -66,12 +66,10 @@ void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
         settle(alarms, i, alarms->heap[alarms->set]);
 }
 
-/* The leave calls the program, which may end the set. */
 static void on_timer(void *arg)
 {
     struct hl_alarms *alarms = arg;
     struct hl_host *host = alarms->host;
-    hl_host_enter(host);
     alarms->wakes_us = UINT64_MAX;
     alarms->passing_us = hl_now_us(host);
     for (unsigned i = 0; i < BATCH && alarms->set && alarms->heap[0].at_us <= alarms->passing_us; i++) {
@@ -83,7 +81,6 @@ static void on_timer(void *arg)
     alarms->passing_us = 0;
     if (alarms->set)
         wake_at(alarms, alarms->heap[0].at_us, hl_now_us(host));
-    hl_host_leave(host);
 }
 
 static int resize(struct hl_alarms *alarms, uint32_t room)

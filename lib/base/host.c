@@ -8,12 +8,39 @@
 
 enum { LATELY_US = 10000000 };
 
-static void on_wake(void *arg)
+static void on_wake(void *arg) { ((struct hl_host *)arg)->is_armed = 0; }
+
+/* fire may free the timer, and the leave the host: both are read before. */
+static void on_fire(void *arg)
 {
-    struct hl_host *host = arg;
-    host->is_armed = 0;
-    hl_host_enter(host);
-    hl_host_leave(host);
+    const struct hl_timer *timer = arg;
+    struct hl_host *host = timer->host;
+    hilock_status status = hl_host_begin(host);
+    if (status == HILOCK_OK) {
+        timer->fire(timer->arg);
+        hl_host_leave(host);
+    } else if (status == HILOCK_WRONG_THREAD)
+        host->loop.timer_start(timer->handle, HL_HOST_RETRY_US);
+}
+
+struct hl_timer *hl_host_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg)
+{
+    struct hl_timer *timer = hl_memory_new(&host->memory, sizeof *timer);
+    if (!timer)
+        return NULL;
+    *timer = (struct hl_timer){.host = host, .fire = fire, .arg = arg};
+    timer->handle = host->loop.timer_new(host->loop.ctx, on_fire, timer);
+    if (timer->handle)
+        return timer;
+    hl_memory_free(&host->memory, timer);
+    return NULL;
+}
+
+void hl_host_timer_free(struct hl_timer *timer)
+{
+    struct hl_host *host = timer->host;
+    host->loop.timer_free(timer->handle);
+    hl_memory_free(&host->memory, timer);
 }
 
 void hl_host_wake_next_turn(struct hl_host *host)
@@ -50,6 +77,14 @@ static void flush_all(struct hl_host *host)
         hl_host_flush_never(host, flush);
         flush->flush(flush);
     }
+}
+
+hilock_status hl_host_begin(struct hl_host *host)
+{
+    hilock_status status = host->may_turn ? host->may_turn(host->arg) : HILOCK_OK;
+    if (status == HILOCK_OK)
+        hl_host_enter(host);
+    return status;
 }
 
 void hl_host_enter(struct hl_host *host)
@@ -92,7 +127,7 @@ void hl_host_wake(struct hl_host *host)
         return;
     host->is_armed = 1;
     if (host->loop.timer_hurry)
-        host->loop.timer_hurry(host->wake_timer);
+        host->loop.timer_hurry(host->wake_timer->handle);
     else
         hl_timer_start(host, host->wake_timer, 0);
 }

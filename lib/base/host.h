@@ -6,7 +6,11 @@
  * hl_host_leave. At the outermost leave the links write what they have buffered (one system call for many commands),
  * on_leave delivers the news, and the links write what that has buffered. A call from user code outside the loop asks
  * for the same on a later turn by hl_host_wake. Invariant: when control goes back to the program while bytes or news
- * are pending, a leave is still to come, or the wake timer runs. */
+ * are pending, a leave is still to come, or the wake timer runs.
+ *
+ * A program may turn the loop where nothing of the client may happen: in a forked child, or on another thread. So
+ * hl_host_begin comes before whatever the loop calls, and asks may_turn. A timer that was refused on another thread is
+ * started again, as the right thread may be back by then; in a forked child it has ended. */
 #ifndef HL_BASE_HOST_H
 #define HL_BASE_HOST_H
 
@@ -30,7 +34,7 @@ struct hl_host {
     struct hl_random random;
     const char *const *secrets; /* no text of a server may show them (hl_text_quote_said); ended by NULL; or NULL */
     unsigned depth;
-    void *wake_timer;
+    struct hl_timer *wake_timer;
     int is_woken, is_armed;    /* asked for: the wake timer runs */
     uint64_t stall_us;         /* a timer later than this shows that the loop stood still; 0: never */
     uint64_t entered_us;       /* when the loop's present call began: what it brings was there by then */
@@ -39,6 +43,7 @@ struct hl_host {
     uint64_t late_us[2];       /* the longest that a timer was late, in this period and in the one before */
     uint64_t late_since_us;    /* when this period began */
     TAILQ_HEAD(, hl_flush) flushes;
+    hilock_status (*may_turn)(void *arg); /* OK; FORKED or WRONG_THREAD: not here. NULL: always */
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
     void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact);
@@ -49,6 +54,8 @@ struct hl_host {
 int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed);
 void hl_host_done(struct hl_host *host); /* ends the loop's ctx; everything made from it is gone by then */
 
+/* What the loop calls begins with it. OK: it has entered, so leave. Else: touch nothing, and return. */
+hilock_status hl_host_begin(struct hl_host *host);
 void hl_host_enter(struct hl_host *host);
 void hl_host_leave(struct hl_host *host);
 void hl_host_settle(struct hl_host *host); /* on_leave calls it last, unless the host is gone */
@@ -65,20 +72,35 @@ static inline void hl_trace(struct hl_host *host, enum hl_what what, const struc
 
 static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop.now_us(host->loop.clock); }
 
-/* A timer's fire function enters and leaves by itself. NULL: no memory. */
+enum { HL_HOST_RETRY_US = 100000 }; /* what was refused on another thread is tried again after it */
+
+struct hl_timer { /* made and freed by the host */
+    struct hl_host *host;
+    void *handle; /* the loop's */
+    hilock_fire_fn *fire;
+    void *arg;
+};
+struct hl_timer *hl_host_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg);
+void hl_host_timer_free(struct hl_timer *timer);
+
+/* fire runs between an enter and a leave. NULL: no memory. */
 static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg)
 {
-    return host->loop.timer_new(host->loop.ctx, fire, arg);
+    return hl_host_timer_new(host, fire, arg);
 }
 static inline void hl_timer_start(struct hl_host *host, void *timer, uint64_t delay_us)
 {
-    host->loop.timer_start(timer, delay_us);
+    host->loop.timer_start(((struct hl_timer *)timer)->handle, delay_us);
 }
-static inline void hl_timer_stop(struct hl_host *host, void *timer) { host->loop.timer_stop(timer); }
+static inline void hl_timer_stop(struct hl_host *host, void *timer)
+{
+    host->loop.timer_stop(((struct hl_timer *)timer)->handle);
+}
 static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is allowed */
 {
+    (void)host;
     if (timer)
-        host->loop.timer_free(timer);
+        hl_host_timer_free(timer);
 }
 
 /* Quotes what a server said, without the secrets. */

@@ -45,6 +45,7 @@ enum hl_what {
     HL_LINKS_APART,        /* the links of a node were at different servers; detail */
     HL_EVICTION_RISK,      /* detail */
     HL_REFUSED,            /* a call of the user; detail */
+    HL_TURN_REFUSED,       /* the loop turns where the client is not: in a forked child, on another thread; detail */
     HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */
 };
 

@@ -71,6 +71,29 @@ static void destroy(struct hilock_client *client)
 
 static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
 
+/* In the wrong place the client's options and its cell are all that is read. */
+static hilock_status may_turn(void *arg)
+{
+    static const char forked[] =
+        "a forked child turns this client's loop: the client is its parent's, and nothing is renewed or answered here; "
+        "open it after fork or daemon(), or call event_reinit and hilock_client_abandon in the child";
+    static const char wrong_thread[] =
+        "another thread than before turns this client's loop: nothing is renewed or answered until that thread calls "
+        "hilock_client_adopt, or the former one turns the loop again";
+    struct hilock_client *client = arg;
+    hilock_status status = hl_cell_enter(client->core.cell);
+    if (status != HILOCK_OK && hl_cell_may_tell(client->core.cell, status))
+        hl_trace(&client->core.host, HL_TURN_REFUSED,
+                 &(struct hl_fact){.detail = status == HILOCK_FORKED ? forked : wrong_thread});
+    return status;
+}
+
+static void settle(struct hilock_client *client)
+{
+    hl_host_settle(&client->core.host);
+    hl_cell_leave(client->core.cell);
+}
+
 static void leave_soon(struct hilock_client *client)
 {
     uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000, now_us = hl_now_us(&client->core.host);
@@ -111,7 +134,7 @@ static void on_leave(void *arg)
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
     if (client->phase != CLIENT_LEAVING || !may_go(client)) {
-        hl_host_settle(&client->core.host);
+        settle(client);
         return;
     }
     hilock_closed_fn *on_closed = client->on_closed;
@@ -169,14 +192,12 @@ static void on_close_timer(void *arg)
     struct hilock_client *client = arg;
     struct hl_host *host = &client->core.host;
     uint64_t now_us = hl_now_us(host);
-    hl_host_enter(host);
     if (now_us < client->phase_ends_us)
         hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
     else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
         hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
     }
-    hl_host_leave(host);
 }
 
 /* Of a client that has its host, its options, and zeroes. */
@@ -199,6 +220,7 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_doors
     if (label)
         memcpy(core->label, label, strlen(label)); /* checked */
     core->host.arg = client;
+    core->host.may_turn = may_turn;
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
     core->host.on_trace = hl_observe;
@@ -270,6 +292,14 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     return status;
 }
 
+hilock_status hilock_client_adopt(hilock_client *client)
+{
+    hilock_status status = client ? hl_cell_adopt(client->core.cell) : HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        hl_host_wake(&client->core.host);
+    return status;
+}
+
 void hilock_client_abandon(hilock_client *client)
 {
     if (!client || hl_cell_admit(client->core.cell) == HILOCK_WRONG_THREAD || client->core.is_gone)
@@ -313,8 +343,8 @@ const char *hilock_client_refusal(const hilock_client *client)
     if (status == HILOCK_CLOSED)
         return "the client is closed";
     if (status == HILOCK_WRONG_THREAD)
-        return "called from another thread than the one that turns this client's loop: open one client per loop, or "
-               "post to that loop";
+        return "called from another thread than the one that turns this client's loop: open one client per loop, post "
+               "to that loop, or, if it turns here from now on, hilock_client_adopt";
     if (status == HILOCK_FORKED)
         return "forked child: these handles are the parent's; event_reinit, hilock_client_abandon, then open a client "
                "of its own";

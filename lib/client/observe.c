@@ -58,6 +58,7 @@ static const struct effect {
     [HL_LINKS_APART] = {COUNT(links_apart), .event = HILOCK_EVENT_LINKS_APART, .level = HILOCK_LOG_WARN},
     [HL_EVICTION_RISK] = {.event = HILOCK_EVENT_EVICTION_RISK, .level = HILOCK_LOG_WARN},
     [HL_REFUSED] = {.level = HILOCK_LOG_WARN, .lead = "refused: "},
+    [HL_TURN_REFUSED] = {.level = HILOCK_LOG_ERROR, .lead = ""},
     [HL_LOOP_STALLED] = {COUNT(stalls), .event = HILOCK_EVENT_LOOP_STALLED, .level = HILOCK_LOG_WARN, .lead = ""},
 };
 

@@ -46,7 +46,7 @@ void hl_cell_claim(struct hl_cell *cell)
 {
     if (atomic_load_explicit(&cell->has_owner, memory_order_relaxed))
         return;
-    cell->owner = pthread_self();
+    atomic_store_explicit(&cell->owner, pthread_self(), memory_order_relaxed);
     atomic_store_explicit(&cell->has_owner, 1, memory_order_release);
 }
 
@@ -56,11 +56,57 @@ int hl_cell_is_forked(const struct hl_cell *cell)
     return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
 }
 
+static int is_owner(struct hl_cell *cell)
+{
+    return pthread_equal(atomic_load(&cell->owner), pthread_self());
+}
+
+hilock_status hl_cell_enter(struct hl_cell *cell)
+{
+    if (hl_cell_is_forked(cell) && !HL_PLANTED(R12_TURN_IN_A_CHILD))
+        return HILOCK_FORKED;
+    hl_cell_claim(cell);
+    if (is_owner(cell)) {
+        atomic_store(&cell->is_inside, 1);
+        if (is_owner(cell))
+            return HILOCK_OK;
+        atomic_store(&cell->is_inside, 0);
+    }
+    atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
+    return HILOCK_WRONG_THREAD;
+}
+
+void hl_cell_leave(struct hl_cell *cell) { atomic_store(&cell->is_inside, 0); }
+
+hilock_status hl_cell_adopt(struct hl_cell *cell)
+{
+    pthread_t before = atomic_load(&cell->owner);
+    int had_owner = atomic_load(&cell->has_owner);
+    if (hl_cell_is_forked(cell))
+        return HILOCK_FORKED;
+    if (had_owner && is_owner(cell))
+        return HILOCK_OK;
+    atomic_store(&cell->owner, pthread_self());
+    int is_taken = had_owner && atomic_load(&cell->is_inside);
+    if (is_taken && !HL_PLANTED(ADOPTED_FROM_A_TURN)) {
+        atomic_store(&cell->owner, before);
+        return HILOCK_WRONG_THREAD;
+    }
+    atomic_store(&cell->has_owner, 1);
+    return HILOCK_OK;
+}
+
+int hl_cell_may_tell(struct hl_cell *cell, hilock_status refusal)
+{
+    unsigned bit = 1u << -refusal;
+    return !(atomic_fetch_or(&cell->told, bit) & bit);
+}
+
 hilock_status hl_cell_admit(struct hl_cell *cell)
 {
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
-    if (!atomic_load_explicit(&cell->has_owner, memory_order_acquire) || pthread_equal(cell->owner, pthread_self()))
+    if (!atomic_load_explicit(&cell->has_owner, memory_order_acquire) || is_owner(cell))
         return HILOCK_OK;
     atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return HILOCK_WRONG_THREAD;

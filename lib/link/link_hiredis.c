@@ -42,6 +42,7 @@ struct hl_link {
     void *timer; /* for news and bytes that no event announces */
     unsigned interest;
     int is_up, is_stream, is_down, is_closed, is_in_turn;
+    int is_muted; /* the watch asks for nothing, whatever interest says */
     int is_failing; /* ends when the timer fires, at the latest */
     struct hl_reader reader;
     char sign[SIGN_MAX]; /* the first bytes that came: hiredis forgets those that it cannot read */
@@ -293,12 +294,42 @@ static void shake_hands(struct hl_link *link)
     }
 }
 
+/* The loop turns where nothing may happen, and would call for ever. A forked child gives its copy of the connection
+ * away: then it holds a dead parent's open no longer, and taking the watch from an epoll set that it may share with a
+ * living one takes nothing from that one. Another thread looks again in a while. */
+static void look_away(struct hl_link *link, hilock_status status)
+{
+    int fd = link->context ? link->context->c.fd : -1;
+    int dead = fd >= 0 && status == HILOCK_FORKED ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0 || (status == HILOCK_FORKED && (dead < 0 || dup3(dead, fd, O_CLOEXEC) < 0)))
+        return;
+    link->host->loop.watch_set(link->watch, 0);
+    if (dead >= 0)
+        close(dead);
+    link->is_muted = 1;
+    if (status == HILOCK_WRONG_THREAD)
+        hl_timer_start(link->host, link->timer, HL_HOST_RETRY_US);
+}
+
+static void look_again(struct hl_link *link)
+{
+    link->is_muted = 0;
+    if (link->watch && link->host->loop.watch_set(link->watch, link->interest) != 0)
+        fail_later(link, "the loop cannot watch the connection");
+}
+
 /* A turn. The host's leave may free everything: touch nothing after it. */
 static void on_ready(unsigned ready, void *arg)
 {
     struct hl_link *link = arg;
     struct hl_host *host = link->host;
-    hl_host_enter(host);
+    hilock_status status = hl_host_begin(host);
+    if (status != HILOCK_OK) {
+        look_away(link, status);
+        return;
+    }
+    if (link->is_muted)
+        look_again(link);
     link->is_in_turn = 1;
     if (link->is_failing)
         give_up(link);

@@ -230,8 +230,9 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
 {
     struct hl_session *session = arg;
     struct hl_host *host = session->host;
-    hl_host_enter(host);
     session->query = NULL;
+    if (hl_host_begin(host) != HILOCK_OK)
+        return; /* the timer gives this attempt up */
     for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++) {
         const void *four = &((const struct sockaddr_in *)(const void *)addresses[i])->sin_addr;
         const void *six = &((const struct sockaddr_in6 *)(const void *)addresses[i])->sin6_addr;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pages - the examples of the man pages. What follows a line "page <name>", up to the next such line, is the EXAMPLES of that
  * page (include/reference). The build compiles all of it; names that several pages use are declared above the first. */
+#include <event2/event.h>
 #include <event2/http.h>
 #include <hilock/adapters/libev.h>
 #include <hilock/adapters/libevent.h>
@@ -106,6 +107,15 @@ static void on_closed(void *user)
 static void end(hilock_client **client)
 {
     (void)hilock_client_close(*client, 5000, on_closed, client);
+}
+
+/* page hilock_client_adopt */
+static void *turn_here(void *client)
+{
+    struct event_base *base = event_base_new(); /* in a server: the one on which main opened the client, and turned until then */
+    if (base && hilock_client_adopt(client) == HILOCK_OK)
+        event_base_dispatch(base);
+    return NULL;
 }
 
 /* page hilock_client_refusal */

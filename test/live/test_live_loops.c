@@ -2,7 +2,9 @@
 /* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing,
  * a close that leaves the loop empty. libevent is one of them here; all other live tests are played on it alone. */
 #include <stdio.h>
+#include <string.h>
 
+#include "support/child.h"
 #include "support/fixture.h"
 #include "support/secret.h"
 
@@ -152,4 +154,34 @@ LIFE(abandon)
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     client_end(&client);
     redis_do(fixture->redis, "DEL stock:42");
+}
+
+struct child { struct client *client; struct redis *redis; const struct server *server; };
+
+static int is_gone(void *arg) { return redis_integer(((struct child *)arg)->redis, "EXISTS stock:42") == 0; }
+
+static void child_that_turns(void *arg)
+{
+    struct child *child = arg;
+    unsigned warnings = child->client->warnings;
+    child->redis = redis_open(child->server);
+    client_until(child->client, is_gone, child, "the end of the lease");
+    CHECK(child->client->warnings == warnings + 1 && strstr(child->client->log, "forked child"));
+    redis_close(child->redis);
+}
+
+/* The parent does not turn its loop meanwhile. */
+LIFE(a_forked_child_renews_nothing)
+{
+    struct client client;
+    struct handle stock;
+    struct child child = {.client = &client, .server = fixture->server};
+    if (loop && strcmp(loop->name, "sd_event") == 0)
+        return; /* it refuses to turn in a child */
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    handle_open(&stock, &client, "stock:42", HILOCK_LOCK_OPTIONS(.lease_ms = 1000));
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    child_join(child_start(child_that_turns, &child));
+    handle_until(&stock, &stock.lost, 1, "the loss");
+    client_end(&client);
 }

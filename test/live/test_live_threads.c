@@ -69,6 +69,76 @@ LIVE(one_client_a_thread)
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
 }
 
+/* ---- a loop that goes on on another thread ---- */
+
+struct move {
+    struct client client;
+    struct handle handle;
+    struct redis *redis;
+    int is_adopting;
+};
+
+static int is_gone(void *arg) { return redis_integer(((struct move *)arg)->redis, "EXISTS moved") == 0; }
+
+static int is_renewed_often(void *arg) { return client_stats(&((struct move *)arg)->client).renewals >= 3; }
+
+static void *turn_on(void *arg)
+{
+    struct move *move = arg;
+    check_in_thread();
+    if (move->is_adopting) {
+        CHECK(hilock_client_adopt(move->client.hilock) == HILOCK_OK);
+        client_until(&move->client, is_renewed_often, move, "renewals");
+        CHECK(!is_gone(move) && handle_give(&move->handle) == HILOCK_OK);
+        CHECK(handle_acquire(&move->handle, 20000) == HILOCK_OK);
+    } else
+        client_until(&move->client, is_gone, move, "the end of the lease");
+    return NULL;
+}
+
+static void move_begin(struct move *move, struct fixture *fixture, struct client *client)
+{
+    move->redis = fixture->redis;
+    client_open(client, fixture->server->url);
+    handle_open(&move->handle, client, "moved", HILOCK_LOCK_OPTIONS(.lease_ms = 1500));
+    assert_int_equal(handle_acquire(&move->handle, 20000), HILOCK_OK);
+}
+
+static void move_on(struct move *move)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, turn_on, move), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* Nobody could release what it renewed there. Once the first thread turns the loop again all is as it should be. */
+LIVE(another_thread_that_turns_the_loop_renews_nothing)
+{
+    struct move move;
+    move.is_adopting = 0;
+    move_begin(&move, fixture, &move.client);
+    move_on(&move);
+    assert_non_null(strstr(move.client.log, "hilock_client_adopt"));
+    assert_int_equal(move.client.warnings, 1);
+    handle_until(&move.handle, &move.handle.lost, 1, "the loss");
+    assert_int_equal(handle_acquire(&move.handle, 20000), HILOCK_OK);
+    client_end(&move.client);
+}
+
+/* There and back again; main ends it when the thread is gone. */
+LIVE(another_thread_that_adopts_has_it_all)
+{
+    struct move move;
+    move.is_adopting = 1;
+    move_begin(&move, fixture, &move.client);
+    move_on(&move);
+    assert_int_equal(hilock_release(move.handle.lock, NULL, NULL), HILOCK_WRONG_THREAD);
+    assert_int_equal(hilock_client_adopt(move.client.hilock), HILOCK_OK);
+    assert_int_equal(handle_give(&move.handle), HILOCK_OK);
+    assert_int_equal(move.handle.lost.count + move.client.warnings, 0);
+    client_end(&move.client);
+}
+
 /* ---- a validity ---- */
 
 enum { READERS = 3, EXTENDS = 200 };

@@ -187,8 +187,8 @@ void link_trial_end(struct link_trial *trial)
     if (trial->link)
         link_trial_close(trial, 0);
     link_trial_turns(trial, 2);
-    assert_int_equal(trial->memory.blocks, 0);
     hl_host_done(&trial->host);
+    assert_int_equal(trial->memory.blocks, 0);
     assert_int_equal(poll_loop_end(trial->loop), 0);
     link_trial_hang_up(trial);
     close(trial->listener);

@@ -2,6 +2,7 @@
 /* R10: a refused login ends the link. R12: a forked child owns nothing. What was asked for as TLS is TLS, and to the
  * server that was asked for. The restart guard: a store that forgot its grants makes no new ones before those are
  * over. */
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,52 @@ SAFETY(R12_FORK_IGNORED, a_forked_child_may_only_abandon_and_free, "status == 0"
 SAFETY(R12_FORK_IGNORED, a_forked_child_may_free_and_abandon, "status == 0")
 {
     a_child_is_refused(s, 1);
+}
+
+/* Not one request, and one line, however long it turns. */
+static int child_is_silent(struct fixture *s, struct client *p)
+{
+    unsigned requests = s->net.requests, lines = p->lines;
+    run_ms(s, 120000);
+    return s->net.requests == requests && p->lines == lines + 1 && client_lines(p, "forked child turns") == 1;
+}
+
+SAFETY(R12_TURN_IN_A_CHILD, a_childs_loop_sends_nothing, "status == 0")
+{
+    int status = 1;
+    struct handle *a = held(the_client(s), "a", "one", NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_is_silent(s, the_client(s)) ? 0 : 1);
+    HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
+    SAME(s, status, 0);
+    TELLS_IN(s, 60000, "");
+    HOLDS(s, is_ours(s, "one"));
+    HOLDS(s, hilock_lock_remaining_ms(a->lock) > 0);
+}
+
+/* ---- another thread ---- */
+
+static void *adopt_meanwhile(void *client) { return (void *)(intptr_t)hilock_client_adopt(client); }
+
+/* This thread is inside a turn. */
+static void adopted_meanwhile(struct handle *a)
+{
+    void *status = NULL;
+    pthread_t thread;
+    HOLDS(a->client->fixture, pthread_create(&thread, NULL, adopt_meanwhile, a->client->client) == 0);
+    pthread_join(thread, &status);
+    SAME(a->client->fixture, (intptr_t)status, HILOCK_WRONG_THREAD);
+    SAME(a->client->fixture, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
+}
+
+SAFETY(ADOPTED_FROM_A_TURN, nobody_adopts_while_a_turn_lasts, "(intptr_t)status == HILOCK_WRONG_THREAD")
+{
+    struct handle *a = handle_new(the_client(s), "a", "stock", NULL);
+    when(a, "OK", adopted_meanwhile);
+    acquiring(a, 1000);
+    TELLS_IN(s, 60000, "a:OK");
+    HOLDS(s, is_ours(s, "stock"));
 }
 
 /* It is plain, and would say yes to anything. */

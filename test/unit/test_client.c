@@ -139,6 +139,43 @@ static void *call_from_elsewhere(void *arg)
     return NULL;
 }
 
+/* ---- whose it becomes ---- */
+
+static void *adopt_here(void *arg)
+{
+    struct stranger *stranger = arg;
+    hilock_client *client = stranger->handle->client->client;
+    stranger->is_refused = hilock_client_adopt(client) != HILOCK_OK;
+    if (!stranger->is_refused) { /* then it is this thread's, until main adopts it again */
+        HOLDS(stranger->handle->client->fixture, hilock_lock_remaining_ms(stranger->handle->lock) > 0);
+        HOLDS(stranger->handle->client->fixture, hilock_client_adopt(client) == HILOCK_OK);
+    }
+    return NULL;
+}
+
+static int is_adopted_by_another(struct handle *handle)
+{
+    struct stranger stranger = {handle, 1};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, adopt_here, &stranger) != 0 || pthread_join(thread, NULL) != 0)
+        return 0;
+    return !stranger.is_refused;
+}
+
+HOLDING(a_thread_adopts_and_the_former_is_refused, NULL)
+{
+    HOLDS(s, is_adopted_by_another(a));
+    SAME(s, release(a), HILOCK_WRONG_THREAD);
+    HOLDS(s, strstr(hilock_client_refusal(p->client), "hilock_client_adopt"));
+    run_ms(s, 1000); /* this thread turns the loop: that is refused, with one line */
+    SAME(s, client_lines(p, "another thread than before turns"), 1);
+    SAME(s, hilock_client_adopt(p->client), HILOCK_OK);
+    TELLS_IN(s, 60000, ""); /* and it is renewed again */
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_HELD);
+    SAME(s, client_lines(p, "another thread than before turns"), 1);
+    SAME(s, hilock_client_adopt(NULL), HILOCK_INVALID);
+}
+
 HOLDING(another_thread_is_refused_and_counted_and_nothing_is_written, NULL)
 {
     struct stranger stranger = {a, hilock_client_weak(p->client), 0};

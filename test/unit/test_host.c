@@ -152,9 +152,9 @@ WITH_HOST(what_leave_asks_for)
 /* A loop that can hurry is asked to by what comes from outside of its calls, and only by that. */
 static void hurry(void *timer)
 {
-    assert_ptr_equal(timer, host.wake_timer);
+    assert_ptr_equal(timer, host.wake_timer->handle);
     note('!');
-    hl_timer_start(&host, timer, 0);
+    host.loop.timer_start(timer, 0);
 }
 
 static void wake_again(void) { hl_host_wake(&host); }

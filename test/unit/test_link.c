@@ -135,7 +135,7 @@ UNOPENED_TRIAL(every_allocation_fails_once)
         link_trial_hang_up(trial);
     }
     trial->memory.fail_at = 0;
-    assert_int_equal(failures, 3); /* the link, the items; and none */
+    assert_int_equal(failures, 4); /* the link, its timer, the items; and none */
 }
 
 /* ---- the end ---- */

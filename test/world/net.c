@@ -211,7 +211,8 @@ static void on_return(void *arg)
     const struct world_loop *process = link->process;
     struct hl_host *host = link->host;
     struct message *message;
-    hl_host_enter(host);
+    if (hl_host_begin(host) != HILOCK_OK)
+        return;
     link->is_busy = 1;
     while ((message = TAILQ_FIRST(&link->back)) != NULL && message->at_us <= link->net->world->now_us && !message->fate.held_by) {
         TAILQ_REMOVE(&link->back, message, entry);
