@@ -12,7 +12,9 @@
  * and at most a second after the resume otherwise. When a tick finds that the two clocks have moved apart, every timer
  * of this adapter on the base is started again with what is left until it is due. That is right for timers started
  * after the resume too, and doing it needlessly is harmless. This costs no system call at a start, and no list of
- * timers. The timerfd also keeps event_base_dispatch running while a client is open. */
+ * timers. The timerfd also keeps event_base_dispatch running while a client is open.
+ *
+ * Another thread wakes the loop by this timerfd, too: by the one system call that needs nothing of the base. */
 #include "libevent_resolve.h"
 
 #include <hilock/adapters/libevent.h>
@@ -22,6 +24,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +44,7 @@ struct loop {
     int timerfd;
     pid_t owner;
     int64_t suspended_us; /* BOOTTIME - MONOTONIC, as the latest tick saw it */
+    struct timer *_Atomic woken; /* by another thread: it fires after the next tick */
 };
 
 struct watch {
@@ -51,6 +55,7 @@ struct watch {
 
 struct timer {
     struct event event;
+    struct loop *loop;
     uint64_t due_us; /* on CLOCK_BOOTTIME; NEVER_US: stopped */
     hilock_fire_fn *fire;
     void *arg;
@@ -159,11 +164,12 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
 
 static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
 {
-    const struct loop *loop = ctx;
+    struct loop *loop = ctx;
     struct timer *timer = calloc(1, sizeof *timer);
     if (!timer)
         return NULL;
     event_begin(&timer->event, loop->base, -1, 0, on_timer, timer);
+    timer->loop = loop;
     timer->fire = fire;
     timer->arg = arg;
     if (timer_park(timer) != 0) {
@@ -208,9 +214,20 @@ static void timer_stop(void *handle)
         event_del(&timer->event);
 }
 
+/* Another thread may not touch the base: it lets the tick come at once, which activates the timer. */
+static void timer_wake(void *handle)
+{
+    static const struct itimerspec now = {.it_interval = {.tv_sec = TICK_S}, .it_value = {.tv_nsec = 1}};
+    struct timer *timer = handle;
+    atomic_store(&timer->loop->woken, timer);
+    (void)timerfd_settime(timer->loop->timerfd, 0, &now, NULL);
+}
+
 static void timer_free(void *handle)
 {
     struct timer *timer = handle;
+    struct timer *woken = timer;
+    atomic_compare_exchange_strong(&timer->loop->woken, &woken, NULL);
     event_end(&timer->event);
     free(timer);
 }
@@ -274,6 +291,7 @@ static void tick_leave(struct loop *loop)
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
     struct loop *loop = user;
+    struct timer *woken;
     int64_t suspended_us;
     uint64_t ticks;
     (void)what;
@@ -283,6 +301,9 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
     }
     if (read(fd, &ticks, sizeof ticks) < 0)
         return;
+    woken = atomic_exchange(&loop->woken, NULL);
+    if (woken)
+        event_active(&woken->event, EV_TIMEOUT, 1);
     suspended_us = time_suspended_us();
     if (suspended_us - loop->suspended_us > APART_US && timers_restart(loop->base) != 0)
         return; /* no memory: the next tick tries again */
@@ -358,6 +379,7 @@ static hilock_status loop_fill(struct hilock_loop *ret_loop, struct event_base *
         .resolve_cancel = hl_libevent_resolve_cancel,
         .free_ctx = free_ctx,
         .timer_hurry = timer_hurry,
+        .timer_wake = timer_wake,
     };
     return HILOCK_OK;
 }

@@ -30,7 +30,7 @@ struct hilock_libevent_page {
 
 /* ---- the text ---- */
 
-/* Empty for a client that is gone, or another thread's. */
+/* Empty for a client that is gone, and in a forked child: there hilock leaves the struct as it was. */
 static char *text_of(const struct served *served)
 {
     struct hilock_stats stats = {.size = sizeof stats};

@@ -167,24 +167,36 @@ __attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest
     nest->runs = run;
 }
 
+/* Before a watch is freed: then its event looks like the timerfd's. */
+static int has_rung(const struct hl_nest_run *run)
+{
+    for (int i = 0; i < run->count; i++)
+        if (!run->events[i].data.ptr)
+            return 1;
+    return 0;
+}
+
 void hl_nest_run(struct hl_nest *nest)
 {
     const uint64_t now_us = hl_nest_now_us(NULL);
     const struct hl_nest_timer *timer;
     struct hl_nest_run run;
+    int is_rung;
     if (getpid() != nest->owner) {
         if (!nest->is_left)
             leave(nest);
         return;
     }
     begin(nest, &run);
+    is_rung = has_rung(&run);
+    hl_nest_timers_begin_run(&nest->timers, now_us);
     report(&run);
     while (!run.is_over && (timer = hl_nest_timers_take(&nest->timers, now_us)) != NULL)
         timer->fire(timer->arg);
     if (run.is_over)
         return;
     nest->runs = run.outer;
-    hl_nest_timers_arm(&nest->timers, now_us);
+    hl_nest_timers_arm(&nest->timers, now_us, is_rung);
 }
 
 struct hl_nest *hl_nest_of(const struct hl_nest_timer *timer)
@@ -205,6 +217,7 @@ struct hilock_loop hl_nest_table(struct hl_nest *nest)
         .timer_start = hl_nest_timer_start,
         .timer_stop = hl_nest_timer_stop,
         .timer_free = hl_nest_timer_free,
+        .timer_wake = hl_nest_timer_wake,
     };
 }
 

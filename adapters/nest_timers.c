@@ -42,18 +42,36 @@ void hl_nest_timers_end(struct hl_nest_timers *timers)
     free(timers->heap);
 }
 
+/* It is readable now, whatever it was set to. */
+static void ring(const struct hl_nest_timers *timers)
+{
+    static const struct itimerspec now = {.it_value = {.tv_nsec = 1}};
+    (void)timerfd_settime(timers->fd, 0, &now, NULL);
+}
+
 static void set(struct hl_nest_timers *timers, uint64_t due_us)
 {
     const uint64_t at_us = due_us == NEVER_US ? 0 : due_us; /* 0 unsets it */
     const struct itimerspec spec = {.it_value = {(time_t)(at_us / 1000000), (long)(at_us % 1000000 * 1000)}};
     timers->armed_us = due_us;
     (void)timerfd_settime(timers->fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    if (atomic_load(&timers->woken))
+        ring(timers);
 }
 
-/* Setting it makes it unreadable, too: it need not be read. */
-void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us)
+/* First the timer, then the timerfd; the loop's thread sets the timerfd first and then looks for a timer. So neither
+ * overwrites the other unseen. */
+void hl_nest_timer_wake(void *handle)
 {
-    if (timers->armed_us <= now_us || (timers->running > 0 && timers->heap[1]->due_us < timers->armed_us))
+    struct hl_nest_timer *timer = handle;
+    atomic_store(&timer->timers->woken, timer);
+    ring(timer->timers);
+}
+
+/* Setting it makes it unreadable, too: it need not be read. Another thread may have rung it before its time. */
+void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us, int is_rung)
+{
+    if (is_rung || timers->armed_us <= now_us || (timers->running > 0 && timers->heap[1]->due_us < timers->armed_us))
         set(timers, timers->running > 0 ? timers->heap[1]->due_us : NEVER_US);
 }
 
@@ -107,6 +125,13 @@ static void run_until(struct hl_nest_timer *timer, uint64_t due_us)
     rise(timer->timers, timer, ++timer->timers->running);
 }
 
+void hl_nest_timers_begin_run(struct hl_nest_timers *timers, uint64_t now_us)
+{
+    struct hl_nest_timer *woken = atomic_exchange(&timers->woken, NULL);
+    if (woken)
+        run_until(woken, now_us);
+}
+
 /* Never due in the microsecond of its start: a run fires what was due as it began, so this waits for the next run. */
 void hl_nest_timer_start(void *handle, uint64_t delay_us)
 {
@@ -155,7 +180,8 @@ struct hl_nest_timer *hl_nest_timer_new(struct hl_nest_timers *timers, hilock_fi
 
 void hl_nest_timer_free(void *handle)
 {
-    struct hl_nest_timer *timer = handle;
+    struct hl_nest_timer *timer = handle, *woken = timer;
+    atomic_compare_exchange_strong(&timer->timers->woken, &woken, NULL);
     hl_nest_timer_stop(timer);
     timer->timers->made--;
     free(timer);

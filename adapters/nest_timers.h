@@ -4,6 +4,7 @@
 #define HL_NEST_TIMERS_H
 
 #include <hilock/loop.h>
+#include <stdatomic.h>
 
 struct hl_nest_timer {
     struct hl_nest_timers *timers;
@@ -18,6 +19,7 @@ struct hl_nest_timers {
     uint64_t armed_us;
     struct hl_nest_timer **heap; /* those that run, the next one to fire at 1 */
     size_t running, made, room;
+    struct hl_nest_timer *_Atomic woken; /* by another thread: due in the next run */
 };
 
 int hl_nest_timers_begin(struct hl_nest_timers *timers); /* -1: errno says why */
@@ -29,10 +31,13 @@ struct hl_nest_timer *hl_nest_timer_new(struct hl_nest_timers *timers, hilock_fi
 void hl_nest_timer_start(void *timer, uint64_t delay_us);
 void hl_nest_timer_stop(void *timer);
 void hl_nest_timer_free(void *timer);
+void hl_nest_timer_wake(void *timer); /* any thread: makes the timerfd readable, and the timer due */
 void hl_nest_timer_due(void *timer); /* due now, but the timerfd does not show it: the adapter makes the nest run */
 
 /* The next timer that was due at now_us, now stopped; NULL: none. After the last one the timerfd waits for the next. */
 struct hl_nest_timer *hl_nest_timers_take(struct hl_nest_timers *timers, uint64_t now_us);
-void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us);
+void hl_nest_timers_begin_run(struct hl_nest_timers *timers, uint64_t now_us); /* what was woken is due */
+/* is_rung: the timerfd was readable as the run began */
+void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us, int is_rung);
 
 #endif

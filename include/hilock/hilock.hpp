@@ -228,8 +228,8 @@ public:
     [[nodiscard]] bool is_connected() const noexcept { return hilock_client_is_connected(native()) != 0; }
     [[nodiscard]] hilock_client *native() const noexcept { return state_ ? state_->client : nullptr; } /* or closed */
 
-    /* As hilock_client_close, but each close that was accepted is answered. on_closed may be
-     * empty. */
+    /* As hilock_client_close on the loop's thread (elsewhere `wrong_thread`), but each close that
+     * was accepted is answered. on_closed may be empty. */
     hilock::status close(milliseconds drain, std::function<void()> on_closed)
     {
         result refused;

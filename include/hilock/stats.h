@@ -48,10 +48,13 @@ struct hilock_stats {
     uint32_t oldest_hold_ms, oldest_wait_ms; /* of those that stand now; 0: there is none */
     struct hilock_histogram wait, hold, command;
 };
-/* Set ret_stats->size. */
+/* Set ret_stats->size. Any thread, as long as the client is there. On another than the loop's each
+ * number is right, but they are not of one moment: counters are of now, gauges as of the end of
+ * the loop's latest turn, and ages up to a second older, and 0 in the first such call. In a forked
+ * child the struct is left as it was. */
 HILOCK_API void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats);
-/* total += part (of the ages the greater one): one page for the clients of many loops, each read on
- * its own loop's thread. Set `size` in both. */
+/* total += part (of the ages the greater one): one page for the clients of many loops. Set `size`
+ * in both. */
 HILOCK_API void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part);
 /* Prometheus text format 0.0.4, labelled client="<label>" (NULL: ""; what is not UTF-8, and control
  * characters, become '?'): hilock_<counter>_total, hilock_<gauge>, the ages

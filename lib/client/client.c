@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - birth and death of a client. Closing: waits end CLOSED, holds live on while it drains, then it waits for
- * releases, each step with its limit; abandon skips all of this. */
+/* client - birth and death of a client. How it closes is in closing.c; abandon skips that. */
 #include "client/client.h"
 
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "client/closing.h"
 #include "client/deployment.h"
+#include "client/gauges.h"
 #include "client/options.h"
-#include "core/lease.h"
 #include "group/group.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
@@ -91,57 +91,26 @@ static hilock_status may_turn(void *arg)
 static void settle(struct hilock_client *client)
 {
     hl_host_settle(&client->core.host);
+    hl_gauges_publish(client);
     hl_cell_leave(client->core.cell);
-}
-
-static void leave_soon(struct hilock_client *client)
-{
-    uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000, now_us = hl_now_us(&client->core.host);
-    client->phase = CLIENT_LEAVING;
-    client->drain_ends_us = client->phase_ends_us;
-    client->phase_ends_us = now_us + span_us;
-    if (hl_left_us(client->drain_ends_us, now_us))
-        span_us = hl_left_us(client->drain_ends_us, now_us) < span_us ? client->drain_ends_us - now_us : span_us;
-    hl_timer_start(&client->core.host, client->close_timer, span_us);
-}
-
-/* When nothing is left to report, or its time is up: then it answers what was accepted. Grants that it made and that
- * may lapse are looked after while the drain time lasts. */
-static int may_go(struct hilock_client *client)
-{
-    struct hl_core *core = &client->core;
-    int looks = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
-    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) && !looks;
-    if (HL_PLANTED(CLOSE_IN_HASTE))
-        return 1;
-    if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
-        return 0;
-    if (HL_PLANTED(CLOSED_UNTOLD))
-        return 1;
-    hl_inquiries_end(core);
-    hl_endings_answer(core);
-    return !hl_notices_are_due(core);
 }
 
 static void on_leave(void *arg)
 {
     struct hilock_client *client = arg;
+    hl_closing_hear(client);
     hl_notices_deliver(&client->core);
     if (client->core.is_gone) {
         destroy(client);
         return;
     }
-    if (client->phase == CLIENT_DRAINING && !client->core.held)
-        leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || !may_go(client)) {
+    if (!hl_closing_is_over(client)) {
         settle(client);
         return;
     }
-    hilock_closed_fn *on_closed = client->on_closed;
-    void *user = client->closed_user;
+    struct hl_closing closing = client->closing;
     destroy(client);
-    if (on_closed)
-        on_closed(user);
+    hl_closing_tell(&closing);
 }
 
 static void verify(struct hl_hold *hold, void *node)
@@ -179,27 +148,6 @@ static void on_node_down(void *client, struct hl_node *node)
     hl_groups_node(&((struct hilock_client *)client)->core, 0);
 }
 
-static void lose(struct hl_hold *hold, void *core)
-{
-    if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
-        return;
-    if (hl_hold_is_told(hold))
-        hl_watchdog_lose(core, hold, HILOCK_REASON_CLOSING);
-}
-
-static void on_close_timer(void *arg)
-{
-    struct hilock_client *client = arg;
-    struct hl_host *host = &client->core.host;
-    uint64_t now_us = hl_now_us(host);
-    if (now_us < client->phase_ends_us)
-        hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
-    else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
-        hl_hold_each_held(&client->core, lose, &client->core);
-        leave_soon(client);
-    }
-}
-
 /* Of a client that has its host, its options, and zeroes. */
 static hilock_status furnish(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
                              struct hl_text *why)
@@ -233,7 +181,7 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_doors
         client->is_secured = 1;
     }
     if (hl_machine_init(core) != 0 ||
-        (client->close_timer = hl_timer_new(&core->host, on_close_timer, client)) == NULL ||
+        (client->close_timer = hl_timer_new(&core->host, hl_closing_timer, client)) == NULL ||
         hl_alarms_init(&core->group_alarms, &core->host, hl_group_alarm) != 0 ||
         (core->route = hl_deployment_new(client, urls, &events)) == NULL)
         return HILOCK_NO_MEMORY;
@@ -242,9 +190,9 @@ static hilock_status furnish(struct hilock_client *client, const struct hl_doors
 
 static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *why)
 {
-    if (loop && loop->size >= sizeof *loop && loop->now_us && loop->watch_new && loop->watch_set && loop->watch_free &&
-        loop->timer_new && loop->timer_start && loop->timer_stop && loop->timer_free && loop->resolve &&
-        loop->resolve_cancel)
+    if (loop && loop->size >= offsetof(struct hilock_loop, timer_wake) && loop->now_us && loop->watch_new &&
+        loop->watch_set && loop->watch_free && loop->timer_new && loop->timer_start && loop->timer_stop &&
+        loop->timer_free && loop->resolve && loop->resolve_cancel)
         return HILOCK_OK;
     return hl_text_refuse(why, HILOCK_INVALID,
         "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
@@ -256,6 +204,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
 {
     struct hilock_client_options settled;
     struct hilock_client *client = NULL;
+    struct hilock_loop table = {0};
     struct hl_memory memory;
     struct hl_urls urls = {.count = 0};
     struct hl_text why = {"ret_client is NULL: give a place for the client"};
@@ -272,8 +221,10 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
         client = hl_memory_new(&memory, sizeof *client);
     }
     if (client) {
+        memcpy(&table, loop, loop->size < sizeof table ? loop->size : sizeof table);
         client->options = settled;
-        if (hl_host_init(&client->core.host, loop, &memory, doors->seed) == 0)
+        hl_closing_init(&client->closing);
+        if (hl_host_init(&client->core.host, &table, &memory, doors->seed) == 0)
             status = furnish(client, doors, &urls, &why);
     }
     while (urls.count)
@@ -312,27 +263,22 @@ void hilock_client_abandon(hilock_client *client)
 
 hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilock_closed_fn *on_closed, void *user)
 {
-    hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
+    hilock_status status = client ? hl_cell_place(client->core.cell) : HILOCK_INVALID;
     struct hl_text why;
-    if (status != HILOCK_OK)
+    if (status != HILOCK_OK && status != HILOCK_WRONG_THREAD)
         return status;
+    int is_elsewhere = status == HILOCK_WRONG_THREAD; /* there nothing of the client but its closing is touched */
     if (drain_ms != HILOCK_FOREVER && hl_options_check_span(drain_ms, "drain_ms", &why) != HILOCK_OK)
-        return hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+        return is_elsewhere ? HILOCK_INVALID
+                            : hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
     uint64_t now_us = hl_now_us(&client->core.host);
     uint64_t ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
-    if (client->phase == CLIENT_OPEN) {
-        client->phase = CLIENT_DRAINING;
-        client->on_closed = on_closed;
-        client->closed_user = user;
-        client->phase_ends_us = UINT64_MAX;
-        client->core.is_closing = 1;
-        hl_groups_close(&client->core);
-        hl_gates_close(&client->core);
-    }
-    if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
-        client->phase_ends_us = ends_us;
-        hl_timer_start(&client->core.host, client->close_timer, ends_us - now_us);
-    }
+    if (is_elsewhere)
+        return hl_closing_ask(client, ends_us, on_closed, user);
+    if (hl_closing_keep(&client->closing, on_closed, user) != HILOCK_OK)
+        return hl_client_refuse(client, HILOCK_IN_USE, "the client has %d on_closed already: give NULL",
+                                HL_CLOSERS_MAX);
+    hl_closing_begin(client, ends_us);
     hl_host_wake(&client->core.host);
     return HILOCK_OK;
 }

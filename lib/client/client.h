@@ -11,6 +11,27 @@
 #include "base/text.h"
 #include "core/core.h"
 
+enum { HL_CLOSERS_MAX = 4 };
+
+/* Who asked for the end, from whatever thread. */
+struct hl_closing {
+    struct hl_closer { hilock_closed_fn *on_closed; void *user; } closers[HL_CLOSERS_MAX];
+    unsigned count;
+    atomic_flag is_busy; /* somebody writes these two */
+    atomic_uint_fast64_t ends_us; /* the earliest that was asked for */
+    atomic_int is_asked;
+    atomic_int askers; /* threads that are inside of the call: the client stays until they have left it */
+};
+
+/* What another thread may read while the loop turns, as of the end of its latest turn; counters are read where they
+ * are. Of a time 0: there is none. */
+struct hl_gauges {
+    atomic_uint waiting, held, locks, inflight, nodes_up, nodes;
+    atomic_uint_fast64_t hold_since_us, wait_since_us; /* the oldest of each; at most a second old */
+    atomic_int are_ages_wanted;                        /* another thread has read once: so they are looked for */
+    uint64_t aged_us;                                  /* when they were */
+};
+
 enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 
 struct hilock_client {
@@ -21,8 +42,7 @@ struct hilock_client {
     void *close_timer;
     uint64_t phase_ends_us; /* DRAINING, LEAVING */
     uint64_t drain_ends_us; /* LEAVING: until then it looks after grants that may lapse */
-    hilock_closed_fn *on_closed;
-    void *closed_user;
+    struct hl_closing closing;
     struct hl_text refusal;
     char name[HL_UUID_LENGTH + HL_LABEL_MAX + 16]; /* of its connections */
     struct hl_link_factory links;
@@ -32,7 +52,8 @@ struct hilock_client {
     char *strings; /* these, the prefix and tls_server_name of the options: one block, wiped */
     size_t strings_size;
     struct hl_terms *terms; /* of the handle made last, referenced: the next one probably has the same */
-    struct hilock_stats stats;
+    struct hilock_stats stats; /* its counters are written by hl_stats_count alone */
+    struct hl_gauges gauges;
 };
 
 /* The doors by which a client reaches the world; its loop comes from the adapter. */
@@ -53,6 +74,12 @@ __attribute__((format(printf, 3, 4))) hilock_status hl_client_refuse(struct hilo
                                                                      const char *format, ...);
 /* HILOCK_CLOSED, with the reason: it is closing. what: what it no longer accepts */
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what);
+
+/* The loop's thread alone writes; any thread may read. */
+static inline void hl_stats_count(uint64_t *counter, uint64_t more)
+{
+    __atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
+}
 
 void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact); /* the host's on_trace; observe.c */
 

@@ -117,8 +117,8 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
                                     ? hl_reentry_begin(&client->core, lock, on_result, user)
                                     : lock->ops->acquire(&client->core, lock, wait_ms, on_result, user), "an acquire");
     if (status != HILOCK_OK) {
-        client->stats.refused++;
-        client->stats.refused_by[-status]++;
+        hl_stats_count(&client->stats.refused, 1);
+        hl_stats_count(&client->stats.refused_by[-status], 1);
     }
     return status;
 }

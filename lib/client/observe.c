@@ -72,25 +72,25 @@ static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
     size_t i = 0;
     while (i < HILOCK_BUCKETS - 1 && span_us > bounds_us[i])
         i++;
-    histogram->count++;
-    histogram->sum_us += span_us;
-    histogram->buckets[i]++;
+    hl_stats_count(&histogram->count, 1);
+    hl_stats_count(&histogram->sum_us, span_us);
+    hl_stats_count(&histogram->buckets[i], 1);
 }
 
 static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
 {
     const struct effect *effect = &effects[what];
     if (effect->counter) /* a node that is down may not have been up */
-        *(uint64_t *)(void *)((char *)stats + effect->counter) += what == HL_NODE_DOWN ? fact->count : 1;
+        hl_stats_count((uint64_t *)(void *)((char *)stats + effect->counter), what == HL_NODE_DOWN ? fact->count : 1);
     if (effect->histogram)
         histogram_add((struct hilock_histogram *)(void *)((char *)stats + effect->histogram), fact->waited_us);
     switch (fact->reason) {
     case HILOCK_REASON_NONE: break;
-    case HILOCK_REASON_TAKEN: stats->lost_taken++; break;
-    case HILOCK_REASON_EXPIRED: stats->lost_expired++; break;
-    case HILOCK_REASON_SUSPENDED: stats->lost_suspended++; break;
-    case HILOCK_REASON_HOLD_MAX: stats->lost_hold_max++; break;
-    case HILOCK_REASON_CLOSING: stats->lost_closing++; break;
+    case HILOCK_REASON_TAKEN: hl_stats_count(&stats->lost_taken, 1); break;
+    case HILOCK_REASON_EXPIRED: hl_stats_count(&stats->lost_expired, 1); break;
+    case HILOCK_REASON_SUSPENDED: hl_stats_count(&stats->lost_suspended, 1); break;
+    case HILOCK_REASON_HOLD_MAX: hl_stats_count(&stats->lost_hold_max, 1); break;
+    case HILOCK_REASON_CLOSING: hl_stats_count(&stats->lost_closing, 1); break;
     }
     if (what == HL_PLACES_REMOVED) {
         stats->places_unheard += fact->count;
@@ -98,21 +98,21 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
         stats->places_lapsed += fact->lapsed;
     }
     if (what == HL_RELEASE_ANSWERED) {
-        stats->release_lost += fact->status == HILOCK_LOST;
-        stats->release_unknown += fact->status == HILOCK_UNKNOWN;
+        hl_stats_count(&stats->release_lost, fact->status == HILOCK_LOST);
+        hl_stats_count(&stats->release_unknown, fact->status == HILOCK_UNKNOWN);
     }
     if (what != HL_ACQUIRE_ENDED)
         return;
     if (fact->status == HILOCK_OK) {
-        stats->granted++;
-        stats->granted_local += fact->is_local != 0;
+        hl_stats_count(&stats->granted, 1);
+        hl_stats_count(&stats->granted_local, fact->is_local != 0);
     } else if (fact->status == HILOCK_TIMED_OUT)
-        stats->timed_out++;
+        hl_stats_count(&stats->timed_out, 1);
     else if (fact->status == HILOCK_CANCELLED || fact->status == HILOCK_CLOSED)
-        stats->cancelled++;
+        hl_stats_count(&stats->cancelled, 1);
     else {
-        stats->failed++;
-        stats->failed_by[-fact->status]++;
+        hl_stats_count(&stats->failed, 1);
+        hl_stats_count(&stats->failed_by[-fact->status], 1);
     }
 }
 

@@ -8,40 +8,70 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "client/gauges.h"
 #include "core/lease.h"
-#include "core/lock.h"
+
+/* ---- of one client ---- */
+
+static uint32_t age_ms(uint64_t since_us, uint64_t now_us)
+{
+    return since_us && now_us > since_us ? hl_lease_span_ms(now_us - since_us) : 0;
+}
+
+static void read_counters(uint64_t *to, const uint64_t *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *to; i++)
+        to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+static unsigned gauge_of(const atomic_uint *gauge) { return atomic_load_explicit(gauge, memory_order_relaxed); }
+
+/* On any thread. The counters stand in two parts without gaps, before the gauges and behind them. */
+static void read_stats(const struct hilock_client *client, struct hilock_stats *to, struct hl_ages ages)
+{
+    const struct hl_gauges *gauges = &client->gauges;
+    const struct hilock_stats *from = &client->stats;
+    uint64_t now_us = hl_now_us(&client->core.host);
+    read_counters(&to->acquires, &from->acquires,
+                  offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires));
+    read_counters(&to->wait.count, &from->wait.count, sizeof *to - offsetof(struct hilock_stats, wait));
+    to->waiting = gauge_of(&gauges->waiting);
+    to->held = gauge_of(&gauges->held);
+    to->locks = gauge_of(&gauges->locks);
+    to->inflight = gauge_of(&gauges->inflight);
+    to->nodes_up = gauge_of(&gauges->nodes_up);
+    to->nodes = gauge_of(&gauges->nodes);
+    to->oldest_hold_ms = to->held ? age_ms(ages.hold_since_us, now_us) : 0;
+    to->oldest_wait_ms = to->waiting ? age_ms(ages.wait_since_us, now_us) : 0;
+    to->wrong_thread = atomic_load_explicit(&client->core.cell->wrong_thread, memory_order_relaxed);
+}
+
+/* The first look from another thread asks for the ages. The caller's const is of what it sees: nothing changes. */
+static void read_elsewhere(const struct hilock_client *client, struct hilock_stats *to)
+{
+    struct hl_gauges *gauges = (struct hl_gauges *)(uintptr_t)&client->gauges;
+    atomic_store_explicit(&gauges->are_ages_wanted, 1, memory_order_relaxed);
+    read_stats(client, to, (struct hl_ages){atomic_load_explicit(&gauges->hold_since_us, memory_order_relaxed),
+                                         atomic_load_explicit(&gauges->wait_since_us, memory_order_relaxed)});
+}
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
 {
     struct hilock_stats stats = {0};
     size_t size = ret_stats ? ret_stats->size : 0;
-    if (size < sizeof size || (client && hl_cell_admit(client->core.cell) != HILOCK_OK))
+    hilock_status place = client ? hl_cell_place(client->core.cell) : HILOCK_OK;
+    if (size < sizeof size || place == HILOCK_FORKED)
         return;
-    if (client) {
-        const struct hl_core *core = &client->core;
-        uint64_t now_us = hl_now_us(&core->host);
-        const struct hilock_lock *lock;
-        struct hl_node *node;
-        stats = client->stats;
-        stats.waiting = core->waiting;
-        stats.held = core->held;
-        stats.locks = core->locks;
-        stats.wrong_thread = atomic_load_explicit(&core->cell->wrong_thread, memory_order_relaxed);
-        TAILQ_FOREACH(lock, &core->handles, entry) {
-            const struct hl_look look = lock->ops->look(lock);
-            uint32_t *oldest_ms = look.state == HILOCK_STATE_HELD ? &stats.oldest_hold_ms : &stats.oldest_wait_ms;
-            uint32_t age_ms = hl_lease_span_ms(now_us - look.since_us);
-            if (look.state != HILOCK_STATE_IDLE && age_ms > *oldest_ms)
-                *oldest_ms = age_ms;
-        }
-        for (; (node = core->route->ops->node_at(core->route, stats.nodes)) != NULL; stats.nodes++) {
-            stats.inflight += node->sent_count;
-            stats.nodes_up += node->is_up ? 1u : 0u;
-        }
-    }
+    if (client && place == HILOCK_OK) {
+        hl_gauges_publish((struct hilock_client *)(uintptr_t)client);
+        read_stats(client, &stats, hl_gauges_ages(&client->core));
+    } else if (client)
+        read_elsewhere(client, &stats);
     stats.size = size;
     memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
+
+/* ---- sums ---- */
 
 /* Statistics of any version of the header: members that `stats` (may be NULL) lacks are 0; members that only it knows
  * are left out. */
@@ -83,6 +113,8 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
         sum.oldest_wait_ms = more.oldest_wait_ms;
     memcpy(total, &sum, size < sizeof sum ? size : sizeof sum);
 }
+
+/* ---- as text ---- */
 
 struct page { /* counts all, writes what fits */
     char *buffer;

@@ -16,7 +16,7 @@ hilock_weak *hilock_client_weak(const hilock_client *client)
 
 hilock_client *hilock_weak_client(const hilock_weak *weak)
 {
-    if (!weak || hl_cell_admit(cell_of(weak)) != HILOCK_OK)
+    if (!weak || hl_cell_is_forked(cell_of(weak)))
         return NULL;
     return (hilock_client *)(void *)cell_of(weak)->core; /* its core is its first member */
 }

@@ -102,12 +102,19 @@ int hl_cell_may_tell(struct hl_cell *cell, hilock_status refusal)
     return !(atomic_fetch_or(&cell->told, bit) & bit);
 }
 
-hilock_status hl_cell_admit(struct hl_cell *cell)
+hilock_status hl_cell_place(struct hl_cell *cell)
 {
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
     if (!atomic_load_explicit(&cell->has_owner, memory_order_acquire) || is_owner(cell))
         return HILOCK_OK;
-    atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return HILOCK_WRONG_THREAD;
+}
+
+hilock_status hl_cell_admit(struct hl_cell *cell)
+{
+    hilock_status status = hl_cell_place(cell);
+    if (status == HILOCK_WRONG_THREAD)
+        atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
+    return status;
 }

@@ -45,6 +45,7 @@ hilock_status hl_cell_adopt(struct hl_cell *cell); /* this thread is the owner n
 int hl_cell_may_tell(struct hl_cell *cell, hilock_status refusal); /* once for each refusal of a turn */
 
 int hl_cell_is_forked(const struct hl_cell *cell);
+hilock_status hl_cell_place(struct hl_cell *cell); /* as hl_cell_admit, but counts nothing */
 /* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. The caller checks for CLOSED: cell->core. */
 hilock_status hl_cell_admit(struct hl_cell *cell);
 

@@ -2,10 +2,13 @@
 /* Timers: every sentence of loop.h about them, but for a suspend, which each adapter's own tests simulate. */
 #include "conformance.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Early by a loop's cached time at most: libevent's clock ticks each 10 ms at the longest. */
-enum { MANY = 10000, BEAT_US = 50000, EARLY_US = 20000 };
+enum { MANY = 10000, WAKES = 300, BEAT_US = 50000, EARLY_US = 20000 };
 
 static void *timer_make(struct fixture *fixture, hilock_fire_fn *fire, void *arg)
 {
@@ -273,6 +276,48 @@ CONFORMS(hurried)
     fixture->loop.timer_free(timer);
     turn_past(fixture, 1000);
     assert_int_equal(seen.count, 4);
+}
+
+struct waker { struct hilock_loop loop; void *timer; atomic_int wakes, may_go; };
+
+static void *wake_on(void *arg)
+{
+    struct waker *waker = arg;
+    for (int i = 0; i < WAKES; i++) {
+        while (!atomic_exchange(&waker->may_go, 0))
+            sched_yield();
+        waker->loop.timer_wake(waker->timer);
+        atomic_fetch_add(&waker->wakes, 1);
+    }
+    return NULL;
+}
+
+/* Each wake of another thread gets the loop to fire the timer; other timers keep their time, and nothing stays ready. */
+CONFORMS(another_thread_wakes)
+{
+    struct waker waker = {.loop = fixture->loop};
+    struct seen seen = {0}, later = {0};
+    void *timer = timer_make(fixture, on_fire_count, &later);
+    pthread_t thread;
+    waker.timer = timer_make(fixture, on_fire_count, &seen);
+    assert_int_equal(pthread_create(&thread, NULL, wake_on, &waker), 0);
+    for (int i = 0; i < WAKES; i++) {
+        const uint64_t due_us = fixture->loop.now_us(fixture->loop.clock) + (uint64_t)(i % 3) * 2000;
+        const int count = later.count;
+        fixture->loop.timer_start(timer, (uint64_t)(i % 3) * 2000);
+        atomic_store(&waker.may_go, 1);
+        turn_until(fixture, &seen, i + 1);
+        turn_until(fixture, &later, count + 1);
+        assert_true(fixture->loop.now_us(fixture->loop.clock) + EARLY_US >= due_us);
+    }
+    pthread_join(thread, NULL);
+    turn_past(fixture, 1000);
+    assert_int_equal(seen.count, WAKES);
+    fixture->loop.timer_wake(waker.timer);
+    fixture->loop.timer_free(waker.timer);
+    turn_past(fixture, 5000);
+    assert_int_equal(seen.count, WAKES);
+    fixture->loop.timer_free(timer);
 }
 
 CONFORMS(many_timers)

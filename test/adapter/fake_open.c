@@ -18,3 +18,18 @@ hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock
         snprintf(ret_error->text, sizeof ret_error->text, "refused by the fake");
     return fake_open.answer;
 }
+
+/* What an adapter's close calls besides; whole clients are closed by it in ../live. */
+hilock_status hilock_client_adopt(hilock_client *client)
+{
+    (void)client;
+    return HILOCK_WRONG_THREAD;
+}
+
+hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilock_closed_fn *on_closed, void *user)
+{
+    (void)client, (void)drain_ms, (void)on_closed, (void)user;
+    return HILOCK_FORKED;
+}
+
+void hilock_client_abandon(hilock_client *client) { (void)client; }

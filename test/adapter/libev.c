@@ -25,4 +25,5 @@ static int is_empty(void *native) { return !ev_run(native, EVRUN_NOWAIT) && ev_p
 static void end(void *native) { ev_loop_destroy(native); }
 
 LOOP_RUNNER(libev, hilock_libev_loop(ret_loop, native),
-            hilock_client_open_libev(ret_client, native, options, ret_error));
+            hilock_client_open_libev(ret_client, native, options, ret_error),
+            hilock_client_close_libev(client, native, drain_ms));

@@ -29,4 +29,5 @@ static int is_empty(void *native)
 static void end(void *native) { event_base_free(native); }
 
 LOOP_RUNNER(libevent, hilock_libevent_loop(ret_loop, native),
-            hilock_client_open_libevent(ret_client, native, options, ret_error));
+            hilock_client_open_libevent(ret_client, native, options, ret_error),
+            hilock_client_close_libevent(client, native, drain_ms));

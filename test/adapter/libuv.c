@@ -54,4 +54,5 @@ static void end(void *handle)
 }
 
 LOOP_RUNNER(libuv, hilock_libuv_loop(ret_loop, native),
-            hilock_client_open_libuv(ret_client, native, options, ret_error));
+            hilock_client_open_libuv(ret_client, native, options, ret_error),
+            hilock_client_close_libuv(client, native, drain_ms));

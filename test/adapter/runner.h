@@ -12,6 +12,7 @@ struct loop_runner {
     hilock_status (*table)(struct hilock_loop *ret_loop, void *native); /* the adapter's two functions */
     hilock_status (*open)(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
                           struct hilock_error *ret_error);
+    hilock_status (*close)(hilock_client *client, void *native, uint32_t drain_ms); /* turns it until the client is gone */
     void (*turn)(void *native);    /* one turn; waits for TURN_MS at most, so that a test can look about meanwhile */
     int (*is_empty)(void *native); /* nothing keeps this loop running; it may turn for that */
     void (*end)(void *native);     /* after free_ctx */
@@ -20,8 +21,8 @@ extern const struct loop_runner loop_libevent, loop_libev, loop_libuv, loop_sd_e
 
 enum { TURN_MS = 10 };
 
-/* Defines one: calls of the adapter's two functions, and what a runner calls begin, turn_loop, is_empty and end. */
-#define LOOP_RUNNER(loop, loop_call, open_call)                                                                 \
+/* Defines one: calls of the adapter's three functions, and what a runner calls begin, turn_loop, is_empty and end. */
+#define LOOP_RUNNER(loop, loop_call, open_call, close_call)                                                     \
     static hilock_status table(struct hilock_loop *ret_loop, void *native) { return loop_call; }                \
     static hilock_status open_client(hilock_client **ret_client, void *native,                                  \
                                      const struct hilock_client_options *options,                               \
@@ -29,6 +30,10 @@ enum { TURN_MS = 10 };
     {                                                                                                           \
         return open_call;                                                                                       \
     }                                                                                                           \
-    const struct loop_runner loop_##loop = {#loop, begin, table, open_client, turn_loop, is_empty, end}
+    static hilock_status close_client(hilock_client *client, void *native, uint32_t drain_ms)                   \
+    {                                                                                                           \
+        return close_call;                                                                                      \
+    }                                                                                                           \
+    const struct loop_runner loop_##loop = {#loop, begin, table, open_client, close_client, turn_loop, is_empty, end}
 
 #endif

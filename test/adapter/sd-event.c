@@ -33,4 +33,5 @@ static int is_empty(void *native)
 static void end(void *native) { sd_event_unref(native); }
 
 LOOP_RUNNER(sd_event, hilock_sd_event_loop(ret_loop, native),
-            hilock_client_open_sd_event(ret_client, native, options, ret_error));
+            hilock_client_open_sd_event(ret_client, native, options, ret_error),
+            hilock_client_close_sd_event(client, native, drain_ms));

@@ -148,7 +148,7 @@ CORE_CASES += [
     ('unknown', 'extra_x.c.o', 'extra_x.c.o', 'void hl_case(void); void hl_case(void) {}\n'),
 ]
 ADAPTER_CASES = [('calls', f'uses {name}:', '.._adapters_libevent.c.o', CALL.format(name)) for name in
-                 ['redisAsyncCommand', 'hl_text_copy', 'uuid_generate', 'SSL_new', 'event_base_dispatch', 'uv_run', 'ev_run', 'sd_event_run',
+                 ['redisAsyncCommand', 'hl_text_copy', 'uuid_generate', 'SSL_new', 'event_base_dispatch', 'event_base_loopbreak', 'uv_run', 'ev_run', 'sd_event_run',
                   'getaddrinfo', 'pthread_create', 'sem_timedwait']]
 ADAPTER_CASES += [('mutable', 'count', '.._adapters_libevent.c.o', 'int hl_use(void); static int count; int hl_use(void) { return ++count; }\n'),
                   ('prefixes', 'attach', '.._adapters_libevent.c.o', 'void attach(void); void attach(void) {}\n')]

@@ -109,6 +109,31 @@ static void end(hilock_client **client)
     (void)hilock_client_close(*client, 5000, on_closed, client);
 }
 
+/* page hilock_client_close_libevent */
+static void end_after_join(hilock_client *client, struct event_base *base)
+{
+    if (hilock_client_close_libevent(client, base, 1000) == HILOCK_OK) /* its loop's thread has ended before */
+        event_base_free(base);
+}
+
+/* page hilock_client_close_libuv */
+static void end_on_libuv(hilock_client *client, struct uv_loop_s *loop)
+{
+    (void)hilock_client_close_libuv(client, loop, 1000);
+}
+
+/* page hilock_client_close_libev */
+static void end_on_libev(hilock_client *client, struct ev_loop *loop)
+{
+    (void)hilock_client_close_libev(client, loop, 1000);
+}
+
+/* page hilock_client_close_sd_event */
+static void end_on_sd_event(hilock_client *client, struct sd_event *event)
+{
+    (void)hilock_client_close_sd_event(client, event, 1000);
+}
+
 /* page hilock_client_adopt */
 static void *turn_here(void *client)
 {

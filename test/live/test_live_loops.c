@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each loop that has an adapter bears a client's whole life: a host name, a grant, a wait, links that carry nothing,
  * a close that leaves the loop empty. libevent is one of them here; all other live tests are played on it alone. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +156,58 @@ LIFE(abandon)
     assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
     client_end(&client);
     redis_do(fixture->redis, "DEL stock:42");
+}
+
+struct outsider { hilock_client *client; atomic_int is_closed; hilock_status status; };
+
+static void on_closed(void *outsider) { atomic_store(&((struct outsider *)outsider)->is_closed, 1); }
+
+static void *close_it(void *arg)
+{
+    struct outsider *outsider = arg;
+    outsider->status = hilock_client_close(outsider->client, 0, on_closed, outsider);
+    return NULL;
+}
+
+static int is_told(void *outsider) { return atomic_load(&((struct outsider *)outsider)->is_closed); }
+
+/* A thread that never turned the loop asks for the end, and it comes though nothing else happens. */
+LIFE(closed_by_another_thread)
+{
+    struct client client;
+    struct handle stock;
+    struct outsider outsider;
+    pthread_t thread;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    outsider = (struct outsider){.client = client.hilock};
+    assert_int_equal(pthread_create(&thread, NULL, close_it, &outsider), 0);
+    client_until(&client, is_told, &outsider, "on_closed");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(outsider.status, HILOCK_OK);
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_CLOSING);
+    client.hilock = NULL;
+    handle_free(&stock);
+    client_close(&client);
+}
+
+/* One call turns the loop until the client is gone. */
+LIFE(closed_in_one_call)
+{
+    struct client client;
+    struct handle stock;
+    begin(&client, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    handle_open(&stock, &client, "stock:42", NULL);
+    assert_int_equal(handle_acquire(&stock, 20000), HILOCK_OK);
+    if (loop)
+        assert_int_equal(loop->close(client.hilock, client.native, 0), HILOCK_OK);
+    else
+        assert_int_equal(hilock_client_close_libevent(client.hilock, client.base, 0), HILOCK_OK);
+    assert_int_equal(stock.lost.reason, HILOCK_REASON_CLOSING);
+    client.hilock = NULL;
+    handle_free(&stock);
+    client_close(&client);
 }
 
 struct child { struct client *client; struct redis *redis; const struct server *server; };

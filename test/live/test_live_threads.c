@@ -44,7 +44,6 @@ static void check_refuses_this_thread(struct worker *worker)
     hilock_client *client = worker->client.hilock;
     hilock_lock *lock = worker->handle.lock;
     assert_int_equal(hilock_release(lock, NULL, NULL), HILOCK_WRONG_THREAD);
-    assert_int_equal(hilock_client_close(client, 0, NULL, NULL), HILOCK_WRONG_THREAD);
     hilock_lock_drop(lock);
     hilock_client_abandon(client);
     assert_int_equal(hilock_lock_remaining_ms(lock), 0);
@@ -137,6 +136,95 @@ LIVE(another_thread_that_adopts_has_it_all)
     assert_int_equal(handle_give(&move.handle), HILOCK_OK);
     assert_int_equal(move.handle.lost.count + move.client.warnings, 0);
     client_end(&move.client);
+}
+
+/* ---- the end, from outside ---- */
+
+struct turner {
+    struct move move;
+    struct event_base *base;
+    pthread_t thread;
+    int is_ticking; /* something else is on the loop: it turns until it may stop */
+    atomic_int is_turning, may_stop, is_closed, was_closed_twice;
+};
+
+static void *turn_until_empty(void *arg)
+{
+    struct turner *turner = arg;
+    check_in_thread();
+    CHECK(hilock_client_adopt(turner->move.client.hilock) == HILOCK_OK);
+    atomic_store(&turner->is_turning, 1);
+    while (turner->is_ticking && !atomic_load(&turner->may_stop))
+        CHECK(event_base_loop(turner->base, EVLOOP_ONCE) == 0);
+    CHECK(turner->is_ticking || event_base_dispatch(turner->base) >= 0);
+    return NULL;
+}
+
+static int is_turning(void *arg) { return atomic_load(&((struct turner *)arg)->is_turning); }
+
+/* The thread holds, and nothing but the client keeps its loop turning. */
+static void turner_start(struct turner *turner, struct fixture *fixture)
+{
+    move_begin(&turner->move, fixture, &turner->move.client);
+    turner->base = turner->move.client.base;
+    if (!turner->is_ticking)
+        event_free(turner->move.client.tick);
+    assert_int_equal(pthread_create(&turner->thread, NULL, turn_until_empty, turner), 0);
+    check_until(is_turning, turner, "the thread");
+}
+
+static void count_closed(void *count) { atomic_fetch_add((atomic_int *)count, 1); }
+
+static struct hilock_stats stats_from_here(const struct turner *turner)
+{
+    struct hilock_stats stats = {.size = sizeof stats};
+    hilock_client_stats(turner->move.client.hilock, &stats);
+    return stats;
+}
+
+static int has_aged(void *arg)
+{
+    const struct turner *turner = arg;
+    const struct hilock_stats stats = stats_from_here(turner);
+    CHECK(stats.granted == 1 && stats.held == 1 && stats.locks == 1 && stats.nodes_up == 1 && stats.wrong_thread == 0);
+    return stats.renewals >= 2 && stats.oldest_hold_ms > 0 && stats.command.count > 0;
+}
+
+/* Several threads may ask: each is answered, on the loop's thread, before that has nothing left to do. */
+LIVE(another_thread_closes_and_reads_statistics)
+{
+    struct turner turner = {.is_ticking = 0};
+    turner_start(&turner, fixture);
+    check_until(has_aged, &turner, "statistics of another thread");
+    hilock_client *client = turner.move.client.hilock;
+    assert_int_equal(hilock_client_close(client, UINT32_MAX - 1, NULL, NULL), HILOCK_INVALID);
+    assert_int_equal(hilock_client_close(client, HILOCK_FOREVER, count_closed, &turner.is_closed), HILOCK_OK);
+    assert_int_equal(hilock_client_close(client, 0, count_closed, &turner.was_closed_twice), HILOCK_OK);
+    assert_int_equal(pthread_join(turner.thread, NULL), 0);
+    assert_int_equal(atomic_load(&turner.is_closed) + atomic_load(&turner.was_closed_twice), 2);
+    assert_int_equal(turner.move.handle.lost.reason, HILOCK_REASON_CLOSING);
+    assert_true(is_gone(&turner.move));
+    hilock_lock_free(turner.move.handle.lock);
+    event_base_free(turner.base);
+}
+
+/* The loop's thread has ended, and the program ends all on main: nothing stays at the server. */
+LIVE(what_a_joined_thread_left_is_closed_by_main)
+{
+    struct turner turner = {.is_ticking = 1};
+    turner_start(&turner, fixture);
+    atomic_store(&turner.may_stop, 1);
+    assert_int_equal(pthread_join(turner.thread, NULL), 0);
+    hilock_client *client = turner.move.client.hilock;
+    assert_int_equal(hilock_release(turner.move.handle.lock, NULL, NULL), HILOCK_WRONG_THREAD);
+    assert_int_equal(hilock_client_close_libevent(NULL, turner.base, 0), HILOCK_INVALID);
+    assert_int_equal(hilock_client_close_libevent(client, NULL, 0), HILOCK_INVALID);
+    assert_int_equal(hilock_client_close_libevent(client, turner.base, 0), HILOCK_OK);
+    assert_int_equal(turner.move.handle.lost.reason, HILOCK_REASON_CLOSING);
+    assert_true(is_gone(&turner.move));
+    hilock_lock_free(turner.move.handle.lock);
+    event_free(turner.move.client.tick);
+    event_base_free(turner.base);
 }
 
 /* ---- a validity ---- */

@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,19 @@ static unsigned count(const char *text, const char *part)
         text += strlen(part);
     }
     return found;
+}
+
+static void *adopt(void *client) { return hilock_client_adopt(client) == HILOCK_OK ? client : NULL; }
+
+/* A client of another thread is on the page, too. */
+static void play_foreign(struct fixture *fixture)
+{
+    pthread_t thread;
+    void *adopted = NULL;
+    EXPECT(pthread_create(&thread, NULL, adopt, fixture->clients[1]) == 0 && pthread_join(thread, &adopted) == 0 && adopted);
+    EXPECT(hilock_client_is_connected(fixture->clients[1]) == 0 && strstr(hilock_client_refusal(fixture->clients[1]), "another thread"));
+    EXPECT(count(ask(fixture, EVHTTP_REQ_GET, "/metrics"), "hilock_acquires_total{client=\"# HELP x\"} 0\n") == 1);
+    EXPECT(hilock_client_adopt(fixture->clients[1]) == HILOCK_OK);
 }
 
 static void play_page(struct fixture *fixture)
@@ -157,7 +171,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "print") == 0)
         fputs(ask(&fixture, EVHTTP_REQ_GET, "/metrics"), stdout);
     else
-        play_page(&fixture), play_refusals(&fixture), play_client_first(&fixture);
+        play_page(&fixture), play_foreign(&fixture), play_refusals(&fixture), play_client_first(&fixture);
     play_end(&fixture, page);
     evhttp_free(fixture.http);
     event_base_free(fixture.base);

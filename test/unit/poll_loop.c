@@ -129,7 +129,8 @@ struct hilock_loop poll_loop_table(struct poll_loop *loop)
     loop->tables++;
     return (struct hilock_loop){sizeof(struct hilock_loop), now_us,    loop,      loop,        watch_new,
                                 watch_set,                  free_item, timer_new, timer_start, timer_stop,
-                                free_item,                  resolve,   free,      end_table,   NULL};
+                                free_item,                  resolve,   free,      end_table,   NULL,
+                                NULL};
 }
 
 static int wait_for(const struct poll_loop *loop, int wait_ms)

@@ -118,6 +118,24 @@ WITH_CLIENT(a_weak_reference_is_null_from_the_end_of_the_client_on)
     HOLDS(s, hilock_client_weak(NULL) == NULL && hilock_weak_client(NULL) == NULL);
 }
 
+static void count(void *closed) { ++*(unsigned *)closed; }
+
+/* Asked by several it tells each, and by one twice it tells it once. */
+WITH_CLIENT(each_that_asks_for_the_end_is_told_once)
+{
+    unsigned told[5] = {0};
+    for (int i = 0; i < 4; i++)
+        SAME(s, hilock_client_close(p->client, 1000, count, &told[i]), HILOCK_OK);
+    SAME(s, hilock_client_close(p->client, 1000, count, &told[2]), HILOCK_OK);
+    SAME(s, hilock_client_close(p->client, 1000, count, &told[4]), HILOCK_IN_USE);
+    HOLDS(s, strstr(hilock_client_refusal(p->client), "4 on_closed"));
+    SAME(s, hilock_client_close(p->client, 1000, NULL, NULL), HILOCK_OK);
+    p->client = NULL;
+    TELLS_IN(s, 10, "");
+    for (int i = 0; i < 5; i++)
+        SAME(s, told[i], i < 4);
+}
+
 /* ---- whose it is ---- */
 
 struct stranger { struct handle *handle; hilock_weak *weak; int is_refused; };

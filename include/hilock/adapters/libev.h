@@ -23,6 +23,13 @@ hilock_client_open_libev(hilock_client **ret_client, struct ev_loop *loop,
                          const struct hilock_client_options *options,
                          struct hilock_error *ret_error);
 
+/* Ends a client whose loop the program has stopped turning, as after the join of its thread: adopts
+ * it for this thread (hilock_client_adopt), closes it, and turns loop until it is gone; what else
+ * is on that loop runs meanwhile. Not inside a callback of the loop. If it cannot be turned the
+ * client is abandoned. Refusals: as for hilock_client_adopt and hilock_client_close. */
+HILOCK_API hilock_status
+hilock_client_close_libev(hilock_client *client, struct ev_loop *loop, uint32_t drain_ms);
+
 /* The plain loop table, for a program that opens by hilock_client_open. On success the caller
  * passes it on or calls its free_ctx. Refusals: INVALID, NO_MEMORY. */
 HILOCK_API HILOCK_CHECKED hilock_status

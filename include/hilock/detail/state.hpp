@@ -160,9 +160,18 @@ struct client_state final : party {
         return status != hilock::status::ok ? refused.c_str() : hilock_client_refusal(client);
     }
     void forget(operation &it) noexcept override { it.is_silent = true; }
+    /* wrong thread, forked: the uuid is empty there, and the call, which asks for nothing, says which */
+    hilock_status place() const noexcept
+    {
+        return !client                       ? HILOCK_CLOSED
+               : *hilock_client_uuid(client) ? HILOCK_OK
+                                             : hilock_lock_create(nullptr, client, nullptr, nullptr);
+    }
+    /* C may be asked from any thread; this state belongs to the loop's. */
     hilock_status close(milliseconds drain) noexcept
     {
-        const auto answered = client ? hilock_client_close(client, span(drain), has_closed, this) : HILOCK_CLOSED;
+        const auto where = place();
+        const auto answered = where == HILOCK_OK ? hilock_client_close(client, span(drain), has_closed, this) : where;
         if (answered == HILOCK_OK && !self)
             self = shared_from_this();
         return answered;
@@ -178,7 +187,7 @@ struct client_state final : party {
     }
     void abandon() noexcept
     {
-        if (!client || (!*hilock_client_uuid(client) && close(forever) == HILOCK_WRONG_THREAD)) /* ends nothing there */
+        if (!client || place() == HILOCK_WRONG_THREAD) /* ends nothing there */
             return;
         hilock_client_abandon(std::exchange(client, nullptr));
         const auto kept = std::move(self);

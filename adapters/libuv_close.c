@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libuv_close - closes a client and turns its loop until it is gone, for a program whose own turning has ended. */
+#include <hilock/adapters/libuv.h>
+
+#include <uv.h>
+
+static void on_closed(void *is_closed) { *(int *)is_closed = 1; }
+
+/* A loop that cannot be turned will not answer any more: then the client goes without it. */
+hilock_status hilock_client_close_libuv(hilock_client *client, uv_loop_t *loop, uint32_t drain_ms)
+{
+    int is_closed = 0;
+    hilock_status status = client && loop ? hilock_client_adopt(client) : HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        status = hilock_client_close(client, drain_ms, on_closed, &is_closed);
+    while (status == HILOCK_OK && !is_closed && uv_run(loop, UV_RUN_ONCE) != 0)
+        ;
+    if (is_closed)
+        uv_run(loop, UV_RUN_NOWAIT); /* takes the closed handle back */
+    if (status == HILOCK_OK && !is_closed)
+        hilock_client_abandon(client);
+    return status;
+}

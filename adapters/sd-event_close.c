@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sd-event_close - closes a client and turns its loop until it is gone, for a program whose own turning has ended. */
+#include <hilock/adapters/sd-event.h>
+
+#include <systemd/sd-event.h>
+
+static void on_closed(void *is_closed) { *(int *)is_closed = 1; }
+
+/* A loop that cannot be turned will not answer any more: then the client goes without it. */
+hilock_status hilock_client_close_sd_event(hilock_client *client, sd_event *event, uint32_t drain_ms)
+{
+    int is_closed = 0;
+    hilock_status status = client && event ? hilock_client_adopt(client) : HILOCK_INVALID;
+    if (status == HILOCK_OK)
+        status = hilock_client_close(client, drain_ms, on_closed, &is_closed);
+    while (status == HILOCK_OK && !is_closed && sd_event_run(event, UINT64_MAX) >= 0)
+        ;
+    if (status == HILOCK_OK && !is_closed)
+        hilock_client_abandon(client);
+    return status;
+}

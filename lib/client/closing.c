@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* closing - see closing.h. */
+#include "client/closing.h"
+
+#include "base/plant.h"
+#include "core/lease.h"
+#include "group/group.h"
+#include "hold/ending.h"
+#include "hold/watchdog.h"
+#include "lock/inquiry.h"
+#include "wait/gate.h"
+
+void hl_closing_init(struct hl_closing *closing)
+{
+    *closing = (struct hl_closing){.is_busy = ATOMIC_FLAG_INIT};
+    atomic_init(&closing->ends_us, UINT64_MAX);
+}
+
+static void leave_soon(struct hilock_client *client)
+{
+    uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000, now_us = hl_now_us(&client->core.host);
+    client->phase = CLIENT_LEAVING;
+    client->drain_ends_us = client->phase_ends_us;
+    client->phase_ends_us = now_us + span_us;
+    if (hl_left_us(client->drain_ends_us, now_us))
+        span_us = hl_left_us(client->drain_ends_us, now_us) < span_us ? client->drain_ends_us - now_us : span_us;
+    hl_timer_start(&client->core.host, client->close_timer, span_us);
+}
+
+/* When nothing is left to report, or its time is up: then it answers what was accepted. Grants that it made and that
+ * may lapse are looked after while the drain time lasts. */
+static int may_go(struct hilock_client *client)
+{
+    struct hl_core *core = &client->core;
+    int looks = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
+    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) && !looks;
+    if (HL_PLANTED(CLOSE_IN_HASTE))
+        return 1;
+    if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
+        return 0;
+    if (HL_PLANTED(CLOSED_UNTOLD))
+        return 1;
+    hl_inquiries_end(core);
+    hl_endings_answer(core);
+    return !hl_notices_are_due(core);
+}
+
+/* A thread that is still inside of its call needs the client for some instructions more. */
+int hl_closing_is_over(struct hilock_client *client)
+{
+    if (client->phase == CLIENT_DRAINING && !client->core.held)
+        leave_soon(client);
+    if (client->phase != CLIENT_LEAVING || !may_go(client))
+        return 0;
+    if (!atomic_load(&client->closing.askers))
+        return 1;
+    hl_host_wake(&client->core.host);
+    return 0;
+}
+
+static void lose(struct hl_hold *hold, void *core)
+{
+    if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
+        return;
+    if (hl_hold_is_told(hold))
+        hl_watchdog_lose(core, hold, HILOCK_REASON_CLOSING);
+}
+
+void hl_closing_timer(void *arg)
+{
+    struct hilock_client *client = arg;
+    struct hl_host *host = &client->core.host;
+    uint64_t now_us = hl_now_us(host);
+    if (now_us < client->phase_ends_us)
+        hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
+    else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
+        hl_hold_each_held(&client->core, lose, &client->core);
+        leave_soon(client);
+    }
+}
+
+void hl_closing_begin(struct hilock_client *client, uint64_t ends_us)
+{
+    uint64_t now_us = hl_now_us(&client->core.host);
+    if (client->phase == CLIENT_OPEN) {
+        client->phase = CLIENT_DRAINING;
+        client->phase_ends_us = UINT64_MAX;
+        client->core.is_closing = 1;
+        hl_groups_close(&client->core);
+        hl_gates_close(&client->core);
+    }
+    if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
+        client->phase_ends_us = ends_us;
+        hl_timer_start(&client->core.host, client->close_timer, ends_us > now_us ? ends_us - now_us : 0);
+    }
+}
+
+void hl_closing_hear(struct hilock_client *client)
+{
+    if (atomic_load_explicit(&client->closing.is_asked, memory_order_relaxed) &&
+        atomic_exchange(&client->closing.is_asked, 0))
+        hl_closing_begin(client, atomic_load(&client->closing.ends_us));
+}
+
+void hl_closing_tell(const struct hl_closing *closing)
+{
+    for (unsigned i = 0; i < closing->count; i++)
+        closing->closers[i].on_closed(closing->closers[i].user);
+}
+
+static int is_known(const struct hl_closing *closing, hilock_closed_fn *on_closed, const void *user)
+{
+    for (unsigned i = 0; i < closing->count; i++)
+        if (closing->closers[i].on_closed == on_closed && closing->closers[i].user == user)
+            return 1;
+    return 0;
+}
+
+hilock_status hl_closing_keep(struct hl_closing *closing, hilock_closed_fn *on_closed, void *user)
+{
+    hilock_status status = HILOCK_OK;
+    while (atomic_flag_test_and_set(&closing->is_busy)) /* for some instructions of another thread */
+        ;
+    if (on_closed && !is_known(closing, on_closed, user)) {
+        if (closing->count < HL_CLOSERS_MAX)
+            closing->closers[closing->count++] = (struct hl_closer){on_closed, user};
+        else
+            status = HILOCK_IN_USE;
+    }
+    atomic_flag_clear(&closing->is_busy);
+    return status;
+}
+
+/* Once the loop has heard it the client may go, but not before askers is 0 again. */
+hilock_status hl_closing_ask(struct hilock_client *client, uint64_t ends_us, hilock_closed_fn *on_closed, void *user)
+{
+    struct hl_closing *closing = &client->closing;
+    const struct hilock_loop *loop = &client->core.host.loop;
+    uint64_t earliest_us = atomic_load(&closing->ends_us);
+    if (!loop->timer_wake)
+        return hl_cell_admit(client->core.cell); /* WRONG_THREAD, and counted */
+    atomic_fetch_add(&closing->askers, 1);
+    hilock_status status = hl_closing_keep(closing, on_closed, user);
+    if (status == HILOCK_OK) {
+        while (ends_us < earliest_us && !atomic_compare_exchange_weak(&closing->ends_us, &earliest_us, ends_us))
+            ;
+        atomic_store(&closing->is_asked, 1);
+        loop->timer_wake(client->core.host.wake_timer->handle);
+    }
+    atomic_fetch_sub(&closing->askers, 1);
+    return status;
+}

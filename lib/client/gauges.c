@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gauges - see gauges.h. */
+#include "client/gauges.h"
+
+#include "core/lock.h"
+
+enum { AGING_US = 1000000 };
+
+static void look_older(uint64_t *oldest_us, uint64_t since_us)
+{
+    if (!*oldest_us || since_us < *oldest_us)
+        *oldest_us = since_us;
+}
+
+struct hl_ages hl_gauges_ages(const struct hl_core *core)
+{
+    struct hl_ages ages = {0, 0};
+    const struct hilock_lock *lock;
+    TAILQ_FOREACH(lock, &core->handles, entry) {
+        const struct hl_look look = lock->ops->look(lock);
+        if (look.state != HILOCK_STATE_IDLE)
+            look_older(look.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, look.since_us);
+    }
+    return ages;
+}
+
+static void publish(atomic_uint *gauge, unsigned value)
+{
+    atomic_store_explicit(gauge, value, memory_order_relaxed);
+}
+
+/* All handles are looked at once a second at most, and only for somebody. */
+static void publish_ages(struct hilock_client *client)
+{
+    struct hl_gauges *gauges = &client->gauges;
+    uint64_t now_us = client->core.host.turned_us;
+    if (!atomic_load_explicit(&gauges->are_ages_wanted, memory_order_relaxed) || now_us - gauges->aged_us < AGING_US)
+        return;
+    const struct hl_ages ages = hl_gauges_ages(&client->core);
+    gauges->aged_us = now_us;
+    atomic_store_explicit(&gauges->hold_since_us, ages.hold_since_us, memory_order_relaxed);
+    atomic_store_explicit(&gauges->wait_since_us, ages.wait_since_us, memory_order_relaxed);
+}
+
+void hl_gauges_publish(struct hilock_client *client)
+{
+    struct hl_core *core = &client->core;
+    struct hl_gauges *gauges = &client->gauges;
+    unsigned nodes = 0, nodes_up = 0, inflight = 0;
+    struct hl_node *node;
+    for (; (node = core->route->ops->node_at(core->route, nodes)) != NULL; nodes++) {
+        inflight += node->sent_count;
+        nodes_up += node->is_up ? 1u : 0u;
+    }
+    publish(&gauges->waiting, core->waiting);
+    publish(&gauges->held, core->held);
+    publish(&gauges->locks, core->locks);
+    publish(&gauges->inflight, inflight);
+    publish(&gauges->nodes_up, nodes_up);
+    publish(&gauges->nodes, nodes);
+    publish_ages(client);
+}
