@@ -141,11 +141,13 @@ static void on_moved(void *arg, int is_failover)
         hl_endings_repeat(&client->core);
 }
 
-/* Each pending request gets its own answer. */
+/* Each pending request gets its own answer. If the login was refused those that sleep ask, and get it, too. */
 static void on_node_down(void *client, struct hl_node *node)
 {
-    (void)node;
-    hl_groups_node(&((struct hilock_client *)client)->core, 0);
+    struct hl_core *core = &((struct hilock_client *)client)->core;
+    hl_groups_node(core, 0);
+    if (node && node->denial.is_on)
+        hl_gates_retry(core, node);
 }
 
 /* Of a client that has its host, its options, and zeroes. */

@@ -5,24 +5,10 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "base/stranger.h"
+#include "node/denial.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
        GRACES_MAX = 3, TRIPS_MAX = 8 };
-
-void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
-{
-    request->node = node;
-    request->place = (uint8_t)place;
-    TAILQ_INSERT_TAIL(&node->queues[place], request, entry);
-    node->sent_count += place == REQUEST_SENT;
-}
-
-void hl_node_dequeue(struct hl_request *request)
-{
-    TAILQ_REMOVE(&request->node->queues[request->place], request, entry);
-    request->node->sent_count -= request->place == REQUEST_SENT;
-    request->place = REQUEST_IDLE;
-}
 
 static int load(struct hl_node *node, const struct hl_script *script);
 
@@ -215,6 +201,7 @@ static void look_for_up(struct hl_node *node)
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
         return;
     node->is_up = 1;
+    hl_denial_learn(node, NULL);
     node->is_astray = 0;
     node->has_no_queue = 0;
     hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
@@ -271,6 +258,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->is_up = node->is_silent = node->graces = 0;
     node->is_astray = node->session.is_astray;
     node->subscription.is_cut_told = 0; /* the whole server is away: the next loss is news */
+    hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
         hl_trace(node->host, HL_NODE_DOWN, &fact);
@@ -358,6 +346,7 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
     uint32_t timeout_ms = options->command_timeout_ms;
     *node = (struct hl_node){.host = host, .options = *options, .events = events, .arg = arg};
+    hl_denial_init(node);
     for (unsigned i = 0; i < HL_SCRIPTS_MAX; i++)
         node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = timeout_ms};
     for (unsigned i = 0; i < HL_HANDSHAKE_STEPS; i++)
@@ -380,6 +369,7 @@ void hl_node_done(struct hl_node *node)
         hl_node_done(node->third);
         hl_memory_free(&node->host->memory, node->third);
     }
+    hl_denial_done(node);
     hl_subscription_done(&node->subscription);
     hl_session_done(&node->session);
 }
@@ -393,6 +383,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
     hl_node_enqueue(link, request, how & HL_REQUEST_FIRST ? REQUEST_FIRST : place);
+    hl_denial_heed(link, request);
     if (node->options.is_lazy)
         hl_node_start(node);
     pump(link);

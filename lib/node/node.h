@@ -4,9 +4,9 @@
  *
  * Commands and subscriptions have a session each (RESP2 cannot mix them). While the command session is closed requests
  * wait in their queue. When it is lost, all sent requests are answered "none came"; when its login is refused, all
- * waiting requests get that refusal. Requests that replicas must confirm use a third link, made when first needed
- * (wait_link.h). A server that started less than restart_guard_ms ago is not asked for grants: those requests are
- * answered "GUARD .." here.
+ * waiting requests get that refusal, and requests for a grant go on getting it (denial.h). Requests that replicas must
+ * confirm use a third link, made when first needed (wait_link.h). A server that started less than restart_guard_ms ago
+ * is not asked for grants: those requests are answered "GUARD .." here.
  * Invariant: a request is never on the wire for longer than its timeout; then the link is given up, because answers
  * come in order and all later ones would be late as well. */
 #ifndef HL_NODE_NODE_H
@@ -53,6 +53,13 @@ struct hl_node_events {
     void (*on_silence)(void *arg);
 };
 
+struct hl_denial { /* denial.h */
+    struct hl_flush flush; /* first: flush hands it back */
+    struct hl_node *node;
+    int is_on;
+    struct hl_text words;
+};
+
 struct hl_node {
     struct hl_host *host;
     struct hl_node_options options;
@@ -85,6 +92,7 @@ struct hl_node {
     int is_replica;                /* its latest link reached one, and was left for that */
     int is_astray;                 /* its links were left (elsewhere.h), and it was not up since */
     int is_refused;                /* its login was refused, since it was up */
+    struct hl_denial denial;
     int graces;                    /* an overdue answer got more time because the loop stood still */
     int is_shut;                   /* only what is urgent is sent */
     struct hl_node *third;         /* its third link (wait_link.h). NULL: no request asked for replicas yet */
@@ -119,8 +127,19 @@ void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t patience_us);
 /* Puts a request into a queue, and takes it out. */
-void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place);
-void hl_node_dequeue(struct hl_request *request);
+static inline void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
+{
+    request->node = node;
+    request->place = (uint8_t)place;
+    TAILQ_INSERT_TAIL(&node->queues[place], request, entry);
+    node->sent_count += place == REQUEST_SENT;
+}
+static inline void hl_node_dequeue(struct hl_request *request)
+{
+    TAILQ_REMOVE(&request->node->queues[request->place], request, entry);
+    request->node->sent_count -= request->place == REQUEST_SENT;
+    request->place = REQUEST_IDLE;
+}
 static inline const struct hl_request *hl_node_oldest(const struct hl_node *node) /* on the wire; NULL: none is */
 {
     return TAILQ_FIRST(&node->queues[REQUEST_SENT]);

@@ -39,8 +39,8 @@ int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response 
 {
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
-    int is_login = !hl_name_node(core, acquire->lock->name)->is_up; /* that was refused: nothing about the queue */
-    int is_refused = said->result == HL_FAULT && said->fault.status == HILOCK_DENIED && !is_login;
+    int is_right = hl_name_node(core, acquire->lock->name)->is_up; /* else the login was refused */
+    int is_refused = is_right && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
     if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->place_each)
         return 0;
     hl_handshake_lack_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);

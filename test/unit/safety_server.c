@@ -22,6 +22,27 @@ SAFETY(R10_AUTH_FAILURE_IGNORED, nothing_is_said_after_a_refused_AUTH, "asked(s,
     TELLS(s, "a:DENIED");
 }
 
+/* All who wait learn of it with the first attempt (the next comes after 25 ms), and so does who comes later. */
+SAFETY(DENIAL_FORGOTTEN, a_refused_login_ends_every_wait_at_once, "h:DENIED h:DENIED h:DENIED")
+{
+    struct client *p;
+    struct plan *refused = PLAN(s, .on = "AUTH", .error = "WRONGPASS", .times = PLAN_ALWAYS);
+    sim_store_set_password(s->store.core, FIXTURE_SECRET);
+    p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    for (int i = 0; i < 3; i++)
+        acquiring(handle_new(p, "h", "stock", NULL), i ? HILOCK_FOREVER : 1000);
+    TELLS_IN(s, 2, "h:DENIED h:DENIED h:DENIED");
+    run_ms(s, 10000); /* the attempts are seconds apart */
+    acquiring(handle_new(p, "a", "stock", NULL), 10);
+    acquiring(handle_new(p, "f", "fair", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR)), HILOCK_FOREVER);
+    acquiring(handle_new(p, "t", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 1, "a:DENIED f:DENIED t:DENIED");
+    plan_end(refused);
+    run_ms(s, 3000);
+    acquiring(handle_new(p, "b", "stock", NULL), 10);
+    TELLS_IN(s, 10, "b:OK");
+}
+
 /* In the child: 1 when all is as the contract has it. */
 static int child_is_refused(struct fixture *s, struct client *p, struct handle *a, struct handle *w, int is_freed_first)
 {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* denial - see denial.h. The answers are given at the end of the turn, never inside the call that asks. An answered
+ * acquire lets the next in its line ask, which is answered in the same way: so all of a line end in one turn. */
+#include "node/denial.h"
+
+#include "base/plant.h"
+
+/* LOADING or too many clients, which may answer a login, too, pass by themselves. */
+static int is_about_rights(const struct hl_reply *refusal)
+{
+    static const char unwanted[] = "without any password configured";
+    return hl_reply_has_code(refusal, "WRONGPASS") || hl_reply_has_code(refusal, "NOAUTH") ||
+           hl_reply_has_code(refusal, "NOPERM") ||
+           memmem(refusal->bytes, refusal->length, unwanted, sizeof unwanted - 1) != NULL;
+}
+
+static struct hl_request *next_of(const struct hl_node *node)
+{
+    struct hl_request *request;
+    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
+        TAILQ_FOREACH(request, &node->queues[place], entry)
+            if (request->how & HL_REQUEST_GRANT)
+                return request;
+    return NULL;
+}
+
+static void answer(struct hl_flush *flush)
+{
+    struct hl_denial *denial = (struct hl_denial *)flush;
+    struct hl_node *node = denial->node;
+    const struct hl_reply refusal = {.type = HL_REPLY_ERROR, .bytes = denial->words.bytes,
+                                     .length = strlen(denial->words.bytes)};
+    struct hl_request *request;
+    while (denial->is_on && (request = next_of(node)) != NULL) {
+        hl_node_dequeue(request);
+        request->ops->done(request, &(struct hl_answer){&refusal, 0});
+    }
+}
+
+void hl_denial_init(struct hl_node *node) { node->denial = (struct hl_denial){.flush.flush = answer, .node = node}; }
+
+void hl_denial_done(struct hl_node *node)
+{
+    if (node->denial.node)
+        hl_host_flush_never(node->host, &node->denial.flush);
+}
+
+void hl_denial_learn(struct hl_node *node, const struct hl_reply *refusal)
+{
+    struct hl_denial *denial = &node->denial;
+    denial->is_on = refusal && is_about_rights(refusal);
+    if (denial->is_on)
+        hl_text_set(&denial->words, "%.*s", (int)refusal->length, refusal->bytes);
+    if (HL_PLANTED(DENIAL_FORGOTTEN))
+        denial->is_on = 0;
+}
+
+void hl_denial_heed(struct hl_node *node, const struct hl_request *request)
+{
+    if (node->denial.is_on && (request->how & HL_REQUEST_GRANT))
+        hl_host_flush_later(node->host, &node->denial.flush);
+}
