@@ -66,7 +66,7 @@ static int ask(struct breaking *breaking)
         HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = breaking->kind));
     if (status == HILOCK_OK)
         status = hilock_force_release(breaking->lock, breaking->options->holder, on_broken, breaking);
-    return status == HILOCK_OK ? 0 : code_of(status);
+    return status == HILOCK_OK ? 0 : session_refused(&breaking->session, status);
 }
 
 int break_command(const struct options *options)

@@ -434,9 +434,7 @@ static int ask(struct run *run)
                                : hilock_lock_create(&run->lock, run->session.client, *options->names, asked);
     if (status == HILOCK_OK)
         status = hilock_acquire(run->lock, options->wait_ms, on_acquired, run);
-    if (status != HILOCK_OK && options->is_quiet) /* else it is a line of the log, which the user sees */
-        say("%s", hilock_client_refusal(run->session.client));
-    return status == HILOCK_OK ? 0 : code_of(status);
+    return status == HILOCK_OK ? 0 : session_refused(&run->session, status);
 }
 
 static void end(struct run *run)

@@ -41,6 +41,14 @@ int session_open(struct session *session, const struct options *options, const c
     return status == HILOCK_OK ? 0 : code_of(status);
 }
 
+/* Every other refusal is a line of the log. */
+int session_refused(const struct session *session, hilock_status status)
+{
+    if (status == HILOCK_BAD_NAME)
+        say("refused: %s", hilock_client_refusal(session->client));
+    return code_of(status);
+}
+
 void session_turn(struct session *session) { event_base_dispatch(session->base); }
 
 void session_pause(struct session *session, uint32_t ms)

@@ -14,6 +14,7 @@ struct session {
 
 /* label NULL: the library's. 0; else the exit code, and the reason was printed. */
 int session_open(struct session *session, const struct options *options, const char *label);
+int session_refused(const struct session *session, hilock_status status); /* tells why; the exit code */
 void session_turn(struct session *session);  /* until session_leave */
 void session_pause(struct session *session, uint32_t ms); /* turns the loop for so long */
 void session_leave(struct session *session); /* inside a callback */

@@ -92,6 +92,8 @@ void hl_host_enter(struct hl_host *host)
     if (host->depth++ > 0)
         return;
     host->entered_us = hl_now_us(host);
+    if (host->stall_us && host->entered_us - host->turned_us > host->stall_us)
+        host->gap_from_us = host->turned_us;
     if (host->on_enter)
         host->on_enter(host->arg);
 }
@@ -171,16 +173,19 @@ uint64_t hl_host_lateness_us(const struct hl_host *host)
 void hl_host_fired(struct hl_host *host, uint64_t due_us)
 {
     uint64_t now_us = hl_now_us(host), late_us = now_us > due_us ? now_us - due_us : 0;
+    /* another call may have come first after the stall */
+    uint64_t from_us = host->turned_us <= due_us ? host->turned_us : host->gap_from_us, longest_us;
     struct hl_text detail;
     if (due_us)
         see_lateness(host, now_us, late_us);
     if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
         return;
     host->stalled_until_us = now_us;
+    longest_us = now_us - (from_us && from_us <= due_us ? from_us : due_us);
     hl_text_set(&detail,
                 "the loop did not turn for at least %" PRIu64 " ms, and %" PRIu64 " ms at most: did a callback "
                 "take so long, or was the process stopped? renewals were late",
-                late_us / 1000, (now_us - host->turned_us) / 1000);
+                late_us / 1000, longest_us / 1000);
     hl_trace(host, HL_LOOP_STALLED,
-             &(struct hl_fact){.waited_us = late_us, .longest_us = now_us - host->turned_us, .detail = detail.bytes});
+             &(struct hl_fact){.waited_us = late_us, .longest_us = longest_us, .detail = detail.bytes});
 }

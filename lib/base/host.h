@@ -39,6 +39,7 @@ struct hl_host {
     uint64_t stall_us;         /* a timer later than this shows that the loop stood still; 0: never */
     uint64_t entered_us;       /* when the loop's present call began: what it brings was there by then */
     uint64_t turned_us;        /* when the loop's last call ended */
+    uint64_t gap_from_us;      /* when the loop's last call before its latest long pause ended */
     uint64_t stalled_until_us; /* end of the latest stall that was reported */
     uint64_t late_us[2];       /* the longest that a timer was late, in this period and in the one before */
     uint64_t late_since_us;    /* when this period began */

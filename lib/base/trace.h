@@ -26,6 +26,7 @@ enum hl_what {
     HL_RELEASE_ANSWERED,   /* status, even without a callback */
     HL_HOLD_HANDED_ON,     /* to the client's next handle: count of turns before, waited_us since the grant, token */
     HL_HOLD_LOST,          /* reason, held for, detail */
+    HL_RELEASE_REFUSED,    /* by the server, and tried again; is_news: its user has no answer yet; detail */
     HL_RELEASE_SETTLED,    /* detail */
     HL_HOLD_UNDONE,        /* an unwanted grant was given back */
     HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
@@ -44,7 +45,7 @@ enum hl_what {
     HL_SERVER_CHANGED,     /* the node's address or name leads to another server now; detail */
     HL_LINKS_APART,        /* the links of a node were at different servers; detail */
     HL_EVICTION_RISK,      /* detail */
-    HL_REFUSED,            /* a call of the user; detail */
+    HL_REFUSED,            /* a call of the user; status, detail */
     HL_TURN_REFUSED,       /* the loop turns where the client is not: in a forked child, on another thread; detail */
     HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */
 };

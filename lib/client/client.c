@@ -8,6 +8,7 @@
 #include "client/closing.h"
 #include "client/deployment.h"
 #include "client/gauges.h"
+#include "client/log.h"
 #include "client/options.h"
 #include "group/group.h"
 #include "hold/ending.h"
@@ -25,7 +26,8 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
     va_start(list, format);
     vsnprintf(client->refusal.bytes, sizeof client->refusal.bytes, format, list);
     va_end(list);
-    hl_trace(&client->core.host, HL_REFUSED, &(struct hl_fact){.detail = client->refusal.bytes});
+    hl_trace(&client->core.host, HL_REFUSED,
+             &(struct hl_fact){.detail = client->refusal.bytes, .status = status});
     return status;
 }
 
@@ -91,6 +93,7 @@ static hilock_status may_turn(void *arg)
 static void settle(struct hilock_client *client)
 {
     hl_host_settle(&client->core.host);
+    hl_log_catch_up(client);
     hl_gauges_publish(client);
     hl_cell_leave(client->core.cell);
 }

@@ -32,6 +32,17 @@ struct hl_gauges {
     uint64_t aged_us;                                  /* when they were */
 };
 
+enum { HL_LOG_KINDS = 7 };
+
+struct hl_log { /* log.h */
+    struct hl_log_kind {
+        uint64_t began_us; /* the latest line; 0: none */
+        unsigned more;     /* left out since */
+        hilock_log_level level;
+    } kinds[HL_LOG_KINDS];
+    unsigned more; /* of all */
+};
+
 enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 
 struct hilock_client {
@@ -54,6 +65,7 @@ struct hilock_client {
     struct hl_terms *terms; /* of the handle made last, referenced: the next one probably has the same */
     struct hilock_stats stats; /* its counters are written by hl_stats_count alone */
     struct hl_gauges gauges;
+    struct hl_log log;
 };
 
 /* The doors by which a client reaches the world; its loop comes from the adapter. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "client/log.h"
 #include "core/lease.h"
 #include "core/lock.h"
 
@@ -36,6 +37,7 @@ static const struct effect {
     [HL_HOLD_RELEASED] = {COUNT(released), SPAN(hold), .step = HILOCK_TRACE_RELEASE, .level = HILOCK_LOG_DEBUG},
     [HL_HOLD_HANDED_ON] = {.step = HILOCK_TRACE_HANDOFF, .level = HILOCK_LOG_DEBUG},
     [HL_HOLD_LOST] = {SPAN(hold), .step = HILOCK_TRACE_LOSS, .level = HILOCK_LOG_ERROR, .lead = "lost: "},
+    [HL_RELEASE_REFUSED] = {.level = HILOCK_LOG_WARN},
     [HL_RELEASE_SETTLED] = {.level = HILOCK_LOG_INFO, .lead = ""},
     [HL_HOLD_UNDONE] = {COUNT(undone), .level = HILOCK_LOG_INFO},
     [HL_INQUIRY_ENDED] = {.level = HILOCK_LOG_INFO},
@@ -174,6 +176,11 @@ static hilock_log_level level_of(enum hl_what what, const struct hl_fact *fact)
 {
     int is_less = (what == HL_HOLD_RENEWAL_FAILED && fact->count < 2) || (what == HL_NODE_DOWN && !fact->is_news) ||
                   (what == HL_INQUIRY_ENDED && !fact->count);
+    /* a name, or too many at once: that is from outside, and as often as somebody likes */
+    int is_visitors = what == HL_REFUSED &&
+                      (fact->status == HILOCK_BAD_NAME || fact->status == HILOCK_TOO_MANY_WAITERS);
+    if (is_visitors || (what == HL_RELEASE_REFUSED && !fact->is_news))
+        return HILOCK_LOG_DEBUG;
     if (what == HL_HOLD_RENEWED && fact->count < 2)
         return 0;
     if (what == HL_HOLD_LOST && fact->reason == HILOCK_REASON_CLOSING)
@@ -194,7 +201,8 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
         hl_text_set(&line, "%s: connected%s%s", fact->node,
                     HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                     HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
-    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART)
+    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART ||
+             what == HL_RELEASE_REFUSED)
         hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
         hl_text_set(&line, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
@@ -277,7 +285,7 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
     if (client->options.on_trace)
         tell_step(client, what, fact);
     if (level && level <= client->options.log_level)
-        client->options.on_log(level, line_of(client, what, fact).bytes, client->options.user);
+        hl_log_write(client, what, level, line_of(client, what, fact).bytes);
     if (client->options.on_event && effects[what].event)
         raise_event(client, what, fact);
 }

@@ -232,10 +232,11 @@ static uint64_t again_us(const struct hl_hold *hold)
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
 }
 
-static void trace_fault(const struct hl_hold *hold, const char *detail)
+static void trace_fault(const struct hl_hold *hold, enum hl_what what, const char *detail)
 {
-    hl_trace(&hl_hold_core(hold)->host, HL_NODE_FAULT,
-             &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node), .detail = detail});
+    hl_trace(&hl_hold_core(hold)->host, what,
+             &(struct hl_fact){.name = hold->name->bytes, .node = hl_node_name(hold->request.node), .detail = detail,
+                               .is_news = hold->end != END_REPEATED});
 }
 
 static void forget(struct hl_core *core, struct released *released)
@@ -278,8 +279,8 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
     if (said->was_unheard && !core->is_unheard_told) /* reported once, until a message is not refused */
-        trace_fault(hold, "released, but the message to those who wait was refused (has the user a right to the "
-                          "channel?)");
+        trace_fault(hold, HL_NODE_FAULT,
+                    "released, but the message to those who wait was refused (has the user a right to the channel?)");
     if (said->result == HL_YES)
         core->is_unheard_told = said->was_unheard;
     hear(hold);
@@ -305,7 +306,7 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
                     hl_name_quoted(hold->name).bytes,
                     hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
         if (hold->is_awaited) /* reported once: it is tried again several times a lease */
-            trace_fault(hold, why.bytes);
+            trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
         if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
             hold->kept = KEPT_NOTHING;
         hear(hold);

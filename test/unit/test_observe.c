@@ -200,3 +200,58 @@ HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms =
     TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");
     HOLDS(s, strstr(p->log, p->event_detail));
 }
+
+/* ---- the log of many ---- */
+
+enum { MANY = 100 };
+
+/* Of the calls that are refused in one second one has a line, and the others are counted in the next. */
+GIVEN(refusals_have_one_line_a_second_and_a_count, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "shop-7")))
+{
+    struct handle *a = held(p, "a", "one", NULL);
+    unsigned lines = p->lines;
+    for (int i = 0; i < MANY; i++)
+        SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    SAME(s, p->lines, lines + 1);
+    SAME(s, client_lines(p, "shop-7: refused: handle of"), 1);
+    run_ms(s, 20000); /* some turns */
+    SAME(s, client_lines(p, "shop-7: 99 more calls were refused"), 1);
+    SAME(s, acquire(a, 1), HILOCK_IN_USE);
+    SAME(s, client_lines(p, "shop-7: refused: handle of"), 2);
+}
+
+/* Names, and how many ask at once, come from outside: whoever likes could fill the log. */
+GIVEN(what_a_visitor_can_cause_is_no_warning,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 1, .log_level = HILOCK_LOG_INFO)))
+{
+    struct hilock_lock *lock = NULL;
+    unsigned lines = p->lines;
+    store_take(&s->store, "one", "another", 60000);
+    asking(p, "a", "one", NULL);
+    run_ms(s, 5);
+    for (int i = 0; i < MANY; i++) {
+        SAME(s, hilock_lock_create(&lock, p->client, "hilock:x", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)),
+             HILOCK_BAD_NAME);
+        SAME(s, acquire(handle_new(p, "b", "one", NULL), 1), HILOCK_TOO_MANY_WAITERS);
+    }
+    SAME(s, p->lines, lines);
+    SAME(s, acquire(handle_new(p, "b", "one", NULL), UINT32_MAX - 1), HILOCK_INVALID);
+    SAME(s, p->lines, lines + 1);
+    s->is_untold = 1;
+}
+
+/* A server that loads refuses all of them. */
+WITH_CLIENT(releases_that_a_server_refuses_have_one_line_a_second)
+{
+    struct handle *handles[MANY];
+    for (int i = 0; i < MANY; i++)
+        handles[i] = held(p, "a", formatted("name %d", i), NULL);
+    PLAN(s, .on = "mutex_release", .error = "LOADING Redis is loading the dataset in memory", .times = MANY);
+    for (int i = 0; i < MANY; i++)
+        release_quietly(handles[i]);
+    run_ms(s, 900);
+    SAME(s, client_lines(p, "refused, it is tried again"), 1);
+    run_ms(s, 20000);
+    SAME(s, client_lines(p, "99 more releases were refused"), 1);
+    s->is_untold = 1;
+}

@@ -84,3 +84,19 @@ GIVEN(a_loop_that_turns_is_not_stalled, holding(s, HILOCK_CLIENT_OPTIONS(.stall_
     world_jump_us(&s->world, 0);
     SAME(s, stalls(p), 0);
 }
+
+/* The answer of another request is handled before the late timer: the stall is as long as it was. */
+GIVEN(what_is_handled_before_the_late_timer_does_not_hide_the_stall,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.stall_report_ms = 300)))
+{
+    PLAN(s, .on = "mutex_acquire", .fate.answer_is_lost = 1);
+    acquire(handle_new(p, "a", "one", NULL), 500);
+    run_ms(s, 1);
+    acquire(handle_new(p, "b", "two", NULL), HILOCK_TRY);
+    p->tells = 1;
+    s->is_untold = 1;
+    frozen_ms(p, 2500);
+    run_ms(s, 1);
+    SAME(s, stalls(p), 1);
+    HOLDS(s, p->event.stalled_ms >= 1900 && p->event.waited_ms >= 2400);
+}
