@@ -434,6 +434,9 @@ static int ask(struct run *run)
                                : hilock_lock_create(&run->lock, run->session.client, *options->names, asked);
     if (status == HILOCK_OK)
         status = hilock_acquire(run->lock, options->wait_ms, on_acquired, run);
+    /* else it is a line of the log, which the user sees */
+    if (status != HILOCK_OK && status != HILOCK_BAD_NAME && options->is_quiet)
+        say("%s", hilock_client_refusal(run->session.client));
     return status == HILOCK_OK ? 0 : session_refused(&run->session, status);
 }
 

@@ -95,9 +95,9 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     case HILOCK_REASON_CLOSING: hl_stats_count(&stats->lost_closing, 1); break;
     }
     if (what == HL_PLACES_REMOVED) {
-        stats->places_unheard += fact->count;
-        stats->places_overdue += fact->overdue;
-        stats->places_lapsed += fact->lapsed;
+        hl_stats_count(&stats->places_unheard, fact->count);
+        hl_stats_count(&stats->places_overdue, fact->overdue);
+        hl_stats_count(&stats->places_lapsed, fact->lapsed);
     }
     if (what == HL_RELEASE_ANSWERED) {
         hl_stats_count(&stats->release_lost, fact->status == HILOCK_LOST);

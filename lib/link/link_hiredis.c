@@ -26,7 +26,7 @@
 #include "link/reader.h"
 #include "link/tls.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 64 << 10, SIGN_MAX = 8 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 2 << 10, SIGN_MAX = 8 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
@@ -41,6 +41,7 @@ struct hl_link {
     void *watch;
     void *timer; /* for news and bytes that no event announces */
     unsigned interest;
+    size_t written_before; /* by the latest write */
     int is_up, is_stream, is_down, is_closed, is_in_turn;
     int is_muted; /* the watch asks for nothing, whatever interest says */
     int is_failing; /* ends when the timer fires, at the latest */
@@ -199,12 +200,17 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What was sent is wiped: it may have been a password. A buffer that a burst made large is given back. */
-static void drop_written(redisContext *context, size_t written)
+/* What was sent is wiped: it may have been a password. A buffer that one burst made large, as the scripts do when the
+ * link is up, is given back; it stays where each write is large. */
+static void drop_written(struct hl_link *link, size_t written)
 {
+    redisContext *context = &link->context->c;
+    size_t room = sdslen(context->obuf) + sdsavail(context->obuf);
+    int is_busy = written > room / 4 && link->written_before > room / 4;
+    link->written_before = written;
     sdsrange(context->obuf, (int)written, -1);
     hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
-    if (!sdslen(context->obuf) && sdsavail(context->obuf) > BUFFER_KEPT && written < sdsavail(context->obuf) / 4) {
+    if (!sdslen(context->obuf) && room > BUFFER_KEPT && !is_busy) {
         sds fresh = sdsempty();
         if (fresh) {
             sdsfree(context->obuf);
@@ -232,7 +238,7 @@ static void write_some(struct hl_link *link)
     int is_stuck = link->ssl && written == 0 ? link->tls->ops->wants_write(link->ssl)
                                              : written >= 0 && (size_t)written < length;
     if (written > 0)
-        drop_written(context, (size_t)written);
+        drop_written(link, (size_t)written);
     if (written < 0)
         fail_later(link, why.bytes);
     want(link, HILOCK_READABLE | (is_stuck ? HILOCK_WRITABLE : 0u));

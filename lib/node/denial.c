@@ -3,6 +3,8 @@
  * acquire lets the next in its line ask, which is answered in the same way: so all of a line end in one turn. */
 #include "node/denial.h"
 
+#include <stdio.h>
+
 #include "base/plant.h"
 
 /* LOADING or too many clients, which may answer a login, too, pass by themselves. */
@@ -28,8 +30,7 @@ static void answer(struct hl_flush *flush)
 {
     struct hl_denial *denial = (struct hl_denial *)flush;
     struct hl_node *node = denial->node;
-    const struct hl_reply refusal = {.type = HL_REPLY_ERROR, .bytes = denial->words.bytes,
-                                     .length = strlen(denial->words.bytes)};
+    const struct hl_reply refusal = {.type = HL_REPLY_ERROR, .bytes = denial->words, .length = strlen(denial->words)};
     struct hl_request *request;
     while (denial->is_on && (request = next_of(node)) != NULL) {
         hl_node_dequeue(request);
@@ -50,7 +51,7 @@ void hl_denial_learn(struct hl_node *node, const struct hl_reply *refusal)
     struct hl_denial *denial = &node->denial;
     denial->is_on = refusal && is_about_rights(refusal);
     if (denial->is_on)
-        hl_text_set(&denial->words, "%.*s", (int)refusal->length, refusal->bytes);
+        snprintf(denial->words, sizeof denial->words, "%.*s", (int)refusal->length, refusal->bytes);
     if (HL_PLANTED(DENIAL_FORGOTTEN))
         denial->is_on = 0;
 }

@@ -57,7 +57,7 @@ struct hl_denial { /* denial.h */
     struct hl_flush flush; /* first: flush hands it back */
     struct hl_node *node;
     int is_on;
-    struct hl_text words;
+    char words[96]; /* its beginning */
 };
 
 struct hl_node {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one client leaves at a real server, byte for byte. What the store answers to each script: ../sim/lockstep; names
  * of any bytes: ../unit/test_handle.c, ../unit/test_encode.c. */
+#include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,4 +33,47 @@ LIVE(is_left_as_redisson_would)
     assert_non_null(strstr(list->str, name));
     freeReplyObject(list);
     client_end(&client);
+}
+
+/* ---- what a client costs ---- */
+
+enum { CLIENTS = 8, BYTES_MAX = 25 << 10, FDS_EACH = 2 };
+
+static size_t heap_bytes(void) { return mallinfo2().uordblks; } /* 0 where a sanitizer has the heap */
+
+static int open_fds(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static int has_sent_scripts(void *arg)
+{
+    const struct client *clients = arg;
+    for (int i = 0; i < CLIENTS; i++)
+        if (!hilock_client_is_connected(clients[i].hilock))
+            return 0;
+    return 1;
+}
+
+/* Connected and idle: what it sent as it connected is not kept. */
+LIVE(an_idle_client_is_small)
+{
+    struct client first, clients[CLIENTS];
+    client_open(&first, fixture->server->url); /* what the process pays once */
+    client_connect(&first);
+    size_t bytes = heap_bytes();
+    int fds = open_fds();
+    for (int i = 0; i < CLIENTS; i++)
+        client_open_on(&clients[i], first.base, HILOCK_CLIENT_OPTIONS(.url = fixture->server->url));
+    client_until(&clients[0], has_sent_scripts, clients, "all connections");
+    bytes = (heap_bytes() - bytes) / CLIENTS;
+    print_message("%zu bytes, %d descriptors\n", bytes, (open_fds() - fds) / CLIENTS);
+    assert_true(bytes <= BYTES_MAX);
+    assert_int_equal(open_fds() - fds, CLIENTS * FDS_EACH);
+    for (int i = 0; i < CLIENTS; i++)
+        client_end(&clients[i]);
+    client_end(&first);
 }
