@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""loops.py REDIS_SERVER LOOPS LOOPS.c EMBED.md - the program of embed.md is loops.c but for its head; it ends in order
+at SIGTERM, and gives back what it held."""
+import signal
+import subprocess
+
+import store
+
+
+def loops(url, program, source, page):
+    text = store.outside.read(source)
+    store.expect(store.blocks(store.outside.read(page), 'c') == [text[text.index('#include'):]], 'the page shows the program')
+    with subprocess.Popen([program, url], stdout=subprocess.PIPE, text=True) as process:
+        store.expect(process.stdout.readline() == 'OK\n', 'one of its threads gets the lock')
+        store.expect(store.locks(url) == ['leader'], f'and holds it: {store.locks(url)}')
+        process.send_signal(signal.SIGTERM)
+        said = process.stdout.read().splitlines()
+        store.expect(process.wait() == 0 and said == ['CLOSED'] * 3 + ['ended'], f'it ends in order: {said}')
+    store.expect(store.locks(url) == [], f'and gives it back: {store.locks(url)}')
+
+
+if __name__ == '__main__':
+    store.drive(loops)
