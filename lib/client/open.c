@@ -10,13 +10,20 @@
 
 #include "base/platform.h"
 #include "client/client.h"
+#include "link/origin.h"
 
 hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock_loop *loop,
                                  const struct hilock_client_options *options, struct hilock_error *ret_error)
 {
     uuid_t bytes, seed;
+    struct hl_text why;
     char text[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1], host[HL_LABEL_MAX + 1] = "";
     struct hl_doors doors = {.links = hl_link_hiredis(), .uuid = text, .label = label};
+    if (hl_origin_check(&why) != HILOCK_OK) {
+        if (ret_error)
+            snprintf(ret_error->text, sizeof ret_error->text, "%s", why.bytes);
+        return HILOCK_UNSUPPORTED;
+    }
     uuid_generate_random(bytes);
     uuid_unparse_lower(bytes, text);
     uuid_generate_random(seed);

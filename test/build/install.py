@@ -71,7 +71,7 @@ def contents(prefix, libdir):
     headers = HEADERS | {f'hilock/adapters/{name}.h' for name in loops}
     expect({f[len('include/'):] for f in files if f.startswith('include/')} == headers, f'headers are {sorted(headers)}: {sorted(files)}')
     expect({'share/man/man7/hilock.7', 'share/man/man3/hilock_acquire.3', 'share/doc/hilock/hilock.html'} <= files, f'the reference is: {files}')
-    docs = {*(f'share/doc/hilock/{page}.md' for page in ('use', 'operate', 'choose', 'redisson')), *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
+    docs = {*(f'share/doc/hilock/{page}.md' for page in ('use', 'operate', 'choose', 'redisson', 'embed')), *(f'share/doc/hilock/examples/{name}' for name in EXAMPLES)}
     expect(docs <= files, f'guide and examples are installed: {docs - files} are missing')
     ours = (r'^include/|/libhilock(-libevent|-libuv|-libev|-sd-event|-blocking)?\.(a|so[.0-9]*)$|'
             r'/libhilock-memory\.so[.0-9]*$|/pkgconfig/hilock(-libevent|-libuv|-libev|-sd-event|-blocking|-memory)?\.pc$|'
@@ -138,10 +138,13 @@ def first_page(source):
     expect(not missing, f'the command of README installs what its loops need: {missing}')
 
 
-def programs(compiler, libdir, work, quickstart, url):
+def programs(compiler, prefix, libdir, work, quickstart, url):
     """Each is built with the shared libraries; then these are removed, and it is built with the static ones."""
     pkg_dir, binary = os.path.join(libdir, 'pkgconfig'), os.path.join(work, 'program')
     version = pkg_config(pkg_dir, '--modversion', 'hilock')[0]
+    asked = pkg_config(pkg_dir, '--cflags', 'hilock-libevent')
+    expect(asked == ['-I' + os.path.join(prefix, 'include')],
+           f'a program gets no folder of headers but hilock\'s own: {asked}')
     rows = [(outside.write(work, 'version.c', VERSION), 'hilock', f'{version} {version}\n'), (quickstart, 'hilock-libevent', 'ours, token '),
             (outside.write(work, 'blocking.c', BLOCKING), 'hilock-blocking', 'OK\n')]
     for kind in ([], ['--static']):
@@ -175,7 +178,7 @@ def main(meson, compiler, source, quickstart, server):
         pages_of(prefix)
         first_page(source)
         absent(meson, compiler, source, work)
-        programs(compiler, libdir, work, quickstart, url)
+        programs(compiler, prefix, libdir, work, quickstart, url)
 
 
 if __name__ == '__main__':

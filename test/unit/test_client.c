@@ -150,7 +150,7 @@ static void *call_from_elsewhere(void *arg)
                            hilock_lock_state(lock) == HILOCK_STATE_IDLE && *hilock_lock_name(lock) == '\0' && hilock_lock_user(lock) == NULL &&
                            hilock_client_close(client, 0, NULL, NULL) == HILOCK_WRONG_THREAD && *hilock_client_uuid(client) == '\0' &&
                            !hilock_client_is_connected(client) && strstr(hilock_client_refusal(client), "another thread") &&
-                           hilock_weak_client(stranger->weak) == NULL;
+                           hilock_weak_client(stranger->weak) == client;
     hilock_lock_drop(lock);
     hilock_lock_free(lock);
     hilock_client_abandon(client);
@@ -173,7 +173,7 @@ static void *adopt_here(void *arg)
 
 static int is_adopted_by_another(struct handle *handle)
 {
-    struct stranger stranger = {handle, 1};
+    struct stranger stranger = {handle, NULL, 1};
     pthread_t thread;
     if (pthread_create(&thread, NULL, adopt_here, &stranger) != 0 || pthread_join(thread, NULL) != 0)
         return 0;
