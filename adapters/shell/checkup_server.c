@@ -100,7 +100,8 @@ static void check_info(struct findings *findings, struct store *store)
         finding(findings, DOUBTFUL, "info",
                 is_no_right(reply)
                     ? "give the user +info: without it no client notices a restart, an eviction policy, or that its "
-                      "commands and its messages go to different servers, which costs a poll of seconds for each hand-over"
+                      "commands and its messages go to different servers, which costs a poll of seconds for each "
+                      "hand-over"
                     : NULL,
                 "%s", reply && reply->str ? reply->str : store->error);
     }
