@@ -44,3 +44,10 @@ struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded)
                              .queue_max = HL_QUEUE_MAX,
                              .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }
+
+void bare_release(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+{
+    struct hl_params end = *params;
+    end.entry = (struct hl_queue_entry){.due_s = 0};
+    hl_queued_release(command, target, &end);
+}

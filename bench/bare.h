@@ -18,6 +18,9 @@ int bare_load_scripts(const char *url); /* -1: reported on stderr */
  * ahead of the server's clock in `seconds`. */
 struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded);
 
+/* A hold has no place, so its release names none, as the library's. */
+void bare_release(struct hl_command *command, const struct hl_target *target, const struct hl_params *params);
+
 /* Pairs on a blocking connection: of one name, one after the other. */
 struct bare_blocking;
 enum bare_pair {

@@ -51,7 +51,7 @@ static bool pair_of_mutex(struct bare_blocking *bare)
     hl_queued_acquire(&bare->command, &bare->words, &bare->params);
     if (!say(bare))
         return false;
-    hl_queued_release(&bare->command, &bare->words, &bare->params);
+    bare_release(&bare->command, &bare->words, &bare->params);
     return say(bare);
 }
 

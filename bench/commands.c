@@ -24,7 +24,8 @@ static bool is_clients(const char *name, size_t length)
         "pttl", "pexpire", "pexpireat", "time",          "get",    "set",           "hset",
         "hget", "hdel",    "hscan",     "hlen",          "exists", "publish",       "spublish",
         "zadd", "zrem",    "zrange",    "zrangebyscore", "zcount", "pubsub|numsub", "pubsub|shardnumsub",
-        "del",  "info", "lindex"};
+        "del",  "info",    "lindex", "hmget",         "zrank",  "zscore",        "zcard",
+        "unlink"};
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
         if (strlen(inner[i]) == length && strncmp(inner[i], name, length) == 0)
             return false;

@@ -99,7 +99,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->params);
+    bare_release(&lane->bare->command, &lane->words, &lane->bare->params);
     send_command(lane, on_released);
 }
 
