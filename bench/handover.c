@@ -13,13 +13,14 @@
 #include "server.h"
 #include "store.h"
 
+#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5;
+static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5, pollers = 0, listeners = 0;
 static double stretch_seconds = 2;
 static const char *url, *only;
 static bool has_json, stays_awake;
@@ -30,6 +31,8 @@ static const struct option_entry options[] = {
     {"think-ms", OPTION_COUNT, &think_ms, "from a release to the next acquire", 0, 60000},
     {"seconds", OPTION_SECONDS, &stretch_seconds, "of each mode in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of all modes", 1, 1000},
+    {"pollers", OPTION_COUNT, &pollers, "of the processes that may not listen, and poll", 0, CROWD_MAX},
+    {"listeners", OPTION_COUNT, &listeners, "other programs that listen to the channels and want nothing", 0, 100},
     {"only", OPTION_TEXT, &only, "one mode beside the messages: mutex or fair", 0, 0},
     {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
@@ -53,6 +56,7 @@ struct bench {
     struct handover_board *board;
     struct crowd crowd;
     struct awake awake;
+    redisContext *listeners[100];
     struct samples latencies, round; /* of the bare messages: all, sorted in the end; those of this round, in their
                                         order */
 };
@@ -169,6 +173,8 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_count("processes", processes);
     json_count("hold_ms", hold_ms);
     json_count("think_ms", think_ms);
+    json_count("pollers", pollers);
+    json_count("listeners", listeners);
     json_count("awake", stays_awake);
     json_number("seconds", stretch_seconds);
     json_count("rounds", rounds);
@@ -207,6 +213,61 @@ static void tell_all(const struct bench *bench)
             tell_json(bench, &modes[i]);
 }
 
+/* ---- others: who may not listen, and who only listens ---- */
+
+static int say(redisContext *store, const char *command, const char *with)
+{
+    redisReply *reply = redisCommand(store, command, with);
+    int status = reply && reply->type != REDIS_REPLY_ERROR ? 0 : -1;
+    if (status != 0)
+        fprintf(stderr, "hilock-bench: %s: %s\n", command, reply ? reply->str : store->errstr);
+    if (reply)
+        freeReplyObject(reply);
+    return status;
+}
+
+/* A user who may publish and not listen, on the private server. */
+static int make_poller(const struct bench *bench)
+{
+    struct handover_board *board = bench->board;
+    char error[STORE_ERROR_SIZE];
+    redisContext *store;
+    int status;
+    if (url) {
+        fprintf(stderr, "hilock-bench: --pollers makes a user on a private server: leave --url out\n");
+        return -1;
+    }
+    snprintf(board->poller_url, sizeof board->poller_url, "unix://poller:secret@%s",
+             bench->server.url + strlen("unix://"));
+    store = store_connect(bench->server.url, error);
+    if (!store) {
+        fprintf(stderr, "hilock-bench: %s\n", error);
+        return -1;
+    }
+    status = say(store, "ACL SETUSER poller on >%s ~* &* +@all -subscribe", "secret");
+    redisFree(store);
+    return status;
+}
+
+/* They read nothing: what is published to them stays in the sockets. */
+static int start_listeners(struct bench *bench)
+{
+    char error[STORE_ERROR_SIZE], name[96];
+    for (unsigned i = 0; i < listeners; i++) {
+        bench->listeners[i] = store_connect(bench->server.url, error);
+        if (!bench->listeners[i]) {
+            fprintf(stderr, "hilock-bench: %s\n", error);
+            return -1;
+        }
+        for (unsigned j = 0; j < 2; j++) {
+            snprintf(name, sizeof name, "%s:%d", bench->board->name, j ? HILOCK_FAIR : HILOCK_MUTEX);
+            if (say(bench->listeners[i], "SUBSCRIBE redisson_lock__channel:{%s}", name) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
 /* ---- the run ---- */
 
 static int set_up(struct bench *bench)
@@ -228,6 +289,9 @@ static int set_up(struct bench *bench)
     bench->board->has_fair = !only || strcmp(only, "fair") == 0;
     bench->board->hold_us = hold_ms * 1000;
     bench->board->think_us = think_ms * 1000;
+    bench->board->pollers = pollers;
+    if ((pollers && make_poller(bench) != 0) || start_listeners(bench) != 0)
+        return -1;
     return crowd_start(&bench->crowd, &handover_role, processes, bench->board);
 }
 
@@ -237,6 +301,9 @@ static void tear_down(struct bench *bench)
     awake_stop(&bench->awake);
     crowd_board_free(bench->board, sizeof *bench->board);
     commands_close(bench->commands);
+    for (unsigned i = 0; i < listeners; i++)
+        if (bench->listeners[i])
+            redisFree(bench->listeners[i]);
     server_stop(&bench->server);
     samples_free(&bench->latencies);
     samples_free(&bench->round);

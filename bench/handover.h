@@ -18,6 +18,8 @@ enum { HANDOVER_GRANTS_MAX = 1 << 18, HANDOVER_LATENCIES_MAX = 1 << 18 };
 
 struct handover_board {
     char url[512], name[64];
+    char poller_url[600]; /* of the last `pollers` processes */
+    unsigned pollers;
     bool has_fair;
     uint32_t hold_us, think_us;
     atomic_bool is_over;      /* end of this stretch: no more acquires */

@@ -136,20 +136,22 @@ static int make_lock(struct crowd_member *member, hilock_kind kind, hilock_lock 
 static int open_process(struct crowd_member *member)
 {
     struct process *process = member->state;
+    const struct handover_board *board = board_of(member);
+    bool polls = member->index + board->pollers >= member->count;
     struct hilock_error error;
     process->timer = evtimer_new(member->base, on_timer, member);
     if (!process->timer)
         return -1;
     if (hilock_client_open_libevent(
             &process->client, member->base,
-            HILOCK_CLIENT_OPTIONS(.url = board_of(member)->url, .on_event = on_event, .user = member),
+            HILOCK_CLIENT_OPTIONS(.url = polls ? board->poller_url : board->url, .on_event = on_event, .user = member),
             &error) != HILOCK_OK) {
         fprintf(stderr, "hilock: %s\n", error.text);
         return -1;
     }
     if (make_lock(member, HILOCK_MUTEX, &process->mutex) != 0)
         return -1;
-    return board_of(member)->has_fair ? make_lock(member, HILOCK_FAIR, &process->fair) : 0;
+    return board->has_fair ? make_lock(member, HILOCK_FAIR, &process->fair) : 0;
 }
 
 static void begin(struct crowd_member *member, char order)

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover,
-                                                   &scenario_multi, &scenario_waiters, &scenario_blocking};
+                                                   &scenario_multi, &scenario_waiters, &scenario_blocking,
+                                                   &scenario_storm, &scenario_succession, &scenario_asleep};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* succession.c - scenario succession: how long it takes until a living waiter has a lock whose holder, and all who
+ * waited before it, are struck.
+ *
+ * One process holds, others wait, and the last to come is the one that lives. Struck are, by SIGKILL or SIGSTOP, those
+ * that wait and the holder; or those that wait, and the holder releases. Counted is from the release call, or from when
+ * the store's lease of the holder ends, to the callback of the living. Those that wait are k processes, or one process
+ * with k handles; kind FAIR, since of kind MUTEX a process has one place whatever its handles.
+ * Each play has a name, and processes, of its own. A play begins to strike once the store counts all places, and at
+ * another phase of its heartbeats and renewals than the play before. */
+#include "handover.h"
+#include "json.h"
+#include "scenario.h"
+#include "server.h"
+#include "store.h"
+#include "succession.h"
+
+#include <hiredis/hiredis.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20000, POLL_MS = 5, PHASES = 7, STRIKE_MS = 20, COUNTS_MAX = 32 };
+
+static unsigned rounds = 20, lease_ms = 3000, settle_ms = 1000;
+static const char *url, *only, *shape, *waiters = "0,1,2,4,8,16,64", *kind = "fair";
+static bool has_json;
+
+static const struct option_entry options[] = {
+    {"waiters", OPTION_TEXT, &waiters, "how many wait before the living: numbers with commas between", 0, 0},
+    {"case", OPTION_TEXT, &only, "one case: killed, stopped, killed-waiters or stopped-waiters", 0, 0},
+    {"shape", OPTION_TEXT, &shape, "one shape of those that wait: processes or handles", 0, 0},
+    {"kind", OPTION_TEXT, &kind, "fair or mutex", 0, 0},
+    {"lease-ms", OPTION_COUNT, &lease_ms, "of each hold", 300, 600000},
+    {"settle-ms", OPTION_COUNT, &settle_ms, "from the last place in the queue to the strike, at least", 0, 60000},
+    {"rounds", OPTION_COUNT, &rounds, "of all", 1, 1000},
+    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
+    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each line", 0, 0},
+    {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
+};
+
+static const struct strike {
+    const char *name;
+    int signal;
+    bool has_holder; /* it is struck, too */
+} cases[] = {{"killed", SIGKILL, true},
+             {"killed-waiters", SIGKILL, false},
+             {"stopped", SIGSTOP, true},
+             {"stopped-waiters", SIGSTOP, false}};
+static const char *const shapes[] = {"processes", "handles"};
+enum { CASES = sizeof cases / sizeof *cases, SHAPES = sizeof shapes / sizeof *shapes };
+
+struct bench {
+    struct server server;
+    redisContext *store;
+    struct succession_board *board;
+    unsigned plays;
+    unsigned counts[COUNTS_MAX], counts_count;
+    struct samples spans[CASES][SHAPES][COUNTS_MAX]; /* in milliseconds */
+};
+
+struct play {
+    struct crowd holder, waiters, living;
+};
+
+static void rest_ms(unsigned ms)
+{
+    struct timespec left = {ms / 1000, (long)(ms % 1000) * 1000000};
+    while (nanosleep(&left, &left) != 0)
+        ;
+}
+
+static long long ask_store(struct bench *bench, const char *command, const char *prefix)
+{
+    redisReply *reply;
+    long long answer;
+    char key[128];
+    snprintf(key, sizeof key, *prefix ? "%s{%s}" : "%s%s", prefix, bench->board->name);
+    reply = redisCommand(bench->store, command, key);
+    answer = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    if (answer < 0)
+        fprintf(stderr, "hilock-bench: %s: %s\n", command, reply && reply->str ? reply->str : bench->store->errstr);
+    if (reply)
+        freeReplyObject(reply);
+    return answer;
+}
+
+/* In this version's queue, and in that of the one before it. */
+static int await_places(struct bench *bench, unsigned count)
+{
+    for (unsigned waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += POLL_MS) {
+        long long now = ask_store(bench, "ZCARD %s", "hilock:queue:");
+        long long before = ask_store(bench, "ZCARD %s", "hilock:wait:");
+        if (now < 0 || before < 0)
+            return -1;
+        if (now + before >= count)
+            return 0;
+        rest_ms(POLL_MS);
+    }
+    fprintf(stderr, "hilock-bench: there are no %u places in the queue\n", count);
+    return -1;
+}
+
+static int start(struct bench *bench, struct crowd *crowd, unsigned count, unsigned handles, char order)
+{
+    bench->board->handles = handles;
+    if (crowd_start(crowd, &succession_role, count, bench->board) != 0)
+        return -1;
+    return order == SUCCESSION_LIVE ? crowd_order(crowd, order)
+                                    : crowd_order(crowd, order) != 0 || crowd_await(crowd) != 0 ? -1 : 0;
+}
+
+/* One process with k handles of kind MUTEX has one place. */
+static unsigned places_of(const struct bench *bench, bool has_handles, unsigned count)
+{
+    return has_handles && bench->board->kind == HILOCK_MUTEX && count ? 1 : count;
+}
+
+static int set_the_scene(struct bench *bench, struct play *play, bool has_handles, unsigned count)
+{
+    struct succession_board *board = bench->board;
+    snprintf(board->name, sizeof board->name, "bench:succession:%d:%u", (int)getpid(), bench->plays++);
+    board->released_ns = board->granted_ns = 0;
+    if (start(bench, &play->holder, 1, 1, SUCCESSION_HOLD) != 0)
+        return -1;
+    if (count && start(bench, &play->waiters, has_handles ? 1 : count, has_handles ? count : 1, SUCCESSION_WAIT) != 0)
+        return -1;
+    if (count && await_places(bench, places_of(bench, has_handles, count)) != 0)
+        return -1;
+    if (start(bench, &play->living, 1, 1, SUCCESSION_LIVE) != 0 ||
+        await_places(bench, places_of(bench, has_handles, count) + 1) != 0)
+        return -1;
+    rest_ms(settle_ms + bench->plays % PHASES * lease_ms / 3 / PHASES);
+    return 0;
+}
+
+static void strike_all(const struct crowd *crowd, int signal)
+{
+    for (unsigned i = 0; i < crowd->count; i++)
+        kill(crowd->pids[i], signal);
+}
+
+/* Returns when the lock is free, as far as the holder is concerned; 0: a fault. By then the server has read what the
+ * struck had sent, and has seen that the killed are gone. */
+static uint64_t strike(struct bench *bench, struct play *play, const struct strike *how)
+{
+    long long left_ms;
+    strike_all(&play->waiters, how->signal);
+    if (how->has_holder)
+        strike_all(&play->holder, how->signal);
+    rest_ms(STRIKE_MS);
+    if (!how->has_holder)
+        return crowd_order(&play->holder, SUCCESSION_RELEASE) == 0 && crowd_await(&play->holder) == 0
+                   ? bench->board->released_ns
+                   : 0;
+    left_ms = ask_store(bench, "PTTL %s", "");
+    return left_ms < 0 ? 0 : crowd_now_ns() + (uint64_t)left_ms * 1000000;
+}
+
+/* Later crowds have copies of the sockets of earlier ones: they go first. */
+static void end(struct play *play)
+{
+    crowd_stop(&play->living);
+    strike_all(&play->waiters, SIGKILL);
+    crowd_stop(&play->waiters);
+    strike_all(&play->holder, SIGKILL);
+    crowd_stop(&play->holder);
+}
+
+static int play_once(struct bench *bench, const struct strike *how, bool has_handles, unsigned count, double *ret_ms)
+{
+    struct play play = {.holder = {.count = 0}};
+    uint64_t free_ns = set_the_scene(bench, &play, has_handles, count) == 0 ? strike(bench, &play, how) : 0;
+    int status = free_ns && crowd_await(&play.living) == 0 ? 0 : -1;
+    if (status == 0)
+        *ret_ms = ((double)bench->board->granted_ns - (double)free_ns) / 1e6;
+    end(&play);
+    return status;
+}
+
+static bool is_wanted(const char *name, const char *wanted)
+{
+    return !wanted || strcmp(name, wanted) == 0;
+}
+
+/* Without waiters there is one shape. */
+static bool is_played(unsigned shape_index, unsigned count)
+{
+    return is_wanted(shapes[shape_index], shape) && (count || shape_index == 0);
+}
+
+static int play_round(struct bench *bench)
+{
+    for (unsigned i = 0; i < CASES; i++)
+        for (unsigned j = 0; j < SHAPES && is_wanted(cases[i].name, only); j++)
+            for (unsigned k = 0; k < bench->counts_count; k++) {
+                double ms;
+                if (is_played(j, bench->counts[k]) &&
+                    (play_once(bench, &cases[i], j == 1, bench->counts[k], &ms) != 0 ||
+                     samples_add(&bench->spans[i][j][k], ms) != 0))
+                    return -1;
+            }
+    return 0;
+}
+
+static void tell_line(unsigned i, unsigned j, unsigned count, const struct samples *spans)
+{
+    printf("  %-16s %-10s %4u   %10.1f ms median, %10.1f ms at most of %zu\n", cases[i].name, shapes[j], count,
+           samples_at(spans, 0.5), samples_at(spans, 1), spans->count);
+}
+
+static void tell_json(unsigned i, unsigned j, unsigned count, const struct samples *spans)
+{
+    json_begin("succession");
+    json_text("case", cases[i].name);
+    json_text("shape", shapes[j]);
+    json_text("kind", kind);
+    json_count("waiters", count);
+    json_count("lease_ms", lease_ms);
+    json_count("settle_ms", settle_ms);
+    json_count("rounds", rounds);
+    json_number("median_ms", samples_at(spans, 0.5));
+    json_number("least_ms", samples_at(spans, 0));
+    json_number("most_ms", samples_at(spans, 1));
+    json_end();
+}
+
+static void tell_all(struct bench *bench, void (*tell)(unsigned, unsigned, unsigned, const struct samples *))
+{
+    for (unsigned i = 0; i < CASES; i++)
+        for (unsigned j = 0; j < SHAPES; j++)
+            for (unsigned k = 0; k < bench->counts_count; k++) {
+                samples_sort(&bench->spans[i][j][k]);
+                if (bench->spans[i][j][k].count)
+                    tell(i, j, bench->counts[k], &bench->spans[i][j][k]);
+            }
+}
+
+static int read_waiters(struct bench *bench)
+{
+    const char *text = waiters;
+    for (;;) {
+        char *end;
+        unsigned long count = strtoul(text, &end, 10);
+        if (end == text || *text == '-' || count >= CROWD_MAX || bench->counts_count == COUNTS_MAX ||
+            (*end && *end != ',')) {
+            fprintf(stderr, "hilock-bench: --waiters %s: must be numbers below %d with commas between\n", waiters,
+                    CROWD_MAX);
+            return -1;
+        }
+        bench->counts[bench->counts_count++] = (unsigned)count;
+        if (!*end)
+            return 0;
+        text = end + 1;
+    }
+}
+
+static bool is_known(const char *name, const char *option, bool is_found)
+{
+    if (!is_found)
+        fprintf(stderr, "hilock-bench: --%s %s: see --help\n", option, name);
+    return is_found;
+}
+
+static bool are_words_known(void)
+{
+    bool has_case = !only, has_shape = !shape;
+    for (unsigned i = 0; i < CASES; i++)
+        has_case = has_case || strcmp(cases[i].name, only) == 0;
+    for (unsigned i = 0; i < SHAPES; i++)
+        has_shape = has_shape || strcmp(shapes[i], shape) == 0;
+    return is_known(only, "case", has_case) && is_known(shape, "shape", has_shape) &&
+           is_known(kind, "kind", strcmp(kind, "fair") == 0 || strcmp(kind, "mutex") == 0);
+}
+
+static int set_up(struct bench *bench)
+{
+    char error[STORE_ERROR_SIZE];
+    if (!are_words_known() || read_waiters(bench) != 0)
+        return -1;
+    if (server_start(&bench->server, url, error) != 0 || !(bench->store = store_connect(bench->server.url, error))) {
+        fprintf(stderr, "hilock-bench: %s\n", error);
+        return -1;
+    }
+    bench->board = crowd_board(sizeof *bench->board);
+    if (!bench->board)
+        return -1;
+    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
+    bench->board->kind = strcmp(kind, "mutex") == 0 ? HILOCK_MUTEX : HILOCK_FAIR;
+    bench->board->lease_ms = lease_ms;
+    return 0;
+}
+
+static int run(void)
+{
+    static struct bench bench;
+    int status = set_up(&bench);
+    for (unsigned round = 0; round < rounds && status == 0; round++)
+        status = play_round(&bench);
+    if (status == 0) {
+        printf("from a release, or the end of a lease of %u ms, to the living; %s, %u rounds\n", lease_ms, kind,
+               rounds);
+        tell_all(&bench, tell_line);
+        if (has_json)
+            tell_all(&bench, tell_json);
+    }
+    for (unsigned i = 0; i < CASES * SHAPES * COUNTS_MAX; i++)
+        samples_free(&bench.spans[i / SHAPES / COUNTS_MAX][i / COUNTS_MAX % SHAPES][i % COUNTS_MAX]);
+    if (bench.store)
+        redisFree(bench.store);
+    crowd_board_free(bench.board, sizeof *bench.board);
+    server_stop(&bench.server);
+    return status;
+}
+
+const struct scenario scenario_succession = {
+    "succession", "until a living waiter has a lock whose holder and waiters were killed or stopped", options, run};
