@@ -20,7 +20,7 @@
 
 enum { LEASE_MS = 3600000, STEP_MS = 100 };
 
-static unsigned names = 10000, settle_ms = 15000;
+static unsigned names = 10000, settle_ms = 40000;
 static double seconds = 30;
 static const char *url;
 static bool has_json;
