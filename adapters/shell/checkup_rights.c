@@ -39,7 +39,6 @@ static const struct right {
     {QUEUED, "+zrank", "~hilock:queue*", {"ZRANK", "hilock:queue:{%}", "x"}},
     {QUEUED, "+zscore", "~hilock:queue*", {"ZSCORE", "hilock:queue:{%}", "x"}},
     {QUEUED, "+hmget", "~hilock:place*", {"HMGET", "hilock:place:{%}", "x"}},
-    {QUEUED, "+unlink", "~hilock:place*", {"UNLINK", "hilock:place:{%}:none"}},
     {QUEUED, "+lindex", "~redisson_lock_queue:*", {"LINDEX", "redisson_lock_queue:{%}", "0"}},
     {QUEUED, "+publish", "&redisson_lock__channel:*", {"PUBLISH", "redisson_lock__channel:{%}", "0"}},
     {QUEUED, "+subscribe", "&hilock:grant:*", {"SUBSCRIBE", "hilock:grant:%"}},

@@ -297,7 +297,6 @@ void hl_gate_has_news(struct hl_gate *gate)
 static void wake(struct hl_acquire *acquire, uint64_t within_us)
 {
     struct hl_host *host = &acquire->lock->name->gate->core->host;
-    acquire->place->is_in_step = 1;
     hl_gate_has_news(acquire->lock->name->gate);
     if (acquire->state == ACQUIRE_SLEEPING)
         hl_hold_wake_at(acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));

@@ -99,7 +99,6 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
     place->ticket = place->first_us = 0;
     place->number = place->position = place->pace_us = 0;
     place->has_drawn = 0;
-    place->is_in_step = 1;
     memset(place->sent_us, 0, sizeof place->sent_us);
     place->behind = NULL;
     if (!place->acquire->lock->terms->is_polling)
@@ -259,11 +258,13 @@ uint64_t hl_place_look_us(struct hl_core *core) { return LOOK_US + hl_random_bel
 static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t tenth_us = (uint64_t)place->promise_ms * 100;
-    int is_wide = place->is_in_step && core->gates > PROMISE_NAMES;
+    uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
+    uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
+    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* it asked for news, and many others with it */
+    int is_wide = is_early && core->gates > PROMISE_NAMES;
     uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                              : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
-    uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host)
-                                                       : place->sent_us[place->number % HL_PLACE_SENDS];
+    uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host) : sent_us;
     return hl_left_us(from_us + at_us, hl_now_us(&core->host));
 }
 
@@ -316,7 +317,6 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
         place->looks = (uint8_t)(place->looks + (place->looks < SILENT_LOOKS_MAX));
     } else if (at == 2 && !place->hands_over)
         sooner_us = SECOND_LOOK_US;
-    place->is_in_step = 0;
     sleep_us = ends_us < sleep_us ? ends_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }

@@ -54,7 +54,6 @@ struct hl_queue_place {
     uint8_t is_polling;              /* no push finds it */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
-    uint8_t is_in_step;              /* it asked together with many others: its next heartbeat is spread widely */
     uint8_t has_drawn;               /* its id drew its ticket with the first question: the ticket is the server's time
                                         then */
 };

@@ -7,7 +7,6 @@
 local is_added
 refused = nil
 if beat then
-  if not is_begun then pcall('UNLINK', places) end -- records of a queue that was lost; without a beat they do no harm
   refused = pcall('HSET', places, id, beat)
   refused = type(refused) == 'table' and refused or nil
 end

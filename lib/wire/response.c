@@ -97,9 +97,11 @@ struct hl_text hl_response_right(const char *words, size_t length)
 
 struct hl_response hl_response_fault(const struct hl_reply *reply)
 {
+    /* A word of our own, which no server says: what follows it is for the reader. */
+    size_t own = hl_reply_starts(reply, "ELSEWHERE ") ? sizeof "ELSEWHERE " - 1 : 0;
     if (reply->type == HL_REPLY_ERROR)
         return (struct hl_response){.result = HL_FAULT, .fault = hl_response_cause(reply),
-                                    .quote = reply->bytes, .quote_length = reply->length};
+                                    .quote = reply->bytes + own, .quote_length = reply->length - own};
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 

@@ -52,7 +52,7 @@ def few_rights(hilock, url):
     code, text, words = ended(hilock, 'doctor', '--prefix', 'shop:', few)
     queued, simple = (line for line in text.splitlines() if 'rights for' in line)
     missing = set(re.search(r'missing: (.*?)\. To do', queued).group(1).split()), set(re.search(r'missing: (.*?)\. To do', simple).group(1).split())
-    store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+hmget', '+unlink', '+zadd', '+zrem', '+zrange', '+zrank', '+zscore', '+lindex', '+publish', '+subscribe', '+unsubscribe'},
+    store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+hmget', '+zadd', '+zrem', '+zrange', '+zrank', '+zscore', '+lindex', '+publish', '+subscribe', '+unsubscribe'},
                                            {'+pexpire', '+set', '+get', '+del'}), f'doctor names the rights that are missing: {missing}')
     store.expect('go to different servers' in text, f'and what it costs to lack +info: {text}')
     text = ended(hilock, 'doctor', '--prefix', 'other:', few)[1]
