@@ -14,8 +14,7 @@ enum { CLOCK_US = 2000 };
  * no stamp: its ticket is that time, if it drew one. */
 static uint64_t asked_us(const struct hl_queue_place *place, const struct hl_push *push)
 {
-    int has_drawn = place->has_drawn || HL_PLANTED(BROUGHT_TICKET_BELIEVED);
-    return push->asked_us ? push->asked_us : push->number == 1 && has_drawn ? place->ticket : 0;
+    return push->asked_us ? push->asked_us : push->number == 1 && place->has_drawn ? place->ticket : 0;
 }
 
 /* When belief in this grant ends; 0: do not believe it. */

@@ -5,6 +5,7 @@
  * within 5 s of the move: else it fails. `moves_figures` runs it, and keeps its figures. */
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
