@@ -8,7 +8,7 @@
 #include <hilock/memory.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
+#include <utlist.h>
 
 #include "contract.h"
 
@@ -16,7 +16,7 @@ struct hilock_memory_clock {
     uint64_t (*now_us)(const void *clock); /* of the first loop; NULL: none is wrapped yet */
     const void *clock;
     uint64_t ahead_us;
-    LIST_HEAD(, timer) timers;
+    struct timer *timers;
 };
 
 struct wrapped {
@@ -25,7 +25,7 @@ struct wrapped {
 };
 
 struct timer {
-    LIST_ENTRY(timer) entry;
+    struct timer *prev, *next;
     const struct hilock_loop *inner;
     hilock_memory_clock *clock;
     void *made; /* by the inner loop */
@@ -61,7 +61,7 @@ static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
         free(timer);
         return NULL;
     }
-    LIST_INSERT_HEAD(&wrapped->clock->timers, timer, entry);
+    DL_PREPEND(wrapped->clock->timers, timer);
     return timer;
 }
 
@@ -90,7 +90,7 @@ static void timer_stop(void *made)
 static void timer_free(void *made)
 {
     struct timer *timer = made;
-    LIST_REMOVE(timer, entry);
+    DL_DELETE(timer->clock->timers, timer);
     timer->inner->timer_free(timer->made);
     free(timer);
 }
@@ -124,7 +124,6 @@ hilock_memory_clock *hilock_memory_clock_new(void)
 {
     hilock_memory_clock *clock = calloc(1, sizeof *clock);
     SIM_REQUIRE(clock);
-    LIST_INIT(&clock->timers);
     return clock;
 }
 
@@ -164,13 +163,13 @@ void hilock_memory_clock_jump(hilock_memory_clock *clock, uint32_t ms)
         return;
     clock->ahead_us += (uint64_t)ms * 1000;
     uint64_t us = now_us(clock);
-    LIST_FOREACH(timer, &clock->timers, entry)
+    DL_FOREACH(clock->timers, timer)
         if (timer->due_us < UINT64_MAX - 1)
             timer->inner->timer_start(timer->made, timer->due_us > us ? timer->due_us - us : 0);
 }
 
 void hilock_memory_clock_free(hilock_memory_clock *clock)
 {
-    SIM_REQUIRE(!clock || LIST_EMPTY(&clock->timers));
+    SIM_REQUIRE(!clock || !clock->timers);
     free(clock);
 }
