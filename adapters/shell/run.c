@@ -137,7 +137,7 @@ static void on_rest(evutil_socket_t fd, short what, void *user)
 
 static void keep(struct run *run, uint32_t ms)
 {
-    const struct timeval rest = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    const struct timeval rest = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000) * 1000};
     run->phase = KEEPING;
     event_add(run->on_rest, &rest);
 }

@@ -72,7 +72,7 @@ static void try_all(struct hl_group *group)
     }
     group->step = TRYING;
     for (unsigned i = 0; i < group->count && group->step == TRYING; i++)
-        if (!hl_member_has(&members[i]) && (known == group->count || i == known) &&
+        if (!hl_member_has(&members[i]) && !members[i].lock->acquire && (known == group->count || i == known) &&
             hl_member_ask(&group->members[i], 1) != HILOCK_OK)
             fail(group, HILOCK_NO_MEMORY);
 }
@@ -89,6 +89,14 @@ static int are_even(const struct hl_group *group)
     return 1;
 }
 
+static int is_asking(const struct hl_member *member) { return !hl_member_has(member) && member->lock->acquire; }
+
+/* A try asked for nothing but the name that was known to be held, and that one has come free: the others are due. */
+static int are_others_due(const struct hl_group *group, unsigned held)
+{
+    return group->step == TRYING && held > 0 && held < group->count && !hl_members_count(group, is_asking);
+}
+
 static void check(struct hl_group *group)
 {
     unsigned held = hl_members_count(group, hl_member_has);
@@ -100,7 +108,7 @@ static void check(struct hl_group *group)
             hl_member_extend(&group->members[i]);
     } else if (group->step == GATHERING && held == group->at + 1)
         wait_for(group, GATHERING, held);
-    else if (group->step == STANDING && held == 1)
+    else if ((group->step == STANDING && held == 1) || are_others_due(group, held))
         try_all(group);
     if (group->step == COMPLETING && hl_members_good(group) == group->count)
         hl_group_grant(group);
