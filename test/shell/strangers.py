@@ -2,6 +2,7 @@
 """strangers.py REDIS_SERVER TABLE QUICKSTART HILOCK - what a program is told whose url leads to the wrong server, or to one that is badly set up,
 and what doctor finds there. Each of them is played; what is said is compared with the table, whole. After a change of a sentence:
 `strangers.py --print REDIS_SERVER TABLE QUICKSTART HILOCK` prints the new one."""
+import os
 import contextlib
 import difflib
 import re
@@ -148,6 +149,8 @@ def told(what, url, play, programs):
 
 
 def main(is_printing, program, table, quickstart, hilock):
+    # a program that was refused ends without freeing its loop, and that is not what is looked at here
+    os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + ':detect_leaks=0'
     said = [line for what, url, play in rows(program) for line in told(what, url, play, [[quickstart], [hilock, 'doctor']])]
     if is_printing:
         print('\n'.join(said))
