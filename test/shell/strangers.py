@@ -2,9 +2,9 @@
 """strangers.py REDIS_SERVER TABLE QUICKSTART HILOCK - what a program is told whose url leads to the wrong server, or to one that is badly set up,
 and what doctor finds there. Each of them is played; what is said is compared with the table, whole. After a change of a sentence:
 `strangers.py --print REDIS_SERVER TABLE QUICKSTART HILOCK` prints the new one."""
-import os
 import contextlib
 import difflib
+import os
 import re
 import socketserver
 import sys
