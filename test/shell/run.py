@@ -56,7 +56,10 @@ def tokens(hilock, url):
 def has_no_family(pid):
     """All that it has are zombies."""
     children = store.outside.read(f'/proc/{pid}/task/{pid}/children').split()
-    return all(store.outside.read(f'/proc/{child}/stat').rpartition(')')[2].split()[0] == 'Z' for child in children)
+    try:
+        return all(store.outside.read(f'/proc/{child}/stat').rpartition(')')[2].split()[0] == 'Z' for child in children)
+    except OSError: # one is gone meanwhile: look again
+        return False
 
 
 def periods(hilock, url):

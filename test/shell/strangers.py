@@ -134,6 +134,7 @@ def plain(text, port):
     text = re.sub(r'\b\d+(\.\d+)? ms\b', 'N ms', text)
     text = re.sub(r'token \d+', 'token N', text)
     text = re.sub(r'\S+@\S+/\d+: ', 'CLIENT: ', text)
+    text = re.sub(r'User \S+ has no permissions', 'this user has no permissions', text) # of later servers
     without = r'ok  |doubtful  HOST latency:|\d+ wrong, |.*: subscriptions: '
     lines = [line for line in text.splitlines() if not re.match(without, line)]
     return [re.sub(r'\d+ (tries|requests)', r'N \1', line) for line in lines]
