@@ -295,3 +295,46 @@ int waits(struct trial *trial, const struct waiter *waiter)
 int64_t queue_length(struct trial *trial) { return RUN(trial, "ZCOUNT", Q, "1", "+inf")->integer; }
 
 void held_by(struct trial *trial, const char *id) { assert_true(token_of(try_as(trial, id)) > 0); }
+
+/* ---- scenes ---- */
+
+void expect(const struct sim_reply *reply, int64_t code, int64_t removed)
+{
+    char text[512];
+    as_text(reply, text);
+    if (code_of(reply) != code || removed_of(reply) != removed)
+        fail_msg("%s: not %" PRId64 ", removed %" PRId64, text, code, removed);
+}
+
+void many_wait(struct trial *trial, char client, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct waiter waiter = waiter_of(trial, client, i + 1);
+        (void)ask(trial, &waiter);
+    }
+}
+
+struct waiter one_waits(struct trial *trial, char client)
+{
+    struct waiter waiter = waiter_of(trial, client, 1);
+    (void)listens(trial, (char[]){'g', ':', client, '\0'});
+    (void)ask(trial, &waiter);
+    return waiter;
+}
+
+void a_holds(struct trial *trial)
+{
+    held_by(trial, holder_of('a', 1));
+    (void)RUN(trial, "PEXPIRE", N, "600000");
+}
+
+struct awaited held_and_awaited(struct trial *trial)
+{
+    struct awaited scene = {waiter_of(trial, 'b', 1), waiter_of(trial, 'c', 1)};
+    (void)listens(trial, "g:b");
+    (void)listens(trial, "g:c");
+    held_by(trial, holder_of('a', 1));
+    assert_int_equal(place_of(ask(trial, &scene.b)), 1);
+    assert_int_equal(place_of(ask(trial, &scene.c)), 2);
+    return scene;
+}

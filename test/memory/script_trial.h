@@ -106,4 +106,13 @@ int waits(struct trial *trial, const struct waiter *waiter);
 int64_t queue_length(struct trial *trial);
 void held_by(struct trial *trial, const char *id); /* it becomes the holder: fails if it does not */
 
+/* ---- scenes ---- */
+
+void expect(const struct sim_reply *reply, int64_t code, int64_t removed); /* exactly this answer */
+void many_wait(struct trial *trial, char client, int count);     /* of one client, which listens or not; due in 3 s */
+struct waiter one_waits(struct trial *trial, char client);       /* it listens */
+void a_holds(struct trial *trial);                               /* a:1, for ten minutes */
+struct awaited { struct waiter b, c; };                            /* of two clients; both listen */
+struct awaited held_and_awaited(struct trial *trial);              /* a:1 holds, and they wait */
+
 #endif

@@ -5,27 +5,8 @@
 #include "wire/keys.h"
 #include "wire/queued.h"
 
-static void expect(const struct sim_reply *reply, int64_t code)
-{
-    char text[512];
-    as_text(reply, text);
-    if (code_of(reply) != code || removed_of(reply))
-        fail_msg("%s: not %lld", text, (long long)code);
-}
-
-static struct waiter one_waits(struct trial *trial, char client)
-{
-    struct waiter waiter = waiter_of(trial, client, 1);
-    (void)listens(trial, (char[]){'g', ':', client, '\0'});
-    (void)ask(trial, &waiter);
-    return waiter;
-}
-
-static void a_holds(struct trial *trial)
-{
-    held_by(trial, holder_of('a', 1));
-    (void)RUN(trial, "PEXPIRE", N, "600000");
-}
+/* And nobody was taken out. */
+static void answers(const struct sim_reply *reply, int64_t code) { expect(reply, code, 0); }
 
 static const struct sim_reply *a_releases_to_others(struct trial *trial) { return release(trial, holder_of('a', 1), TO_OTHERS); }
 
@@ -37,16 +18,16 @@ TRIAL(test_a_name_is_left_to_others_while_somebody_waits)
     a_holds(trial);
     b = one_waits(trial, 'b');
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), -4);
+    answers(a_releases_to_others(trial), -4);
     assert_true(heard(trial, "g:b F1 ") && heard(trial, " 5: stock\n") && heard(trial, C " 0\n"));
     assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
     reply = ask(trial, &b);
     assert_true(integer(reply, 0) == 1 && integer(reply, 2) == 5 && place_of(reply) == 1 && integer(reply, 5) == 1);
     assert_int_equal(integer(try_as(trial, holder_of('c', 1)), 0), 1);
-    expect(look(trial, ""), 0);
+    answers(look(trial, ""), 0);
     assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
     trial_set_time(trial, start_us + 5000);
-    expect(look(trial, ""), 0);
+    answers(look(trial, ""), 0);
     assert_true(holds(trial, b.id));
     assert_int_equal(RUN(trial, "ZSCORE", Q, "*")->type, SIM_REPLY_NIL);
 }
@@ -69,7 +50,7 @@ TRIAL(test_a_look_leaves_nothing_to_others)
     b = one_waits(trial, 'b');
     (void)listens(trial, C);
     (void)RUN(trial, "DEL", N);
-    expect(SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('z', 1), TO_OTHERS), 0);
+    answers(SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('z', 1), TO_OTHERS), 0);
     assert_true(heard(trial, "g:b G1 ") && holds(trial, b.id));
 }
 
@@ -83,7 +64,7 @@ TRIAL(test_a_name_is_left_to_others_while_a_poller_waits)
     strcpy(poller.channel, "~");
     (void)ask(trial, &poller);
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), -4);
+    answers(a_releases_to_others(trial), -4);
     assert_string_equal(trial->told, C " 0\n");
     assert_true(waits(trial, &poller));
 }
@@ -130,7 +111,7 @@ TRIAL(test_next_is_not_asked_for_beside_a_group)
     a_holds(trial);
     b = one_waits(trial, 'b');
     (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:lock_count", "1");
-    expect(release_for_next(trial, holder_of('a', 1), &next), 1);
+    answers(release_for_next(trial, holder_of('a', 1), &next), 1);
     assert_true(!waits(trial, &next) && waits(trial, &b) && !holds(trial, b.id));
     assert_int_equal(RUN(trial, "HLEN", N)->integer, 2);
 }
@@ -167,7 +148,7 @@ TRIAL(test_a_courtesy_leaves_the_records_their_time)
     b = one_waits(trial, 'b');
     (void)ask(trial, &b);
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), -4);
+    answers(a_releases_to_others(trial), -4);
     assert_int_equal(RUN(trial, "PTTL", R)->integer, 90000);
     assert_int_equal(RUN(trial, "PTTL", Q)->integer, 90000);
 }
@@ -182,7 +163,7 @@ TRIAL(test_a_grant_takes_the_star_out)
         if (!is_alone)
             b = one_waits(trial, 'b');
         (void)RUN(trial, "ZADD", Q, "-1700000000128456", "*");
-        expect(release(trial, holder_of('a', 1), NEVER), is_alone ? 1 : -2);
+        answers(release(trial, holder_of('a', 1), NEVER), is_alone ? 1 : -2);
         assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
         if (!is_alone)
             assert_true(holds(trial, b.id));
@@ -195,7 +176,7 @@ TRIAL(test_a_name_is_left_to_others_without_a_queue_as_well)
     struct waiter b = waiter_of(trial, 'b', 1);
     a_holds(trial);
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), 2);
+    answers(a_releases_to_others(trial), 2);
     assert_int_equal(integer(try_as(trial, holder_of('c', 1)), 0), 1);
     assert_int_equal(place_of(ask(trial, &b)), 1); /* the queue that a `*` began lives as long as any */
     assert_int_equal(RUN(trial, "PTTL", Q)->integer, 90000);
@@ -203,11 +184,11 @@ TRIAL(test_a_name_is_left_to_others_without_a_queue_as_well)
     assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
     trial_set_time(trial, start_us + 5000);
     assert_true(token_of(try_as(trial, holder_of('c', 1))) > 0);
-    expect(release(trial, holder_of('c', 1), TO_OTHERS), 2); /* not again so soon */
+    answers(release(trial, holder_of('c', 1), TO_OTHERS), 2); /* not again so soon */
     assert_int_equal(RUN(trial, "EXISTS", Q)->integer, 0);
     assert_true(token_of(try_as(trial, holder_of('c', 1))) > 0);
     (void)RUN(trial, "DEL", R);
-    expect(release(trial, holder_of('c', 1), TO_OTHERS), 2);
+    answers(release(trial, holder_of('c', 1), TO_OTHERS), 2);
     trial_set_time(trial, start_us + 11 * SECOND_US);
     assert_int_equal(RUN(trial, "EXISTS", Q, R)->integer, 0);
 }
@@ -276,7 +257,7 @@ TRIAL(test_redissons_lock_in_front)
     b = one_waits(trial, 'b');
     c = one_waits(trial, 'c');
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), -4);
+    answers(a_releases_to_others(trial), -4);
     (void)RUN(trial, "HSET", N, "java:57", "1");
     reply = ask(trial, &b);
     assert_true(reply->count == 6 && is_text(reply, 1, "java:57") && integer(reply, 0) == 0 && integer(reply, 2) == 0 && place_of(reply) == 1);
@@ -285,12 +266,12 @@ TRIAL(test_redissons_lock_in_front)
     (void)RUN(trial, "RPUSH", J, "java:58");
     reply = ask(trial, &b);
     assert_true(reply->count == 7 && is_text(reply, 6, "java:58"));
-    expect(release(trial, b.id, NEVER), 0); /* it holds nothing, and does not touch theirs */
+    answers(release(trial, b.id, NEVER), 0); /* it holds nothing, and does not touch theirs */
     assert_true(holds(trial, "java:57"));
-    expect(leave(trial, &c), 0); /* who is not the first wakes nobody */
+    answers(leave(trial, &c), 0); /* who is not the first wakes nobody */
     assert_int_equal(heard(trial, "F1"), 0);
     (void)ask(trial, &c);
-    expect(leave(trial, &b), 0); /* the first place listens for that lock's release: who leaves it wakes the next */
+    answers(leave(trial, &b), 0); /* the first place listens for that lock's release: who leaves it wakes the next */
     assert_true(heard(trial, "g:c F1 ") && heard(trial, " 0: stock\n"));
     (void)RUN(trial, "DEL", N);
     assert_true(token_of(ask(trial, &c)) > 0);
@@ -304,7 +285,7 @@ TRIAL(test_who_leaves_the_first_place_wakes_the_next_behind_marks)
     b = one_waits(trial, 'b');
     c = one_waits(trial, 'c');
     (void)RUN(trial, "ZADD", Q, "-5", "*", "-7", "+");
-    expect(leave(trial, &b), 0);
+    answers(leave(trial, &b), 0);
     assert_true(heard(trial, "g:c F1 ") && waits(trial, &c));
 }
 
@@ -315,7 +296,7 @@ TRIAL(test_a_clock_that_was_set_back_keeps_nothing_free)
     a_holds(trial);
     b = one_waits(trial, 'b');
     (void)listens(trial, C);
-    expect(a_releases_to_others(trial), -4);
+    answers(a_releases_to_others(trial), -4);
     trial_set_time(trial, start_us - 3600 * SECOND_US);
     assert_true(token_of(ask(trial, &b)) > 0);
     b = waiter_of(trial, 'b', 2);

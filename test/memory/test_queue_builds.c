@@ -7,12 +7,6 @@
 
 enum { STEP = 64 };
 
-static void a_holds(struct trial *trial)
-{
-    held_by(trial, holder_of('a', 1));
-    (void)RUN(trial, "PEXPIRE", N, "600000");
-}
-
 static const struct sim_reply *a_releases(struct trial *trial) { return release(trial, holder_of('a', 1), NEVER); }
 
 static struct waiter stands(struct trial *trial, char client, const char *rest)

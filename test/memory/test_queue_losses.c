@@ -5,26 +5,12 @@
 
 #include "script_trial.h"
 
-/* A name that a:1 holds, and two listening waiters of other clients. */
-struct scene { struct waiter b, c; };
-
-static struct scene held_and_awaited(struct trial *trial)
-{
-    struct scene scene = {waiter_of(trial, 'b', 1), waiter_of(trial, 'c', 1)};
-    (void)listens(trial, "g:b");
-    (void)listens(trial, "g:c");
-    held_by(trial, holder_of('a', 1));
-    assert_int_equal(place_of(ask(trial, &scene.b)), 1);
-    assert_int_equal(place_of(ask(trial, &scene.c)), 2);
-    return scene;
-}
-
 /* ---- losses ---- */
 
 /* A place counts as asked when its ticket was drawn, with number 1: its promise is that of its text, so it goes, and comes back. */
 TRIAL(test_the_records_are_lost)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     (void)RUN(trial, "DEL", R);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), -2);
@@ -39,7 +25,7 @@ TRIAL(test_the_records_are_lost)
 /* The records of the lost queue stay until their key expires: each is overwritten by the next heartbeat of its place. */
 TRIAL(test_the_queue_is_lost)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     (void)ask(trial, &scene.c);
     (void)RUN(trial, "DEL", Q);
@@ -53,7 +39,7 @@ TRIAL(test_the_queue_is_lost)
 /* Tickets are times: old ones stay in front of all that come later. */
 TRIAL(test_the_counter_is_lost)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter d = waiter_of(trial, 'd', 1);
     (void)RUN(trial, "DEL", T);
     trial_set_time(trial, start_us + 10);
@@ -64,7 +50,7 @@ TRIAL(test_the_counter_is_lost)
 
 TRIAL(test_the_hold_is_lost)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)RUN(trial, "DEL", N);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), 0); /* '0 ..': it was free, and is granted */
     assert_true(heard(trial, "g:b G1 "));
@@ -91,7 +77,7 @@ TRIAL(test_the_queue_is_of_another_type)
 
 TRIAL(test_the_records_are_of_another_type)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     uint64_t before;
     (void)RUN(trial, "SET", R, "theirs");
     before = sim_store_digest(trial->store);
@@ -111,7 +97,7 @@ TRIAL(test_the_counter_is_of_another_type)
 {
     static const char *const kinds[] = {"a hash", "a word"};
     for (size_t i = 0; i < 2; i++) {
-        struct scene scene;
+        struct awaited scene;
         struct waiter d;
         uint64_t before;
         trial_begin(trial);
@@ -133,7 +119,7 @@ TRIAL(test_the_counter_is_of_another_type)
 /* Of the records: it holds, releases and hands over; its heartbeats are refused, and leave nothing. */
 TRIAL(test_no_right_to_the_records)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     uint64_t before;
     (void)ask(trial, &scene.b);
     trial_deny(trial, NULL, "hilock:place");
@@ -150,7 +136,7 @@ TRIAL(test_no_right_to_the_records)
 /* A record is not readable, nor is a batch of them: behind the first place as well. */
 TRIAL(test_a_record_that_cannot_be_read_is_not_a_missing_one)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter d = waiter_of(trial, 'd', 1);
     (void)listens(trial, "g:d");
     (void)ask(trial, &d);
@@ -207,7 +193,7 @@ TRIAL(test_no_right_to_an_expiry)
 /* Without the right to add to the queue nobody gets a place, and nothing is left of the question. */
 TRIAL(test_no_right_to_a_place)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter next = waiter_of(trial, 'a', 2), d = waiter_of(trial, 'd', 1);
     const struct sim_reply *reply;
     (void)leave(trial, &scene.c);
@@ -225,7 +211,7 @@ TRIAL(test_no_right_to_a_place)
 /* And grants nothing: a release frees the name, and the waiter stands where it stood, unheard of; who asks for another gets the error. */
 TRIAL(test_no_right_to_grant)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.c);
     trial_deny(trial, "pexpire", NULL);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), 1);
@@ -242,7 +228,7 @@ TRIAL(test_no_right_to_grant)
 /* Nor to write the name: nothing is made, nobody is told. */
 TRIAL(test_no_right_to_the_name)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     trial_deny(trial, "hset", NULL);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), 1);
     assert_false(heard(trial, "G1"));
@@ -255,7 +241,7 @@ TRIAL(test_no_right_to_the_name)
 /* Of Redisson's queue: it hands over, and frees, as if there were none. */
 TRIAL(test_no_right_to_redissons_queue)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)RUN(trial, "RPUSH", J, "java:1");
     (void)listens(trial, C ":java:1");
     trial_deny(trial, NULL, "redisson");
@@ -271,7 +257,7 @@ TRIAL(test_no_right_to_redissons_queue)
 /* Without the right to an expiry no count of courtesies and no `*` stays for ever. */
 TRIAL(test_courtesy_without_a_right_to_an_expiry)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)listens(trial, C);
     trial_deny(trial, "pexpire", NULL);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), TO_OTHERS)), -4);
@@ -290,7 +276,7 @@ TRIAL(test_courtesy_without_a_right_to_an_expiry)
 /* A hold is released, a place is left: no server refuses that for lack of memory. Nothing is granted by halves. */
 TRIAL(test_no_memory)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter d = waiter_of(trial, 'd', 1);
     uint64_t before;
     (void)ask(trial, &scene.b);
@@ -313,7 +299,7 @@ TRIAL(test_no_memory)
 /* A server that takes no writes keeps hold and place: who leaves is to say so again. */
 TRIAL(test_no_writes)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     uint64_t before;
     (void)ask(trial, &scene.b);
     trial_no_writes(trial, 1);

@@ -8,25 +8,11 @@
 
 static void nothing_is_left(struct trial *trial) { assert_int_equal(RUN(trial, "EXISTS", Q, R, N, S)->integer, 0); }
 
-/* A name that a:1 holds, and two listening waiters of other clients. */
-struct scene { struct waiter b, c; };
-
-static struct scene held_and_awaited(struct trial *trial)
-{
-    struct scene scene = {waiter_of(trial, 'b', 1), waiter_of(trial, 'c', 1)};
-    (void)listens(trial, "g:b");
-    (void)listens(trial, "g:c");
-    held_by(trial, holder_of('a', 1));
-    assert_int_equal(place_of(ask(trial, &scene.b)), 1);
-    assert_int_equal(place_of(ask(trial, &scene.c)), 2);
-    return scene;
-}
-
 /* ---- layout ---- */
 
 TRIAL(test_what_a_place_and_a_heartbeat_are)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     const struct sim_reply *reply = RUN(trial, "ZRANGE", Q, "0", "-1");
     char text[512];
     snprintf(text, sizeof text, "%s 1 g:b 1700000003 400 0 1", scene.b.id);
@@ -46,7 +32,7 @@ TRIAL(test_what_a_place_and_a_heartbeat_are)
 /* The expiry is told again by the first number of each half minute, not by each place. */
 TRIAL(test_how_long_a_queue_lives)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter d = waiter_of(trial, 'd', 1), e = waiter_of(trial, 'e', 1);
     (void)RUN(trial, "PEXPIRE", N, "100000");
     trial_set_time(trial, start_us + 1 * SECOND_US);
@@ -63,7 +49,7 @@ TRIAL(test_how_long_a_queue_lives)
 /* Numbers of one half minute do not: that would cost each hand-over. */
 TRIAL(test_a_grant_of_the_same_half_minute)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     trial_set_time(trial, start_us + SECOND_US);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), -2);
     assert_int_equal(RUN(trial, "PTTL", Q)->integer, 89000);
@@ -80,7 +66,7 @@ TRIAL(test_a_grant_of_the_same_half_minute)
 TRIAL(test_a_grant_keeps_the_queue)
 {
     for (int how = 0; how < 3; how++) {
-        struct scene scene;
+        struct awaited scene;
         trial_begin(trial);
         scene = held_and_awaited(trial);
         scene.b.due_s = scene.c.due_s = 1700000100;
@@ -108,7 +94,7 @@ TRIAL(test_a_grant_keeps_the_queue)
 /* No place counts as one that has a score below 1, and such marks hide none. */
 TRIAL(test_marks_beside_the_star_are_no_places)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     const struct sim_reply *reply;
     char text[256];
     (void)RUN(trial, "ZADD", Q, "-5", "*", "-7", "+", "0", "?");
@@ -140,7 +126,7 @@ TRIAL(test_the_star_is_found_behind_other_marks)
 /* Who asks while the queue is full gets no ticket; who has a place keeps it. */
 TRIAL(test_a_full_queue_refuses_a_first_question)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter d = waiter_of(trial, 'd', 1);
     const struct sim_reply *reply;
     char asks[256];
@@ -184,7 +170,7 @@ TRIAL(test_a_queue_that_is_full_of_the_dead)
 /* Nor does next, and then the release says its own number alone. */
 TRIAL(test_a_full_queue_refuses_next)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter next = waiter_of(trial, 'a', 2);
     const struct sim_reply *reply;
     char place[256];
@@ -202,7 +188,7 @@ TRIAL(test_a_full_queue_refuses_next)
 /* A first question that is repeated finds its place, and a late copy takes no older ticket away. */
 TRIAL(test_a_repeated_first_question_finds_its_place)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     const struct sim_reply *reply;
     for (int i = 0; i < 3; i++) {
         trial_set_time(trial, start_us + (uint64_t)i * 5000);
@@ -216,7 +202,7 @@ TRIAL(test_a_repeated_first_question_finds_its_place)
 /* Its place was taken out, or lost: it brings its ticket along, and stands where it stood. */
 TRIAL(test_a_ticket_is_for_life)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     const struct sim_reply *reply;
     int64_t ticket = scene.b.ticket;
     for (int is_lost = 0; is_lost < 2; is_lost++) {
@@ -238,7 +224,7 @@ TRIAL(test_a_ticket_is_for_life)
 
 TRIAL(test_an_id_that_holds_has_no_place)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), -2);
     assert_true(holds(trial, scene.b.id) && !waits(trial, &scene.b));
@@ -255,7 +241,7 @@ TRIAL(test_an_id_that_holds_has_no_place)
 /* Its own heartbeat finds the name free: it becomes the holder, and place and record go. */
 TRIAL(test_a_heartbeat_takes_a_free_name)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     (void)RUN(trial, "DEL", N);
     assert_int_equal(ask(trial, &scene.b)->type, SIM_REPLY_INTEGER); /* nobody was taken out, and nothing is said of that */
@@ -265,7 +251,7 @@ TRIAL(test_a_heartbeat_takes_a_free_name)
 
 TRIAL(test_who_leaves_leaves_nothing)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     (void)ask(trial, &scene.b);
     assert_int_equal(code_of(leave(trial, &scene.b)), 0);
     assert_string_equal(trial->told, ""); /* our own release wakes the next one */
@@ -313,7 +299,7 @@ TRIAL(test_an_acquire_that_is_repeated_renews)
 
 TRIAL(test_next_stands_behind_all_or_has_the_name)
 {
-    struct scene scene = held_and_awaited(trial);
+    struct awaited scene = held_and_awaited(trial);
     struct waiter next = waiter_of(trial, 'a', 2);
     const struct sim_reply *reply;
     (void)listens(trial, "g:a");

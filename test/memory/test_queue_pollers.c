@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_queue_pollers - waiters that cannot listen: passed over while they are far, ready while they look in short steps. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "script_trial.h"
 
 enum { DEAD = 1, OVERDUE = 1000 };
-
-static void expect(const struct sim_reply *reply, int64_t code, int64_t removed)
-{
-    char text[512];
-    as_text(reply, text);
-    if (code_of(reply) != code || removed_of(reply) != removed)
-        fail_msg("%s: not %" PRId64 ", removed %" PRId64, text, code, removed);
-}
-
-/* So many of one client, which listens or not; due in 3 s. */
-static void many_wait(struct trial *trial, char client, int count)
-{
-    for (int i = 0; i < count; i++) {
-        struct waiter waiter = waiter_of(trial, client, i + 1);
-        (void)ask(trial, &waiter);
-    }
-}
-
-static struct waiter one_waits(struct trial *trial, char client)
-{
-    struct waiter waiter = waiter_of(trial, client, 1);
-    (void)listens(trial, (char[]){'g', ':', client, '\0'});
-    (void)ask(trial, &waiter);
-    return waiter;
-}
-
-static void a_holds(struct trial *trial)
-{
-    held_by(trial, holder_of('a', 1));
-    (void)RUN(trial, "PEXPIRE", N, "600000");
-}
 
 static const struct sim_reply *a_releases(struct trial *trial) { return release(trial, holder_of('a', 1), NEVER); }
 

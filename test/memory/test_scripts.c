@@ -47,7 +47,7 @@ static const struct sim_reply *(*const asks[])(struct trial *trial) = {
 
 static void free_name(struct trial *trial) { (void)trial; }
 static void held(struct trial *trial) { held_by(trial, holder_of('a', 1)); }
-static void held_and_awaited(struct trial *trial)
+static void held_and_queued(struct trial *trial)
 {
     (void)listens(trial, "g:b");
     held(trial);
@@ -55,11 +55,11 @@ static void held_and_awaited(struct trial *trial)
 }
 static void free_and_awaited(struct trial *trial)
 {
-    held_and_awaited(trial);
+    held_and_queued(trial);
     (void)RUN(trial, "DEL", N);
 }
 
-static void (*const states[])(struct trial *trial) = {free_name, held, held_and_awaited, free_and_awaited};
+static void (*const states[])(struct trial *trial) = {free_name, held, held_and_queued, free_and_awaited};
 
 static void begin(struct trial *trial)
 {
@@ -184,7 +184,7 @@ TRIAL(who_holds_the_name_is_never_late)
     held(trial);
     assert_true(token_of(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, holder_of('a', 1), "10000", "0000000000000001", "300000000")) > 0);
     begin(trial);
-    held_and_awaited(trial);
+    held_and_queued(trial);
     assert_true(is_error(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, c.id, "10000", "0000000000000001 -5 1 g:c 1700000003 400 0 1",
                                 "300000000"), "LATE "));
     assert_int_equal(queue_length(trial), 1);
@@ -207,7 +207,7 @@ TRIAL(what_is_no_lock_is_not_ended_by_force)
         const struct sim_reply *reply;
         uint64_t before;
         begin(trial);
-        held_and_awaited(trial);
+        held_and_queued(trial);
         (void)RUN(trial, "DEL", N);
         theirs[i / 4](trial);
         before = sim_store_digest(trial->store);
@@ -224,7 +224,7 @@ TRIAL(a_hold_of_RLock_is_ended_by_force)
 {
     for (int has_queue = 0; has_queue < 2; has_queue++) {
         begin(trial);
-        held_and_awaited(trial);
+        held_and_queued(trial);
         (void)RUN(trial, "DEL", N);
         (void)RUN(trial, "HSET", N, "java:57", "1");
         assert_int_equal(force(trial, has_queue, "java:5")->integer, 0);
@@ -240,7 +240,7 @@ TRIAL(a_group_multilock_that_joined_is_not_passed_on)
 {
     for (int is_forced = 0; is_forced < 2; is_forced++) {
         begin(trial);
-        held_and_awaited(trial);
+        held_and_queued(trial);
         (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:lock_count", "1");
         assert_int_equal((is_forced ? force(trial, 1, holder_of('a', 1)) : a_release(trial))->integer, 1);
         assert_int_equal(RUN(trial, "HLEN", N)->integer, 2);
@@ -252,7 +252,7 @@ TRIAL(a_group_multilock_that_joined_is_not_passed_on)
 TRIAL(who_ends_a_hold_by_force_wakes_the_first_place)
 {
     begin(trial);
-    held_and_awaited(trial);
+    held_and_queued(trial);
     (void)RUN(trial, "ZADD", Q, "-5", "*", "-7", "+");
     assert_int_equal(a_force(trial)->integer, 1);
     assert_true(heard(trial, "g:b F1 ") && heard(trial, " 0: stock\n"));
