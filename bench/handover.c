@@ -213,7 +213,7 @@ static void tell_all(const struct bench *bench)
             tell_json(bench, &modes[i]);
 }
 
-/* ---- others: who may not listen, and who only listens ---- */
+/* ---- programs that may not listen, and programs that only listen ---- */
 
 static int say(redisContext *store, const char *command, const char *with)
 {
@@ -226,7 +226,7 @@ static int say(redisContext *store, const char *command, const char *with)
     return status;
 }
 
-/* A user who may publish and not listen, on the private server. */
+/* Makes a user on the private server that may publish, but may not listen. */
 static int make_poller(const struct bench *bench)
 {
     struct handover_board *board = bench->board;

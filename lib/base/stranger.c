@@ -32,7 +32,7 @@ static int may_begin(const char *bytes, size_t length, const char *head)
     return compared && memcmp(bytes, head, compared) == 0;
 }
 
-/* A TLS server may answer bytes that are none of TLS with an alert: content type 21, version 3.x. */
+/* A TLS server may answer bytes that are not TLS with an alert: content type 21, version 3.x. */
 const struct hl_stranger *hl_stranger_of_bytes(const char *bytes, size_t length)
 {
     if (length && strchr("+-:$*", *bytes))

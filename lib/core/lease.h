@@ -21,7 +21,7 @@ uint64_t hl_lease_spread_renewal_us(struct hl_random *random, uint64_t sent_us, 
 /* After that long a renewal counts as failed. */
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
 uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
-/* rounded down, cut at the longest span of the header: so it is none of its constants */
+/* rounded down, and cut at the longest span of the header, so that it is never one of its constants */
 uint32_t hl_lease_span_ms(uint64_t span_us);
 
 static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us)
