@@ -115,6 +115,33 @@ def many_rows(text, create):
     store.expect(is_undone, f'SQL: and none of it stays: {left(database)}, {sales}')
 
 
+def two_accounts(text):
+    """The page's transaction, which an older token of either name refuses whole."""
+    statements = statements_of(text)
+    database = sqlite3.connect(':memory:', isolation_level=None)
+    database.execute(statements[0])
+    database.execute("INSERT INTO accounts (name, cents) VALUES ('a', 100), ('b', 100)")
+
+    def transfer(from_, to, token_from, token_to, cents):
+        values = {'from': from_, 'to': to, 'token_from': token_from, 'token_to': token_to, 'cents': cents}
+        for statement in statements[1:]:
+            done = database.execute(statement, values)
+            is_refused = 'SET fence' in statement and done.rowcount == 0
+            if is_refused or statement.startswith('SELECT') and done.fetchone()[0] < cents:
+                database.execute('ROLLBACK')
+                return 0
+        return 1
+
+    def left():
+        return dict(database.execute('SELECT name, cents FROM accounts'))
+    done = [transfer('a', 'b', 5, 5, 30), transfer('b', 'a', 7, 7, 10), transfer('a', 'b', 6, 8, 1), transfer('a', 'b', 8, 6, 1),
+            transfer('a', 'b', 8, 8, 500)]
+    store.expect(done == [1, 1, 0, 0, 0], f'SQL: an older token of either account refuses the transfer: {done}')
+    store.expect(left() == {'a': 80, 'b': 120} and not database.in_transaction, f'SQL: and none of it stays: {left()}')
+    fences = [row[0] for row in database.execute('SELECT fence FROM accounts')]
+    store.expect(fences == [7, 7], f'SQL: its fences too: {fences}')
+
+
 def lua(text, url):
     def fenced(script, *words):
         return store.ask(url, 'EVAL', script, 2, '{lamp}', '{lamp}fence', *words)
@@ -162,8 +189,9 @@ def operator(lines, program, directory, url):
 def pages(url, folder, program):
     text = store.guide(folder)
     with tempfile.TemporaryDirectory() as stock:
-        row, rows = store.blocks(text, 'sql')
+        row, rows, accounts = store.blocks(text, 'sql')
         one_row(row)
+        two_accounts(accounts)
         many_rows(rows, statements_of(row)[0])
         lua(*store.blocks(text, 'lua'), url)
         operator(store.blocks(text, 'console')[0].splitlines(), program, stock, url)

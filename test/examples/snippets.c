@@ -105,6 +105,10 @@ static void play_leader(void)
     expect(ended == HILOCK_OK, "whoever held it");
     UNTIL(rival.term && !candidate.term);
     expect(rival.term > first, "and the rival leads, in a later term");
+    first = rival.term;
+    resign(&rival);
+    UNTIL(candidate.term);
+    expect(candidate.term > first && !rival.term, "until it resigns, and the first one leads again");
     hilock_lock_free(candidate.lock);
     hilock_lock_free(rival.lock);
     hilock_lock_free(view);
@@ -154,6 +158,84 @@ static void play_threads(void)
     hilock_lock_free(lock);
     expect(pthread_create(&thread, NULL, task_run, &late) == 0 && pthread_join(thread, NULL) == 0, "another thread");
     expect(late.chunks_done == 0, "does nothing once the hold has ended");
+}
+
+static void play_transfer(void)
+{
+    struct transfer there = {0}, back = {0}, late = {0};
+    expect(transfer_begin(&there, world.locks, "account:a", "account:b"), "both accounts, asked for");
+    UNTIL(there.answer);
+    expect(there.answer == 200 && there.token_from && there.token_to, "and held, with a token for each");
+    expect(transfer_begin(&late, world.locks, "account:b", "account:c"), "another wants one of them");
+    UNTIL(late.answer);
+    expect(late.answer == 409, "and does not get it");
+    hilock_lock_free(there.lock);
+    hilock_lock_free(late.lock);
+    expect(transfer_begin(&back, world.locks, "account:b", "account:a"), "the other way round");
+    UNTIL(back.answer);
+    expect(back.token_from > there.token_to && back.token_to > there.token_from, "tokens are in the order of the names");
+    hilock_lock_free(back.lock);
+}
+
+static int outcome_of(struct once *once)
+{
+    expect(once_try(once), "a machine tries");
+    UNTIL(once->outcome);
+    return once->outcome;
+}
+
+static void play_once(void)
+{
+    struct once one = {.data = world.data, .period = 7}, other = {.data = world.data, .period = 7};
+    one.lock = made("report", hilock_lost_ignored, NULL, 0);
+    other.lock = made("report", hilock_lost_ignored, NULL, 0);
+    expect(outcome_of(&one) == DONE_HERE, "the first one runs the job");
+    expect(outcome_of(&other) == ANOTHER && outcome_of(&one) == ANOTHER, "and nobody else in that period");
+    other.period = 8;
+    expect(outcome_of(&other) == DONE_HERE, "in the next one it runs again");
+    one.period = 9;
+    ask("HSET report somebody 1 mode mutex");
+    expect(outcome_of(&one) == TRY_LATER, "while another runs it, nobody else does");
+    ask("DEL report");
+    ask("SET fence:{report} 9007199254740991");
+    expect(outcome_of(&one) == TRY_LATER, "and a late one is refused");
+    ask("DEL fence:{report} period:{report}");
+    hilock_lock_free(one.lock);
+    hilock_lock_free(other.lock);
+}
+
+static void play_refresh(void)
+{
+    struct refresh first = {0}, second = {.has_old = 1}, third = {0};
+    first.lock = made("cache:42", hilock_lost_ignored, NULL, 0);
+    second.lock = made("cache:42", hilock_lost_ignored, NULL, 0);
+    third.lock = made("cache:42", hilock_lost_ignored, NULL, 0);
+    expect(refresh_begin(&first), "a request wants what is not in the cache");
+    UNTIL(first.what);
+    expect(refresh_begin(&second) && refresh_begin(&third), "and two more");
+    UNTIL(second.what);
+    expect(first.what == MAKE_IT_ANEW && second.what == SERVE_THE_CACHE && !third.what, "one makes it; the one with an old value does not wait");
+    hilock_lock_free(first.lock);
+    UNTIL(third.what);
+    expect(third.what == MAKE_IT_ANEW, "the one without waits until it is there");
+    hilock_lock_free(second.lock);
+    hilock_lock_free(third.lock);
+}
+
+static void play_workers(void)
+{
+    static const char *const jobs[] = {"job:1", "job:2", NULL};
+    struct worker first = {.locks = world.locks, .jobs = jobs}, second = first, third = first;
+    expect(worker_next(&first), "a worker takes a job");
+    UNTIL(first.has_job);
+    expect(worker_next(&second), "and another");
+    UNTIL(second.has_job);
+    expect(strcmp(hilock_lock_name(first.lock), "job:1") == 0 && strcmp(hilock_lock_name(second.lock), "job:2") == 0, "each has one of its own");
+    expect(worker_next(&third), "a third tries");
+    UNTIL(!*third.jobs && !third.lock);
+    expect(!third.has_job, "all of them, and has none");
+    hilock_lock_free(first.lock);
+    hilock_lock_free(second.lock);
 }
 
 static void play_reentry(void)
@@ -283,6 +365,10 @@ int main(int argc, char **argv)
     play_proof();
     play_threads();
     play_reentry();
+    play_transfer();
+    play_once();
+    play_refresh();
+    play_workers();
     play_metrics();
     play_end();
     play_shutdown();

@@ -10,7 +10,9 @@
 #include "support/fixture.h"
 #include "support/rights.h"
 
-static const char queued[] = "MUTEX and FAIR", simple[] = "SIMPLE"; /* lines of the block */
+/* lines of the block */
+static const char queued[] = "one server, or each master of a quorum: MUTEX and FAIR";
+static const char simple[] = "one server, or each master of a quorum: SIMPLE";
 
 #define AS_SHOP(address) HILOCK_CLIENT_OPTIONS(.url = (address), .username = "shop", .password = "secret")
 
@@ -84,7 +86,7 @@ LIVE(beside_that)
         {"+wait", "'wait'", 0, 1, HILOCK_NOT_REPLICATED},
     };
     struct rights rights = rights_of_shop(queued);
-    rights_read(&rights, "beside that, in a database other than 0, and for replicas", "shop");
+    rights_read(&rights, "add this for a database other than 0 (+select), and for locks with the option replicas (+wait)", "shop");
     for (size_t i = 0; i < 4; i++) {
         int has_it = i % 2 != 0;
         struct client client;

@@ -123,7 +123,7 @@ static void with_the_rights_of_the_guide(void **state)
         .quorum_urls = masters.urls, .username = "shop", .password = "secret", .restart_guard_ms = HILOCK_GUARD_OFF);
     (void)state;
     masters_start(&masters, 3);
-    struct rights shop = rights_of_shop("MUTEX and FAIR");
+    struct rights shop = rights_of_shop("one server, or each master of a quorum: MUTEX and FAIR");
     for (unsigned i = 0; i < masters.count; i++)
         rights_give(&shop, redis_at(masters.servers[i]), NULL);
     client_open_with(&deeds.ours, options);
