@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""targets.py BUILD SUITE/NAME.. - what ninja must make for these tests, and no more: "unit/" is a whole suite, "unit/gate" one test."""
+"""targets.py BUILD SUITE/NAME.. - what ninja must make for these tests, and no more: "unit/" is a whole suite, "unit/line" one test."""
 import json
 import os
 import subprocess

@@ -10,7 +10,7 @@ enum { STOPPED = 1, FIRST = 2, CHILDREN = 4, ROOM_MIN = 16, BATCH = 1000 };
 static void put(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
 {
     alarms->heap[i] = due;
-    due.alarm->place = FIRST + i;
+    due.alarm->index = FIRST + i;
 }
 
 static uint32_t earliest_below(const struct hl_alarms *alarms, uint32_t i)
@@ -50,7 +50,7 @@ uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t
     uint64_t soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
     HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
     at_us = at_us < soonest_us ? soonest_us : at_us;
-    settle(alarms, alarm->place == STOPPED ? alarms->set++ : alarm->place - FIRST, (struct hl_alarm_due){at_us, alarm});
+    settle(alarms, alarm->index == STOPPED ? alarms->set++ : alarm->index - FIRST, (struct hl_alarm_due){at_us, alarm});
     if (at_us < alarms->wakes_us && !alarms->passing_us)
         wake_at(alarms, at_us, now_us);
     return at_us;
@@ -58,10 +58,10 @@ uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t
 
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm)
 {
-    uint32_t i = alarm->place - FIRST;
-    if (alarm->place < FIRST)
+    uint32_t i = alarm->index - FIRST;
+    if (alarm->index < FIRST)
         return;
-    alarm->place = STOPPED;
+    alarm->index = STOPPED;
     if (i < --alarms->set)
         settle(alarms, i, alarms->heap[alarms->set]);
 }
@@ -75,7 +75,7 @@ static void on_timer(void *arg)
     for (unsigned i = 0; i < BATCH && alarms->set && alarms->heap[0].at_us <= alarms->passing_us; i++) {
         const struct hl_alarm_due first = alarms->heap[0];
         hl_alarm_stop(alarms, first.alarm);
-        hl_host_fired(host, first.at_us);
+        hl_host_check_stall(host, first.at_us);
         alarms->fire(first.alarm);
     }
     alarms->passing_us = 0;
@@ -116,7 +116,7 @@ int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm)
     if (alarms->begun == alarms->room && resize(alarms, alarms->room + alarms->room / 2) != 0)
         return -1;
     alarms->begun++;
-    alarm->place = STOPPED;
+    alarm->index = STOPPED;
     return 0;
 }
 
@@ -126,7 +126,7 @@ void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm)
     if (!hl_alarm_has_begun(alarm))
         return;
     hl_alarm_stop(alarms, alarm);
-    alarm->place = 0;
+    alarm->index = 0;
     if (--alarms->begun < alarms->room / 3 && alarms->room > ROOM_MIN)
         (void)resize(alarms, alarms->room / 2 > ROOM_MIN ? alarms->room / 2 : ROOM_MIN);
 }

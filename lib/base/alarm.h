@@ -11,7 +11,7 @@
 
 #include "base/host.h"
 
-struct hl_alarm { uint32_t place; }; /* 0: not begun; 1: stopped; else in the heap, from 2 on */
+struct hl_alarm { uint32_t index; }; /* 0: not begun; 1: stopped; else in the heap, from 2 on */
 
 struct hl_alarm_due {
     uint64_t at_us;
@@ -37,6 +37,6 @@ void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm);  /* legal o
 /* replaces what was set; a time in the past: on the next turn. Returns the time that is set */
 uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us);
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm);
-static inline int hl_alarm_has_begun(const struct hl_alarm *alarm) { return alarm->place != 0; }
+static inline int hl_alarm_has_begun(const struct hl_alarm *alarm) { return alarm->index != 0; }
 
 #endif

@@ -67,7 +67,7 @@ void hl_host_done(struct hl_host *host)
 
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length)
 {
-    return hl_text_quote_said(host->secrets, bytes, length);
+    return hl_text_quote_server(host->secrets, bytes, length);
 }
 
 static void flush_all(struct hl_host *host)
@@ -150,7 +150,7 @@ void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush)
     flush->is_waiting = 0;
 }
 
-static void see_lateness(struct hl_host *host, uint64_t now_us, uint64_t late_us)
+static void measure_lateness(struct hl_host *host, uint64_t now_us, uint64_t late_us)
 {
     uint64_t age_us = now_us - host->late_since_us;
     if (age_us >= LATELY_US) {
@@ -170,14 +170,14 @@ uint64_t hl_host_lateness_us(const struct hl_host *host)
     return now_us > before_us ? now_us : before_us;
 }
 
-void hl_host_fired(struct hl_host *host, uint64_t due_us)
+void hl_host_check_stall(struct hl_host *host, uint64_t due_us)
 {
     uint64_t now_us = hl_now_us(host), late_us = now_us > due_us ? now_us - due_us : 0;
     /* another call may have come first after the stall */
     uint64_t from_us = host->turned_us <= due_us ? host->turned_us : host->gap_from_us, longest_us;
     struct hl_text detail;
     if (due_us)
-        see_lateness(host, now_us, late_us);
+        measure_lateness(host, now_us, late_us);
     if (!host->stall_us || !due_us || due_us < host->stalled_until_us || late_us <= host->stall_us)
         return;
     host->stalled_until_us = now_us;

@@ -32,7 +32,7 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
-    const char *const *secrets; /* no text of a server may show them (hl_text_quote_said); ended by NULL; or NULL */
+    const char *const *secrets; /* no text of a server may show them (hl_text_quote_server); ended by NULL; or NULL */
     unsigned depth;
     struct hl_timer *wake_timer;
     int is_woken, is_armed;    /* asked for: the wake timer runs */
@@ -112,6 +112,6 @@ uint64_t hl_host_lateness_us(const struct hl_host *host);
 
 /* Called by a timer that was due at due_us (0: unknown). A stall is reported once, by the first timer that it delayed:
  * all timers that were due before its end belong to it. A stall that delayed no timer is not reported. */
-void hl_host_fired(struct hl_host *host, uint64_t due_us);
+void hl_host_check_stall(struct hl_host *host, uint64_t due_us);
 
 #endif

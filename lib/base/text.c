@@ -60,7 +60,7 @@ static struct piece piece_at(const char *const *secrets, const char *bytes, size
     return (struct piece){bytes + i, 1, 1};
 }
 
-struct hl_quoted hl_text_quote_said(const char *const *secrets, const char *bytes, size_t length)
+struct hl_quoted hl_text_quote_server(const char *const *secrets, const char *bytes, size_t length)
 {
     struct hl_quoted quoted = {""};
     struct piece piece;
@@ -81,7 +81,7 @@ struct hl_quoted hl_text_quote_said(const char *const *secrets, const char *byte
     return quoted;
 }
 
-struct hl_quoted hl_text_quote(const char *bytes, size_t length) { return hl_text_quote_said(NULL, bytes, length); }
+struct hl_quoted hl_text_quote(const char *bytes, size_t length) { return hl_text_quote_server(NULL, bytes, length); }
 
 struct hl_quoted hl_text_holder(const char *holder, size_t length)
 {
@@ -91,7 +91,7 @@ struct hl_quoted hl_text_holder(const char *holder, size_t length)
     size_t tail = colon && colon > holder + UUID_HEAD ? (size_t)(holder + length - colon) : 0;
     size_t head = strlen(quoted.bytes);
     if (is_uuid(holder, length))
-        return hl_text_quote_said(no_secrets, holder, length);
+        return hl_text_quote_server(no_secrets, holder, length);
     if (length > UUID_HEAD)
         snprintf(quoted.bytes + head, sizeof quoted.bytes - head, "..%.60s%s",
                  hl_text_quote(holder + length - tail, tail < HOLDER_TAIL ? tail : HOLDER_TAIL).bytes,

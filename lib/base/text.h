@@ -21,7 +21,7 @@ __attribute__((format(printf, 3, 4))) hilock_status hl_text_refuse(struct hl_tex
 struct hl_quoted { char bytes[100]; };
 struct hl_quoted hl_text_quote(const char *bytes, size_t length); /* without quotation marks; cut with ".." */
 /* A server's words: each of the secrets (ended by NULL) becomes "***", and a uuid, which begins a holder, is cut. */
-struct hl_quoted hl_text_quote_said(const char *const *secrets, const char *bytes, size_t length);
+struct hl_quoted hl_text_quote_server(const char *const *secrets, const char *bytes, size_t length);
 struct hl_quoted hl_text_holder(const char *holder, size_t length); /* "5f0c1a2b..:17:sh@db1": no whole uuid */
 
 #endif

@@ -15,8 +15,8 @@
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
-#include "wait/gate.h"
-#include "wait/grants.h"
+#include "wait/line.h"
+#include "wait/grant_channel.h"
 
 enum { VERIFY_STEP_US = 20 };
 
@@ -84,7 +84,7 @@ static hilock_status may_turn(void *arg)
         "hilock_client_adopt, or the former one turns the loop again";
     struct hilock_client *client = arg;
     hilock_status status = hl_cell_enter(client->core.cell);
-    if (status != HILOCK_OK && hl_cell_may_tell(client->core.cell, status))
+    if (status != HILOCK_OK && hl_cell_report_once(client->core.cell, status))
         hl_trace(&client->core.host, HL_TURN_REFUSED,
                  &(struct hl_fact){.detail = status == HILOCK_FORKED ? forked : wrong_thread});
     return status;
@@ -101,7 +101,7 @@ static void settle(struct hilock_client *client)
 static void on_leave(void *arg)
 {
     struct hilock_client *client = arg;
-    hl_closing_hear(client);
+    hl_closing_begin_asked(client);
     hl_notices_deliver(&client->core);
     if (client->core.is_gone) {
         destroy(client);
@@ -113,7 +113,7 @@ static void on_leave(void *arg)
     }
     struct hl_closing closing = client->closing;
     destroy(client);
-    hl_closing_tell(&closing);
+    hl_closing_report(&closing);
 }
 
 static void verify(struct hl_hold *hold, void *node)
@@ -128,7 +128,7 @@ static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
     hl_hold_each_held(&client->core, verify, node);
-    hl_gates_retry(&client->core, node);
+    hl_lines_retry(&client->core, node);
     hl_endings_repeat(&client->core);
     hl_groups_node(&client->core, 1);
 }
@@ -138,8 +138,8 @@ static void on_moved(void *arg, int is_failover)
 {
     struct hilock_client *client = arg;
     hl_hold_each_held(&client->core, verify, NULL);
-    hl_grants_follow(&client->core);
-    hl_gates_retry(&client->core, NULL);
+    hl_grant_channels_follow(&client->core);
+    hl_lines_retry(&client->core, NULL);
     if (is_failover)
         hl_endings_repeat(&client->core);
 }
@@ -150,12 +150,12 @@ static void on_node_down(void *client, struct hl_node *node)
     struct hl_core *core = &((struct hilock_client *)client)->core;
     hl_groups_node(core, 0);
     if (node && node->denial.is_on)
-        hl_gates_retry(core, node);
+        hl_lines_retry(core, node);
 }
 
 /* Of a client that has its host, its options, and zeroes. */
-static hilock_status furnish(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
-                             struct hl_text *why)
+static hilock_status set_up(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
+                            struct hl_text *why)
 {
     static const struct hl_route_events events = {on_node_up, on_node_down, on_moved};
     struct hilock_client_options *options = &client->options;
@@ -230,7 +230,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
         client->options = settled;
         hl_closing_init(&client->closing);
         if (hl_host_init(&client->core.host, &table, &memory, doors->seed) == 0)
-            status = furnish(client, doors, &urls, &why);
+            status = set_up(client, doors, &urls, &why);
     }
     while (urls.count)
         hl_url_done(&urls.of[--urls.count], &memory);
@@ -268,7 +268,7 @@ void hilock_client_abandon(hilock_client *client)
 
 hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilock_closed_fn *on_closed, void *user)
 {
-    hilock_status status = client ? hl_cell_place(client->core.cell) : HILOCK_INVALID;
+    hilock_status status = client ? hl_cell_check_thread(client->core.cell) : HILOCK_INVALID;
     struct hl_text why;
     if (status != HILOCK_OK && status != HILOCK_WRONG_THREAD)
         return status;

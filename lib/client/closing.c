@@ -8,7 +8,7 @@
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 
 void hl_closing_init(struct hl_closing *closing)
 {
@@ -32,13 +32,14 @@ static void leave_soon(struct hilock_client *client)
 static int may_go(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
-    int looks = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
-    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) && !looks;
+    int must_recheck = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
+    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) &&
+                   !must_recheck;
     if (HL_PLANTED(CLOSE_IN_HASTE))
         return 1;
     if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
         return 0;
-    if (HL_PLANTED(CLOSED_UNTOLD))
+    if (HL_PLANTED(CLOSED_UNREPORTED))
         return 1;
     hl_inquiries_end(core);
     hl_endings_answer(core);
@@ -62,7 +63,7 @@ static void lose(struct hl_hold *hold, void *core)
 {
     if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
         return;
-    if (hl_hold_is_told(hold))
+    if (hl_hold_is_reported(hold))
         hl_watchdog_lose(core, hold, HILOCK_REASON_CLOSING);
 }
 
@@ -87,7 +88,7 @@ void hl_closing_begin(struct hilock_client *client, uint64_t ends_us)
         client->phase_ends_us = UINT64_MAX;
         client->core.is_closing = 1;
         hl_groups_close(&client->core);
-        hl_gates_close(&client->core);
+        hl_lines_close(&client->core);
     }
     if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
         client->phase_ends_us = ends_us;
@@ -95,14 +96,14 @@ void hl_closing_begin(struct hilock_client *client, uint64_t ends_us)
     }
 }
 
-void hl_closing_hear(struct hilock_client *client)
+void hl_closing_begin_asked(struct hilock_client *client)
 {
     if (atomic_load_explicit(&client->closing.is_asked, memory_order_relaxed) &&
         atomic_exchange(&client->closing.is_asked, 0))
         hl_closing_begin(client, atomic_load(&client->closing.ends_us));
 }
 
-void hl_closing_tell(const struct hl_closing *closing)
+void hl_closing_report(const struct hl_closing *closing)
 {
     for (unsigned i = 0; i < closing->count; i++)
         closing->closers[i].on_closed(closing->closers[i].user);

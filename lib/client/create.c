@@ -5,7 +5,7 @@
 #include "client/options.h"
 #include "group/group.h"
 #include "lock/machine.h"
-#include "wait/grants.h"
+#include "wait/grant_channel.h"
 
 enum { MULTI_MAX = 64 };
 
@@ -63,8 +63,8 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
                                  .name = names[0]};
     names[0]->refs++;
     TAILQ_INSERT_TAIL(&core->handles, lock, entry);
-    if (count > 1 && hl_group_new(core, lock, core->route->masters ? &hl_quorum_ways : &hl_multi_ways, names, count,
-                                  core->route->masters ? core->route->needed : count) != 0) {
+    if (count > 1 && hl_group_new(core, lock, core->route->masters ? &hl_quorum_strategy : &hl_multi_strategy, names,
+                                  count, core->route->masters ? core->route->needed : count) != 0) {
         hl_lock_unref(lock);
         return NULL;
     }
@@ -72,7 +72,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         hl_subscription_start(&hl_name_node(core, names[i])->subscription);
     if (options->kind == HILOCK_FAIR)
-        hl_grants_warm(core, lock);
+        hl_grant_channel_open_early(core, lock);
     return lock;
 }
 

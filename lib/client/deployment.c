@@ -121,26 +121,26 @@ static int keep(struct hilock_client *client, const struct hl_urls *urls)
 struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl_urls *urls,
                                    const struct hl_route_events *events)
 {
-    static hl_route_new_fn *const makers[] = {[HL_URL_REDIS] = hl_quorum_new,
-                                              [HL_URL_UNIX] = hl_quorum_new,
+    static hl_route_new_fn *const makers[] = {[HL_URL_REDIS] = hl_masters_new,
+                                              [HL_URL_UNIX] = hl_masters_new,
                                               [HL_URL_SENTINEL] = hl_sentinel_new,
                                               [HL_URL_CLUSTER] = hl_cluster_new};
     const struct hilock_client_options *options = &client->options;
-    struct hl_places places = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
-                               .needed = options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1};
+    struct hl_endpoints endpoints = {.master = urls->of[0].master ? urls->of[0].master : "mymaster",
+                                     .needed = options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1};
     if (keep(client, urls) != 0)
         return NULL;
     if (HL_PLANTED(QUORUM_OF_HALF))
-        places.needed = urls->count / 2;
+        endpoints.needed = urls->count / 2;
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         for (unsigned j = 0; j < url->hosts_count; j++) {
             const char *host = url->hosts[j].host;
             HL_REQUIRE(strlen(host) <= HL_ADDRESS_HOST_MAX); /* base/url.c refuses a longer one */
-            memcpy(places.list[places.count].host, host, strlen(host));
-            places.list[places.count].port = url->hosts[j].port;
-            places.logins[places.count] = &client->logins[url->scheme == HL_URL_SENTINEL ? urls->count : i];
-            places.are_tls[places.count++] = url->is_tls != 0;
+            memcpy(endpoints.list[endpoints.count].host, host, strlen(host));
+            endpoints.list[endpoints.count].port = url->hosts[j].port;
+            endpoints.logins[endpoints.count] = &client->logins[url->scheme == HL_URL_SENTINEL ? urls->count : i];
+            endpoints.are_tls[endpoints.count++] = url->is_tls != 0;
         }
     }
     const struct hl_node_options node = {
@@ -159,5 +159,5 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
         .left_arg = &client->core,
         .restart_guard_ms = options->restart_guard_ms,
     };
-    return makers[urls->of[0].scheme](&client->core.host, &places, &node, events, client);
+    return makers[urls->of[0].scheme](&client->core.host, &endpoints, &node, events, client);
 }

@@ -17,9 +17,9 @@ struct hl_ages hl_gauges_ages(const struct hl_core *core)
     struct hl_ages ages = {0, 0};
     const struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry) {
-        const struct hl_look look = lock->ops->look(lock);
-        if (look.state != HILOCK_STATE_IDLE)
-            look_older(look.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, look.since_us);
+        const struct hl_snapshot now = lock->ops->snapshot(lock);
+        if (now.state != HILOCK_STATE_IDLE)
+            look_older(now.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, now.since_us);
     }
     return ages;
 }

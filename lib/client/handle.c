@@ -8,7 +8,7 @@
 #include "hold/validity.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 
 static const char unheld[] = "does not hold: never acquired, released before, or lost";
 
@@ -25,7 +25,7 @@ static hilock_status admit(const struct hilock_lock *lock)
 
 static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
 
-static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->look(lock).state; }
+static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->snapshot(lock).state; }
 
 static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
 {
@@ -73,7 +73,7 @@ void hilock_lock_drop(hilock_lock *lock)
 static hilock_status check_state(struct hilock_client *client, const struct hilock_lock *lock)
 {
     const struct hl_core *core = &client->core;
-    const struct hl_look now = lock->ops->look(lock);
+    const struct hl_snapshot now = lock->ops->snapshot(lock);
     if (now.state != HILOCK_STATE_IDLE && !lock->terms->is_reentrant)
         return refuse(lock, HILOCK_IN_USE,
                       now.state == HILOCK_STATE_WAITING
@@ -85,15 +85,15 @@ static hilock_status check_state(struct hilock_client *client, const struct hilo
         return now.count < UINT32_MAX
                    ? HILOCK_OK
                    : refuse(lock, HILOCK_IN_USE, "was entered 4294967295 times: is a release missing?");
-    if (core->waiting + core->unheld >= core->limits.waiters_max)
+    if (core->waiting + core->undoing >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires already wait%s (waiters_max): shed load or raise it",
-                                core->waiting + core->unheld,
-                                core->unheld ? ", or have ended and are still to be released at the store" : "");
-    if (hl_gate_waiting(lock->name) >= core->limits.name_waiters_max)
+                                core->waiting + core->undoing,
+                                core->undoing ? ", or have ended and are still to be released at the store" : "");
+    if (hl_line_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
-                                hl_gate_waiting(lock->name), hl_name_quoted(lock->name).bytes);
+                                hl_line_waiting(lock->name), hl_name_quoted(lock->name).bytes);
     return HILOCK_OK;
 }
 
@@ -193,7 +193,7 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
                     "an inquiry");
 }
 
-uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->look(lock).token : 0; }
+uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->snapshot(lock).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
@@ -210,7 +210,7 @@ void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)e
 
 static struct hilock_lock_info describe(const struct hilock_lock *lock)
 {
-    const struct hl_look now = lock->ops->look(lock);
+    const struct hl_snapshot now = lock->ops->snapshot(lock);
     uint64_t now_us = now.state == HILOCK_STATE_IDLE ? now.since_us : hl_now_us(&core_of(lock)->host);
     return (struct hilock_lock_info){.size = sizeof(struct hilock_lock_info),
                                      .name = lock->name->bytes,
@@ -255,7 +255,7 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
         return status;
     if (!ret_validity)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
-    if (!lock->ops->look(lock).ends_us)
+    if (!lock->ops->snapshot(lock).ends_us)
         return refuse(lock, HILOCK_NOT_HELD, unheld);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");

@@ -118,7 +118,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
     }
 }
 
-static void tell_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
+static void report_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     int is_grant = what == HL_ACQUIRE_ENDED && fact->status == HILOCK_OK;
     /* A hold that was lost before its grant was reported is no end: its acquire asks again. */
@@ -159,7 +159,7 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
     unsigned holds = 0;
     struct hl_text text;
     TAILQ_FOREACH(lock, &client->core.handles, entry) {
-        uint64_t left_us = hl_left_us(lock->ops->look(lock).ends_us, now_us);
+        uint64_t left_us = hl_left_us(lock->ops->snapshot(lock).ends_us, now_us);
         holds += left_us > 0;
         if (left_us && left_us < first_us)
             first_us = left_us;
@@ -283,7 +283,7 @@ void hl_observe(void *arg, enum hl_what what, const struct hl_fact *fact)
     hilock_log_level level = client->options.on_log ? level_of(what, fact) : 0;
     count(&client->stats, what, fact);
     if (client->options.on_trace)
-        tell_step(client, what, fact);
+        report_step(client, what, fact);
     if (level && level <= client->options.log_level)
         hl_log_write(client, what, level, line_of(client, what, fact).bytes);
     if (client->options.on_event && effects[what].event)

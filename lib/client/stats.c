@@ -59,10 +59,10 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
 {
     struct hilock_stats stats = {0};
     size_t size = ret_stats ? ret_stats->size : 0;
-    hilock_status place = client ? hl_cell_place(client->core.cell) : HILOCK_OK;
-    if (size < sizeof size || place == HILOCK_FORKED)
+    hilock_status caller = client ? hl_cell_check_thread(client->core.cell) : HILOCK_OK;
+    if (size < sizeof size || caller == HILOCK_FORKED)
         return;
-    if (client && place == HILOCK_OK) {
+    if (client && caller == HILOCK_OK) {
         hl_gauges_publish((struct hilock_client *)(uintptr_t)client);
         read_stats(client, &stats, hl_gauges_ages(&client->core));
     } else if (client)
@@ -122,7 +122,7 @@ struct page { /* counts all, writes what fits */
     const char *label;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct page *page, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct page *page, const char *format, ...)
 {
     size_t written = page->length < page->room ? page->length : page->room;
     va_list list;
@@ -150,66 +150,66 @@ static size_t utf8_length(const unsigned char *text)
     return character >= least[length] && character <= 0x10ffff && !is_surrogate ? length : 0;
 }
 
-static void say_label_value(struct page *page, const char *label)
+static void append_label_value(struct page *page, const char *label)
 {
     const unsigned char *text = (const unsigned char *)label;
     while (*text) {
         size_t length = utf8_length(text);
         if (*text == '\n')
-            say(page, "\\n");
+            append(page, "\\n");
         else if (*text == '"' || *text == '\\')
-            say(page, "\\%c", *text);
+            append(page, "\\%c", *text);
         else if (length == 0 || *text < 0x20 || *text == 0x7f)
-            say(page, "?");
+            append(page, "?");
         else
-            say(page, "%.*s", (int)length, (const char *)text);
+            append(page, "%.*s", (int)length, (const char *)text);
         text += length ? length : 1;
     }
 }
 
-static void say_head(struct page *page, const char *name, const char *type, const char *help)
+static void append_head(struct page *page, const char *name, const char *type, const char *help)
 {
-    say(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
+    append(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
 }
 
 /* label: of its value, which needs no escape; or NULL. per_second: of a time, its unit; 1: a number */
-static void say_line(struct page *page, const char *name, const char *suffix, const char *label, const char *value,
-                     uint64_t number, uint64_t per_second)
+static void append_line(struct page *page, const char *name, const char *suffix, const char *label, const char *value,
+                        uint64_t number, uint64_t per_second)
 {
-    say(page, "hilock_%s%s{client=\"", name, suffix);
-    say_label_value(page, page->label);
+    append(page, "hilock_%s%s{client=\"", name, suffix);
+    append_label_value(page, page->label);
     if (label)
-        say(page, "\",%s=\"%s", label, value);
-    say(page, "\"} %" PRIu64, number / per_second);
+        append(page, "\",%s=\"%s", label, value);
+    append(page, "\"} %" PRIu64, number / per_second);
     if (per_second > 1)
-        say(page, ".%0*" PRIu64, per_second == 1000 ? 3 : 6, number % per_second);
-    say(page, "\n");
+        append(page, ".%0*" PRIu64, per_second == 1000 ? 3 : 6, number % per_second);
+    append(page, "\n");
 }
 
-static void say_metric(struct page *page, const char *name, const char *type, const char *help, uint64_t number,
-                       uint64_t per_second)
+static void append_metric(struct page *page, const char *name, const char *type, const char *help, uint64_t number,
+                          uint64_t per_second)
 {
-    say_head(page, name, type, help);
-    say_line(page, name, "", NULL, NULL, number, per_second);
+    append_head(page, name, type, help);
+    append_line(page, name, "", NULL, NULL, number, per_second);
 }
 
 /* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
  * any other that occurred. Statuses of a newer version have no name here: they share a line. */
-static void say_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first,
-                        int last)
+static void append_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first,
+                           int last)
 {
     const char *const unnamed = hilock_status_name((hilock_status)-HILOCK_STATUSES);
     uint64_t others = 0;
-    say_head(page, name, "counter", help);
+    append_head(page, name, "counter", help);
     for (int i = 0; i < HILOCK_STATUSES; i++) {
         const char *reason = hilock_status_name((hilock_status)-i);
         if (strcmp(reason, unnamed) == 0)
             others += by_status[i];
         else if (by_status[i] || (-i <= first && -i >= last))
-            say_line(page, name, "", "reason", reason, by_status[i], 1);
+            append_line(page, name, "", "reason", reason, by_status[i], 1);
     }
     if (others)
-        say_line(page, name, "", "reason", unnamed, others, 1);
+        append_line(page, name, "", "reason", unnamed, others, 1);
 }
 
 #define COUNTER(member, help) {#member "_total", help, offsetof(struct hilock_stats, member), 0}
@@ -254,20 +254,20 @@ static const struct metric { const char *name, *help; size_t at; int is_gauge; }
     GAUGE(nodes, "Nodes."),
 };
 
-static void say_histogram(struct page *page, const char *name, const char *help,
-                          const struct hilock_histogram *histogram)
+static void append_histogram(struct page *page, const char *name, const char *help,
+                             const struct hilock_histogram *histogram)
 {
     static const char *const bounds[HILOCK_BUCKETS] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01",
                                                        "0.02",   "0.05",    "0.1",    "0.2",   "0.5",   "1",     "2",
                                                        "5",      "10",      "30",     "60",    "+Inf"};
     uint64_t sum = 0;
-    say_head(page, name, "histogram", help);
+    append_head(page, name, "histogram", help);
     for (size_t i = 0; i < HILOCK_BUCKETS; i++) {
         sum += histogram->buckets[i];
-        say_line(page, name, "_bucket", "le", bounds[i], sum, 1);
+        append_line(page, name, "_bucket", "le", bounds[i], sum, 1);
     }
-    say_line(page, name, "_sum", NULL, NULL, histogram->sum_us, 1000000);
-    say_line(page, name, "_count", NULL, NULL, sum, 1);
+    append_line(page, name, "_sum", NULL, NULL, histogram->sum_us, 1000000);
+    append_line(page, name, "_count", NULL, NULL, sum, 1);
 }
 
 size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *label, char *buffer, size_t buffer_size)
@@ -279,19 +279,19 @@ size_t hilock_stats_prometheus(const struct hilock_stats *stats, const char *lab
         const struct metric *metric = &metrics[i];
         const void *at = (const char *)&known + metric->at;
         uint64_t number = metric->is_gauge ? *(const uint32_t *)at : *(const uint64_t *)at;
-        say_metric(&page, metric->name, metric->is_gauge ? "gauge" : "counter", metric->help, number, 1);
+        append_metric(&page, metric->name, metric->is_gauge ? "gauge" : "counter", metric->help, number, 1);
     }
-    say_reasons(&page, "failed_total", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
-                HILOCK_QUEUE_FULL);
-    say_reasons(&page, "refused_total", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
-                HILOCK_FORKED);
-    say_metric(&page, "oldest_hold_seconds", "gauge", "Age of the oldest hold.", known.oldest_hold_ms, 1000);
-    say_metric(&page, "oldest_wait_seconds", "gauge", "Age of the oldest acquire that waits.",
-               known.oldest_wait_ms, 1000);
-    say_head(&page, "build_info", "gauge", "The library.");
-    say_line(&page, "build_info", "", "version", hilock_version(), 1, 1);
-    say_histogram(&page, "wait_seconds", "From an acquire to its answer.", &known.wait);
-    say_histogram(&page, "hold_seconds", "From a grant to the release or the loss.", &known.hold);
-    say_histogram(&page, "command_seconds", "From a request to its answer.", &known.command);
+    append_reasons(&page, "failed_total", "Acquires that failed, by status.", known.failed_by, HILOCK_UNREACHABLE,
+                   HILOCK_QUEUE_FULL);
+    append_reasons(&page, "refused_total", "Acquires refused by the call, by status.", known.refused_by, HILOCK_INVALID,
+                   HILOCK_FORKED);
+    append_metric(&page, "oldest_hold_seconds", "gauge", "Age of the oldest hold.", known.oldest_hold_ms, 1000);
+    append_metric(&page, "oldest_wait_seconds", "gauge", "Age of the oldest acquire that waits.",
+                  known.oldest_wait_ms, 1000);
+    append_head(&page, "build_info", "gauge", "The library.");
+    append_line(&page, "build_info", "", "version", hilock_version(), 1, 1);
+    append_histogram(&page, "wait_seconds", "From an acquire to its answer.", &known.wait);
+    append_histogram(&page, "hold_seconds", "From a grant to the release or the loss.", &known.hold);
+    append_histogram(&page, "command_seconds", "From a request to its answer.", &known.command);
     return page.length;
 }

@@ -7,13 +7,13 @@
 
 void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user)
 {
-    const struct hl_look look = lock->ops->look(lock);
+    const struct hl_snapshot now = lock->ops->snapshot(lock);
     result.size = sizeof result;
     result.lock = lock;
-    result.state = look.state;
-    result.remaining_ms = hl_lock_remaining_ms(lock, &look);
-    result.fencing_token = look.token;
-    result.hold_count = result.hold_count ? result.hold_count : look.count;
+    result.state = now.state;
+    result.remaining_ms = hl_lock_remaining_ms(lock, &now);
+    result.fencing_token = now.token;
+    result.hold_count = result.hold_count ? result.hold_count : now.count;
     result.holder = result.holder ? result.holder : "";
     result.holder_label = hl_holder_label(result.holder);
     lock->refs++;

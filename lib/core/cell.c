@@ -96,13 +96,13 @@ hilock_status hl_cell_adopt(struct hl_cell *cell)
     return HILOCK_OK;
 }
 
-int hl_cell_may_tell(struct hl_cell *cell, hilock_status refusal)
+int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal)
 {
     unsigned bit = 1u << -refusal;
-    return !(atomic_fetch_or(&cell->told, bit) & bit);
+    return !(atomic_fetch_or(&cell->reported, bit) & bit);
 }
 
-hilock_status hl_cell_place(struct hl_cell *cell)
+hilock_status hl_cell_check_thread(struct hl_cell *cell)
 {
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
@@ -113,7 +113,7 @@ hilock_status hl_cell_place(struct hl_cell *cell)
 
 hilock_status hl_cell_admit(struct hl_cell *cell)
 {
-    hilock_status status = hl_cell_place(cell);
+    hilock_status status = hl_cell_check_thread(cell);
     if (status == HILOCK_WRONG_THREAD)
         atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return status;

@@ -28,7 +28,7 @@ struct hl_cell {
     atomic_int has_owner;       /* set in the loop's first turn, or by adopt (release), read by every call (acquire) */
     _Atomic pthread_t owner;
     atomic_int is_inside;       /* its owner is in a turn */
-    atomic_uint told;           /* refusals of turns that have been reported: 1u << -status */
+    atomic_uint reported;       /* refusals of turns that have been reported: 1u << -status */
     atomic_uint_fast64_t wrong_thread;
     pid_t pid;
     unsigned char *page; /* NULL: compare pid. [0] is 1 in the process that made it; written before it is shared */
@@ -42,10 +42,10 @@ void hl_cell_claim(struct hl_cell *cell); /* this thread runs the loop */
 hilock_status hl_cell_enter(struct hl_cell *cell);
 void hl_cell_leave(struct hl_cell *cell);
 hilock_status hl_cell_adopt(struct hl_cell *cell); /* this thread is the owner now. WRONG_THREAD: another is inside */
-int hl_cell_may_tell(struct hl_cell *cell, hilock_status refusal); /* once for each refusal of a turn */
+int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal); /* once for each refusal of a turn */
 
 int hl_cell_is_forked(const struct hl_cell *cell);
-hilock_status hl_cell_place(struct hl_cell *cell); /* as hl_cell_admit, but counts nothing */
+hilock_status hl_cell_check_thread(struct hl_cell *cell); /* as hl_cell_admit, but counts nothing */
 /* HILOCK_OK, HILOCK_WRONG_THREAD (counted) or HILOCK_FORKED. The caller checks for CLOSED: cell->core. */
 hilock_status hl_cell_admit(struct hl_cell *cell);
 

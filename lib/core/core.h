@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* core - the lock machine of one client: what its layers share. Each part's rules stand in the file named after it.
  *
- *   lock (handle)  --acquire-->  acquire (a wait)  in the line of a  gate (one a waited-for name)
+ *   lock (handle)  --acquire-->  acquire (a wait)  in a  line (one a waited-for name)
  *        |                           |
  *        +---- hold (what the store keeps for us) and its request to the node of its name
  *
@@ -22,7 +22,7 @@ struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, q
 struct hl_recheck;
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
 LIST_HEAD(hl_queue_places, hl_queue_place);
-enum { HL_PLACES = 509 }; /* buckets; a prime, because a group takes ids in blocks of a power of two */
+enum { HL_PLACE_BUCKETS = 509 }; /* buckets; a prime, because a group takes ids in blocks of a power of two */
 
 struct hl_core {
     struct hl_host host;
@@ -42,22 +42,23 @@ struct hl_core {
     const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
     const struct hl_request_ops *hold_requests; /* hold/asking.c */
-    struct hl_queue_places places[HL_PLACES]; /* wait/grants.c: by the ids of their holds */
-    struct hl_table slot_grants;         /* wait/grants.c: by slot */
+    struct hl_queue_places places[HL_PLACE_BUCKETS]; /* wait/grant_channel.c: by the ids of their holds */
+    struct hl_table grant_channels;      /* wait/grant_channel.c: by slot */
     struct hl_terms *queue_terms;        /* whose scripts release unknown grants, referenced. NULL: no queue was used */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */
-    struct hl_recent *recent;            /* hold/ending.c; NULL: none yet */
-    void *shortage_timer;                /* wait/gate.c */
-    int is_short;                        /* it runs */
+    struct hl_recent *recent_releases;   /* hold/ending.c; NULL: none yet */
+    void *shortage_timer;                /* wait/line.c */
+    int is_memory_short;                 /* it runs */
     unsigned inquiries_open;             /* of them: not decided */
     unsigned rechecks;                   /* grants of ours that may lapse (hold/recheck.c) */
-    unsigned gates;                      /* names that are waited for */
-    uint64_t earliest_us;                /* no hold's belief ends before this */
+    unsigned lines;                      /* names that are waited for */
+    uint64_t earliest_end_us;            /* no hold's belief ends before this */
     unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
-    unsigned unheld;                     /* of them: ended attempts, not returned yet: they take waiters' places */
+    unsigned undoing;                    /* of those in `live`: abandoned attempts not yet released at the store; they
+                                            count against waiters_max */
     int is_closing;                      /* acquires are refused */
-    uint64_t silent_until_us;            /* wait/known.c: a program was seen whose release may wake no waiter of ours */
-    int is_unheard_told;                 /* that releases' messages are refused; until one is not */
+    uint64_t silent_until_us;            /* wait/view.c: a program was seen whose release may wake no waiter of ours */
+    int publish_denial_reported;         /* that PUBLISH is refused; cleared when one is not */
     int is_gone;                         /* abandoned inside a callback; freed after it */
 };
 

@@ -16,23 +16,24 @@ void hl_lock_unref(struct hilock_lock *lock)
         TAILQ_REMOVE(&core->handles, lock, entry);
     hl_name_unref(core, &memory, lock->name);
     hl_terms_unref(lock->terms);
-    hl_memory_free(&memory, lock->side);
+    hl_memory_free(&memory, lock->extras);
     hl_memory_free(&memory, lock);
 }
 
-struct hl_side *hl_lock_side(struct hilock_lock *lock)
+struct hl_extras *hl_lock_extras(struct hilock_lock *lock)
 {
-    if (lock->side || !(lock->side = hl_memory_new(&lock->terms->cell->memory, sizeof *lock->side)))
-        return lock->side;
-    TAILQ_INIT(&lock->side->extends);
-    TAILQ_INIT(&lock->side->entering);
-    TAILQ_INIT(&lock->side->leaves);
-    return lock->side;
+    if (lock->extras || !(lock->extras = hl_memory_new(&lock->terms->cell->memory, sizeof *lock->extras)))
+        return lock->extras;
+    TAILQ_INIT(&lock->extras->extends);
+    TAILQ_INIT(&lock->extras->entering);
+    TAILQ_INIT(&lock->extras->release_calls);
+    return lock->extras;
 }
 
-uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->side ? lock->side->count : 0); }
+uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->extras ? lock->extras->count : 0); }
 
-uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look)
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot)
 {
-    return look->ends_us ? hl_lease_span_ms(hl_left_us(look->ends_us, hl_now_us(&lock->terms->cell->core->host))) : 0;
+    const struct hl_core *core = lock->terms->cell->core;
+    return snapshot->ends_us ? hl_lease_span_ms(hl_left_us(snapshot->ends_us, hl_now_us(&core->host))) : 0;
 }

@@ -23,7 +23,7 @@ struct hilock_lock {
     uint32_t refs, epoch;       /* refs: the user's, and callbacks under way */
     const struct hl_handle_ops *ops;
     struct hl_attempt *attempt; /* the group's, of its handle and of its members; NULL: a plain one */
-    struct hl_side *side;       /* what few handles need; NULL: nothing of it */
+    struct hl_extras *extras;   /* what few handles need; NULL: not made yet */
     struct hl_terms *terms;
     void *user;
     struct hl_name *name;
@@ -34,15 +34,16 @@ struct hilock_lock {
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
 
-struct hl_side { /* calls on what a handle holds, and a view of it: empty, but for memory, once that has ended */
+struct hl_extras { /* rarely used state of a held handle: pending extends, re-entries, its validity. Empty,
+                      but for memory, once the hold has ended */
     struct hilock_validity *validity; /* for other threads; NULL: not asked for (hold/validity.c) */
     struct hl_extends extends;  /* accepted and not reported yet, in order (hold/watchdog.c) */
     struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
-    struct hl_entries leaves;   /* memory for the answers to later releases: one for each count */
+    struct hl_entries release_calls; /* memory for the answers to later releases: one for each count */
     uint32_t count;             /* of re-entries */
 };
 
-struct hl_look { /* the state of a handle now */
+struct hl_snapshot { /* the state of a handle now */
     hilock_state state;
     uint64_t since_us; /* when the wait, or the hold, began */
     uint64_t ends_us;  /* HELD: when belief ends; 0: the report of a loss is pending, or not HELD */
@@ -61,7 +62,7 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                             hilock_result_fn *on_result, void *user);
     void (*silence)(struct hl_core *core, struct hilock_lock *lock); /* drop: idle, no more callbacks */
-    struct hl_look (*look)(const struct hilock_lock *lock);
+    struct hl_snapshot (*snapshot)(const struct hilock_lock *lock);
     /* peek or force_release; holder NULL: any holder. OK, NO_MEMORY, UNSUPPORTED */
     hilock_status (*inquire)(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                              const char *holder, hilock_result_fn *on_result, void *user);
@@ -71,9 +72,9 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 };
 
 void hl_lock_unref(struct hilock_lock *lock);
-struct hl_side *hl_lock_side(struct hilock_lock *lock); /* made if there is none; NULL: no memory */
+struct hl_extras *hl_lock_extras(struct hilock_lock *lock); /* made if there is none; NULL: no memory */
 uint32_t hl_lock_count(const struct hilock_lock *lock); /* HELD: how many releases it needs */
-/* What is left of that look now; its client is there. */
-uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_look *look);
+/* What is left of what that snapshot shows, now; its client is there. */
+uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot);
 
 #endif

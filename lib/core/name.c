@@ -49,7 +49,7 @@ void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct 
 {
     if (--name->refs)
         return;
-    HL_REQUIRE(!name->hold && !name->gate); /* both have a reference */
+    HL_REQUIRE(!name->hold && !name->line); /* both have a reference */
     if (core)
         hl_table_remove(&core->names, &name->entry);
     hl_memory_free(memory, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* name - a lock's name at one place, while handles, holds or its gate use it. An unused name takes no memory. The same
+/* name - a lock's name at one node, while handles, holds or its line use it. An unused name takes no memory. The same
  * bytes at several independent masters are several names. */
 #ifndef HL_CORE_NAME_H
 #define HL_CORE_NAME_H
@@ -7,7 +7,7 @@
 #include "core/core.h"
 #include "wire/kind.h"
 
-struct hl_gate;
+struct hl_line;
 struct hl_hold;
 struct hl_recheck;
 
@@ -16,7 +16,7 @@ struct hl_name { /* a lock's name while it is in use: found by its bytes */
     uint32_t refs;
     uint32_t ending;      /* holds and places of this name whose release has no answer yet */
     struct hl_hold *hold; /* ours now, or NULL */
-    struct hl_gate *gate; /* its waiters; NULL: none */
+    struct hl_line *line; /* its waiters; NULL: none */
     struct hl_recheck *recheck; /* a grant of it that may lapse (hold/recheck.h); NULL: none */
     uint16_t length : 11;
     uint16_t master : 5;  /* which of several independent masters it is at */

@@ -8,27 +8,27 @@
 
 enum { BATCH = 1000, BATCH_US = 2000 };
 
-void hl_notices_init(struct hl_notices *notices, uint64_t (*look)(struct hl_core *core))
+void hl_notices_init(struct hl_notices *notices, uint64_t (*find_expired)(struct hl_core *core))
 {
     TAILQ_INIT(&notices->lists[NOTICE_LOSSES]);
     TAILQ_INIT(&notices->lists[NOTICE_NEWS]);
-    notices->look = look;
+    notices->find_expired = find_expired;
 }
 
-static void move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_place place)
+static void move(struct hl_core *core, struct hl_notice *notice, enum hl_notice_list_index list)
 {
     struct hl_notice_list *lists = core->notices.lists;
-    if (notice->place != NOTICE_NOWHERE)
-        TAILQ_REMOVE(&lists[notice->place], notice, entry);
-    if (place != NOTICE_NOWHERE)
-        TAILQ_INSERT_TAIL(&lists[place], notice, entry);
-    notice->place = (uint8_t)place;
+    if (notice->list != NOTICE_NOWHERE)
+        TAILQ_REMOVE(&lists[notice->list], notice, entry);
+    if (list != NOTICE_NOWHERE)
+        TAILQ_INSERT_TAIL(&lists[list], notice, entry);
+    notice->list = (uint8_t)list;
 }
 
 void hl_notice_post(struct hl_core *core, struct hl_notice *notice, unsigned bit)
 {
     notice->pending |= (uint8_t)bit;
-    if (notice->place == NOTICE_NOWHERE)
+    if (notice->list == NOTICE_NOWHERE)
         move(core, notice, NOTICE_NEWS);
     hl_host_wake(&core->host);
 }
@@ -56,7 +56,10 @@ unsigned hl_notice_take(struct hl_core *core, struct hl_notice *notice)
 
 void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notice_withdraw(core, notice, UINT8_MAX); }
 
-static uint64_t look(struct hl_core *core) { return core->notices.looked_us = core->notices.look(core); }
+static uint64_t find_expired(struct hl_core *core)
+{
+    return core->notices.checked_us = core->notices.find_expired(core);
+}
 
 /* Losses first, even those caused by a callback of this delivery; of the news only those before the marker. A turn of
  * the loop may bring several events: after a whole batch the rest waits for the next turn, except losses. */
@@ -66,7 +69,7 @@ void hl_notices_deliver(struct hl_core *core)
     struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
     int is_next_turn = notices->is_behind && core->host.is_armed;
     int is_for_losses = is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED);
-    uint64_t ends_us = look(core) + BATCH_US;
+    uint64_t ends_us = find_expired(core) + BATCH_US;
     HL_REQUIRE(!notices->is_delivering); /* the host leaves once, at its outermost level */
     if (!hl_notices_are_due(core))
         return;
@@ -78,7 +81,7 @@ void hl_notices_deliver(struct hl_core *core)
             break;
         notice->ops->report(core, notice);
         /* too slow, but expired holds are reported now: the loop may do other work before our next turn */
-        if (!core->is_gone && look(core) > ends_us && TAILQ_EMPTY(losses))
+        if (!core->is_gone && find_expired(core) > ends_us && TAILQ_EMPTY(losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
@@ -97,8 +100,8 @@ int hl_notices_are_due(const struct hl_core *core)
 void hl_notices_forget(struct hl_core *core)
 {
     struct hl_notice *notice;
-    for (unsigned place = NOTICE_LOSSES; place <= NOTICE_NEWS; place++)
-        while ((notice = TAILQ_FIRST(&core->notices.lists[place])) != NULL) {
+    for (unsigned list = NOTICE_LOSSES; list <= NOTICE_NEWS; list++)
+        while ((notice = TAILQ_FIRST(&core->notices.lists[list])) != NULL) {
             move(core, notice, NOTICE_NOWHERE);
             if (notice != &core->notices.marker)
                 notice->ops->forget(core, notice);

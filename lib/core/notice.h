@@ -23,26 +23,26 @@ struct hl_notice_ops {
     void (*forget)(struct hl_core *core, struct hl_notice *notice); /* abandoned: frees it without a callback */
 };
 
-enum hl_notice_place { NOTICE_NOWHERE, NOTICE_LOSSES, NOTICE_NEWS, NOTICE_PLACES };
+enum hl_notice_list_index { NOTICE_NOWHERE, NOTICE_LOSSES, NOTICE_NEWS, NOTICE_LISTS };
 
 struct hl_notice {
     TAILQ_ENTRY(hl_notice) entry;
     const struct hl_notice_ops *ops;
     uint32_t epoch;         /* the handle's when the call was accepted; if it has another now, no callback runs */
-    uint8_t place, pending; /* enum above; bits of what to report, in the order of reporting */
+    uint8_t list, pending;  /* enum above; bits of what to report, in the order of reporting */
 };
 TAILQ_HEAD(hl_notice_list, hl_notice);
 
 struct hl_notices {
-    struct hl_notice_list lists[NOTICE_PLACES]; /* by place */
+    struct hl_notice_list lists[NOTICE_LISTS]; /* by the index above */
     struct hl_notice marker;
-    uint64_t (*look)(struct hl_core *core); /* before each report: finds holds that have expired. Returns the time */
-    uint64_t looked_us;                 /* the time of the latest look, right before the present report */
+    uint64_t (*find_expired)(struct hl_core *core); /* called before each report. Returns the time */
+    uint64_t checked_us;                /* the time of the latest such call, right before the present report */
     int is_delivering;
     int is_behind;                      /* a batch was reported, and the rest waits for the next turn */
 };
 
-void hl_notices_init(struct hl_notices *notices, uint64_t (*look)(struct hl_core *core));
+void hl_notices_init(struct hl_notices *notices, uint64_t (*find_expired)(struct hl_core *core));
 void hl_notices_deliver(struct hl_core *core); /* core->is_gone may be true after it */
 int hl_notices_are_due(const struct hl_core *core);
 void hl_notices_forget(struct hl_core *core); /* the client is abandoned */

@@ -10,7 +10,7 @@
 #include "hold/hold.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
-#include "lock/turn.h"
+#include "lock/tenure.h"
 
 struct hl_gather *hl_gather_new(const struct hl_group *group)
 {
@@ -85,7 +85,7 @@ static hilock_status verdict(const struct hl_gather *gather)
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
     int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
-    int is_vote = is_extend && group->ways->is_voted && !has_ended;
+    int is_vote = is_extend && group->strategy->is_voted && !has_ended;
     unsigned reached = 0;
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_hold *hold = group->members[i].lock->hold;
@@ -132,18 +132,18 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
     struct hilock_result result = {.status = status};
-    struct hl_vote *one = hl_members_speaker(gather->votes, gather->voted, status, &result.votes);
-    struct hl_last_words *words = NULL;
+    struct hl_vote *one = hl_members_most_agreed(gather->votes, gather->voted, status, &result.votes);
+    struct hl_result_words *words = NULL;
     struct hl_text silence;
     if (!one)
-        one = hl_members_speaker(gather->votes, gather->voted, HILOCK_OK, &result.votes);
+        one = hl_members_most_agreed(gather->votes, gather->voted, HILOCK_OK, &result.votes);
     if (one) {
         words = one->words;
         one->words = NULL;
     }
     if (gather->operation == HILOCK_OP_FORCE_RELEASE)
         result.votes = count(gather, HILOCK_OK);
-    hl_known_say_words(words, &result);
+    hl_view_set_words(words, &result);
     if (status != HILOCK_OK && status != HILOCK_LOST) {
         hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
                     age_ms(gather), may_have_happened(gather) ? "; the hold may have been ended" : "");
@@ -157,7 +157,7 @@ static void answer_call(struct hl_gather *gather, hilock_status status, const st
 {
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     struct hilock_result result = {.status = status, .detail = latest->detail};
-    if (gather->group->ways->is_voted)
+    if (gather->group->strategy->is_voted)
         result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
     if (status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
@@ -180,13 +180,13 @@ static void on_answered(const struct hilock_result *result, void *user)
     /* a question whose hold must end peeks first: the named holder may have another id at each master */
     if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
         status = HILOCK_LOST; /* it is not there */
-        if (hl_members_are_one(gather->named, result->holder))
+        if (hl_members_name_same_holder(gather->named, result->holder))
             status = hl_inquiry_begin(core, result->lock, HILOCK_OP_FORCE_RELEASE, result->holder, on_answered, gather);
         if (status == HILOCK_OK)
             return;
     }
     if (is_question(gather))
-        vote->words = hl_known_copy_words(&core->host.memory, result);
+        vote->words = hl_view_copy_words(&core->host.memory, result);
     vote->status = status;
     gather->voted++;
     gather->open--;
@@ -214,7 +214,7 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
             hl_member_return(&group->members[i]);
         if (member->hold) {
             gather->open++;
-            hl_turn_release(hl_group_core(group), member, on_answered, gather);
+            hl_tenure_release(hl_group_core(group), member, on_answered, gather);
         } else
             gather->votes[gather->voted++].status = HILOCK_LOST;
     }
@@ -283,9 +283,9 @@ hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, 
 {
     struct hl_group *group = hl_group_of(lock);
     hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked for */
-    struct hl_gather *gather = group->ways->is_voted ? hl_gather_new(group) : NULL;
+    struct hl_gather *gather = group->strategy->is_voted ? hl_gather_new(group) : NULL;
     if (!gather)
-        return group->ways->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
+        return group->strategy->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
     begin(gather, group, operation, on_result, user);
     gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
     int is_each = hl_members_count(group, is_up) < group->needed; /* also those that are away */

@@ -17,7 +17,7 @@
 
 /* ---- the alarm ---- */
 
-/* The members' waits end with the group's; requests of the way itself may last longer. */
+/* The members' waits end with the group's; requests of the strategy itself may last longer. */
 void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
     struct hl_core *core = hl_group_core(group);
@@ -53,7 +53,7 @@ void hl_group_alarm(struct hl_alarm *alarm)
 {
     struct hl_group *group = (struct hl_group *)(void *)((char *)alarm - offsetof(struct hl_group, alarm));
     if (group->state != GROUP_HELD) {
-        group->ways->tick(group);
+        group->strategy->on_alarm(group);
         return;
     }
     if (hl_members_end_us(group) > hl_group_now_us(group))
@@ -68,8 +68,8 @@ void hl_groups_node(struct hl_core *core, int is_up)
         struct hl_group *group = hl_group_of(lock);
         if (group && group->state == GROUP_HELD && is_up)
             heal_within(group, HEAL_SOON);
-        else if (group && group->state == GROUP_WAITING && group->ways->node)
-            group->ways->node(group, is_up);
+        else if (group && group->state == GROUP_WAITING && group->strategy->node)
+            group->strategy->node(group, is_up);
     }
 }
 
@@ -135,12 +135,12 @@ void hl_group_grant(struct hl_group *group)
         const struct hilock_lock *lock = group->members[i].lock;
         if (lock->hold)
             hl_member_join(&group->members[i]);
-        else if (lock->acquire && !lock->acquire->is_try && hl_known_is_held(lock->name))
+        else if (lock->acquire && !lock->acquire->is_try && hl_view_is_held(lock->name))
             hl_member_return(&group->members[i]);
     }
     heal_within(group, HEAL_LATER);
-    if (group->ways->is_voted)
-        hl_members_say_votes(group, &votes);
+    if (group->strategy->is_voted)
+        hl_members_write_votes(group, &votes);
     else
         hl_text_set(&votes, "granted");
     hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
@@ -170,12 +170,12 @@ static void on_lost(const struct hilock_event *lost, void *user)
     if (!is_held || hl_members_count(group, hl_member_has) >= group->needed) {
         if (is_held && lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
             heal_within(group, HEAL_SOON);
-        /* what the way does in a wait may be a report, but losses are reported first (R6) */
+        /* what the strategy does in a wait may be a report, but losses are reported first (R6) */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
         return;
     }
     hl_text_set(&detail, "%s", lost->detail);
-    if (!group->ways->is_voted)
+    if (!group->strategy->is_voted)
         hl_text_add(&detail, "; all %u names of this multi are released", group->count);
     hl_terms_trace(lock->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
@@ -210,7 +210,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     struct hilock_event own =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->attempt.begun_us),
          .holder = event->holder, .detail = event->detail, .holder_age_ms = event->holder_age_ms};
-    group->has_waited = 1;
+    group->is_found_held = 1;
     lock->refs++;
     if (!group->report_us)
         hl_terms_trace(lock->terms, HL_ACQUIRE_WAITS, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
@@ -219,7 +219,7 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
     }
     if (lock->terms->cell->core && group->state == GROUP_WAITING)
-        group->ways->check(group);
+        group->strategy->check(group);
     hl_lock_unref(lock);
 }
 
@@ -244,16 +244,16 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = (struct hl_group *)(void *)notice;
     struct hilock_lock *lock = group->lock;
-    struct hl_last_words *words = group->refusal.words;
+    struct hl_result_words *words = group->refusal.words;
     struct hilock_result result = {.status = group->refusal.status};
     if (hl_notice_take(core, notice) == REPORT_WAITING) {
         if (group->state == GROUP_WAITING)
-            group->ways->lost(group);
+            group->strategy->lost(group);
         else if (group->state == GROUP_HELD)
             report_failing(group, "a vote was lost, and renewals of others fail");
         return;
     }
-    hl_known_say_words(words, &result);
+    hl_view_set_words(words, &result);
     group->refusal.words = NULL;
     group->state = GROUP_IDLE;
     lock->refs++;
@@ -283,10 +283,10 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
-    group->failing = 0;
+    group->doublings = 0;
     group->looks = 0;
-    group->had_waited = group->has_waited;
-    group->has_waited = 0;
+    group->was_found_held = group->is_found_held;
+    group->is_found_held = 0;
     forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
@@ -295,7 +295,7 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     set_terms(group, 0);
     core->waiting++;
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    group->ways->tick(group);
+    group->strategy->on_alarm(group);
     return HILOCK_OK;
 }
 
@@ -332,22 +332,22 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         release(core, lock, NULL, NULL);
 }
 
-static struct hl_look look(const struct hilock_lock *lock)
+static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 {
     const struct hl_group *group = hl_group_of(lock);
     if (group->state == GROUP_HELD)
-        return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
-                                .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
-    return (struct hl_look){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
-                            .since_us = group->attempt.begun_us};
+        return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
+                                    .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
+    return (struct hl_snapshot){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
+                                .since_us = group->attempt.begun_us};
 }
 
 static uint64_t token(const struct hilock_lock *lock, size_t index)
 {
     const struct hl_group *group = hl_group_of(lock);
-    for (unsigned i = 0; group->state == GROUP_HELD && !group->ways->is_voted && i < group->count; i++)
+    for (unsigned i = 0; group->state == GROUP_HELD && !group->strategy->is_voted && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
-            return hl_machine_ops.look(group->members[i].lock).token;
+            return hl_machine_ops.snapshot(group->members[i].lock).token;
     return 0;
 }
 
@@ -382,12 +382,12 @@ static void done(struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_group_ops =
     {.acquire = acquire, .cancel = cancel, .release = release, .extend = hl_gather_extend, .silence = silence,
-     .look = look, .inquire = hl_gather_inquire, .token = token, .teardown = teardown, .done = done};
+     .snapshot = snapshot, .inquire = hl_gather_inquire, .token = token, .teardown = teardown, .done = done};
 
 /* ---- its life ---- */
 
 /* The group reports to the user, and its members to the group. */
-int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_ways *ways,
+int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_strategy *strategy,
                  struct hl_name *const *names, unsigned count, unsigned needed)
 {
     static const struct hl_notice_ops ops = {report, forget_notice};
@@ -407,8 +407,9 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
     terms->on_event = on_event;
     lock->ops = &hl_group_ops;
     lock->attempt = &group->attempt;
-    *group = (struct hl_group){.notice = {.ops = &ops}, .lock = lock, .ways = ways, .terms = terms, .count = count,
-                               .needed = needed, .votes = (struct hl_vote *)(void *)(group->members + count),
+    *group = (struct hl_group){.notice = {.ops = &ops}, .lock = lock, .strategy = strategy, .terms = terms,
+                               .count = count, .needed = needed,
+                               .votes = (struct hl_vote *)(void *)(group->members + count),
                                .attempt = {.lock = lock}};
     TAILQ_INIT(&group->gathers);
     for (unsigned i = 0; i < count; i++) {

@@ -9,9 +9,9 @@
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
 #include "lock/machine.h"
-#include "lock/turn.h"
+#include "lock/tenure.h"
 
-enum { IDS = 1 << HL_GROUP_ID_BITS, TRIP_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_TRIPS = 8 };
+enum { IDS = 1 << HL_GROUP_ID_BITS, RTT_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_RTTS = 8 };
 
 void hl_member_take_ids(struct hl_group *group)
 {
@@ -25,7 +25,7 @@ void hl_member_take_ids(struct hl_group *group)
 void hl_member_join(struct hl_member *member)
 {
     member->is_failing = 0;
-    hl_turn_retune(member->lock->hold, member->group->terms, member->group->since_us);
+    hl_tenure_change_terms(member->lock->hold, member->group->terms, member->group->since_us);
     hl_validity_follow(member->lock);
 }
 
@@ -37,7 +37,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
     /* the end of a wait withdraws its members' requests */
     HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD);
     if (group->state == GROUP_WAITING) {
-        group->ways->answered(member, result);
+        group->strategy->answered(member, result);
         return;
     }
     if (result->status != HILOCK_OK)
@@ -85,7 +85,7 @@ static void on_extended(const struct hilock_result *result, void *user)
     member->is_extending = 0;
     group->attempts += result->attempts;
     if (group->state == GROUP_WAITING && result->status == HILOCK_OK)
-        group->ways->check(group);
+        group->strategy->check(group);
     else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* a loss is reported by itself */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
     hl_lock_unref(group->lock);
@@ -110,7 +110,7 @@ void hl_member_return(struct hl_member *member)
         hl_acquire_drop(lock->acquire);
     }
     if (lock->hold)
-        hl_turn_release(hl_group_core(member->group), lock, NULL, NULL);
+        hl_tenure_release(hl_group_core(member->group), lock, NULL, NULL);
 }
 
 /* The last name first: its next waiter may have waited for the other names, too. */
@@ -139,7 +139,7 @@ unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct h
 
 unsigned hl_members_votes(const struct hl_group *group)
 {
-    return group->state == GROUP_HELD && group->ways->is_voted ? hl_members_count(group, hl_member_has) : 0;
+    return group->state == GROUP_HELD && group->strategy->is_voted ? hl_members_count(group, hl_member_has) : 0;
 }
 
 unsigned hl_members_good(struct hl_group *group)
@@ -150,7 +150,7 @@ unsigned hl_members_good(struct hl_group *group)
         if (!hl_member_has(&group->members[i]))
             continue;
         uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
-        if (left_us < hl_hold_least_us(hold, group->lock->terms) || hl_hold_is_adrift(hold))
+        if (left_us < hl_hold_least_us(hold, group->lock->terms) || hl_hold_needs_verification(hold))
             hl_member_extend(&group->members[i]);
         else
             good += !group->members[i].is_extending;
@@ -158,23 +158,23 @@ unsigned hl_members_good(struct hl_group *group)
     return good;
 }
 
-static uint64_t slowest_us(const struct hl_group *group, int is_usual, uint64_t least_us)
+static uint64_t slowest_rtt_us(const struct hl_group *group, int is_mean, uint64_t least_us)
 {
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_node *node = hl_member_node(&group->members[i]);
-        uint64_t trip_us = is_usual ? node->usual_us : node->quickest_us;
-        if (node->is_up && trip_us > least_us)
-            least_us = trip_us;
+        uint64_t rtt_us = is_mean ? node->mean_rtt_us : node->min_rtt_us;
+        if (node->is_up && rtt_us > least_us)
+            least_us = rtt_us;
     }
     return least_us;
 }
 
-uint64_t hl_members_trip_us(const struct hl_group *group) { return slowest_us(group, 1, TRIP_MIN_US); }
+uint64_t hl_members_rtt_us(const struct hl_group *group) { return slowest_rtt_us(group, 1, RTT_MIN_US); }
 
 /* Longer after it proved too short: masters may have become slower. */
 uint64_t hl_members_patience_us(const struct hl_group *group)
 {
-    return (PATIENCE_TRIPS * slowest_us(group, 0, PATIENCE_MIN_US / PATIENCE_TRIPS)) << group->failing;
+    return (PATIENCE_RTTS * slowest_rtt_us(group, 0, PATIENCE_MIN_US / PATIENCE_RTTS)) << group->doublings;
 }
 
 static uint64_t ends_us_of(const struct hl_member *member)
@@ -212,9 +212,9 @@ void hl_members_learn(struct hl_group *group, int is_over)
     struct hl_core *core = hl_group_core(group);
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_acquire *acquire = group->members[i].lock->acquire;
-        hilock_status status = acquire ? hl_known_status(core, acquire) : HILOCK_OK;
+        hilock_status status = acquire ? hl_view_status(core, acquire) : HILOCK_OK;
         if (acquire && (is_over || status != HILOCK_UNREACHABLE))
-            hl_group_keep(group, &group->votes[i], status, hl_known_last_words(core, acquire, status));
+            hl_group_keep(group, &group->votes[i], status, hl_view_result_words(core, acquire, status));
     }
 }
 
@@ -251,11 +251,11 @@ static hilock_status verdict(const struct hl_group *group)
         if (is_final ? hl_member_vote_lasts(status) : hl_member_vote_is_fault(status))
             fault = status;
     }
-    return !is_final && yes + held >= group->needed && (held || group->has_waited) ? HILOCK_TIMED_OUT : fault;
+    return !is_final && yes + held >= group->needed && (held || group->is_found_held) ? HILOCK_TIMED_OUT : fault;
 }
 
 /* Our holds of one attempt have ids of one block. */
-int hl_members_are_one(const char *holder, const char *other)
+int hl_members_name_same_holder(const char *holder, const char *other)
 {
     uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
     int is_block = block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block;
@@ -264,14 +264,16 @@ int hl_members_are_one(const char *holder, const char *other)
 
 static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
 
-struct hl_vote *hl_members_speaker(struct hl_vote *votes, unsigned count, hilock_status status, unsigned *ret_agreed)
+struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hilock_status status,
+                                       unsigned *ret_agreed)
 {
     struct hl_vote *found = NULL;
     *ret_agreed = 0;
     for (unsigned i = 0; i < count; i++) {
         unsigned agreed = 0;
         for (unsigned j = 0; votes[i].status == status && j < count; j++)
-            agreed += votes[j].status == status && hl_members_are_one(holder_of(&votes[j]), holder_of(&votes[i]));
+            agreed += votes[j].status == status &&
+                      hl_members_name_same_holder(holder_of(&votes[j]), holder_of(&votes[i]));
         if (agreed > *ret_agreed) {
             found = &votes[i];
             *ret_agreed = agreed;
@@ -307,8 +309,8 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
         if (status_of(group, i) != group->votes[i].status)
             hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
     result.status = verdict(group);
-    const struct hl_vote *vote = hl_members_speaker(group->votes, group->count, result.status, &agreed);
-    hl_known_say_words(vote ? vote->words : NULL, &result);
+    const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, result.status, &agreed);
+    hl_view_set_words(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
         hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
                     hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), tries,
@@ -319,11 +321,11 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
         hl_text_set(&text, "%s", result.detail);
     add_missing(group, 0, &text);
     result.detail = text.bytes;
-    hl_group_keep(group, &group->refusal, result.status, hl_known_copy_words(hl_group_memory(group), &result));
+    hl_group_keep(group, &group->refusal, result.status, hl_view_copy_words(hl_group_memory(group), &result));
     return result.status;
 }
 
-void hl_members_say_votes(const struct hl_group *group, struct hl_text *text)
+void hl_members_write_votes(const struct hl_group *group, struct hl_text *text)
 {
     hl_text_set(text, "%u of %u masters said yes", hl_members_count(group, hl_member_has), group->count);
     add_missing(group, 1, text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* member - one member of a group: it is asked for, extended while the group waits, joins a group that is held, and is
- * given back. Its answers go to the group's way; once the group is held, a late grant joins. And what all members hold
- * together, its validity, and giving it back; and one answer of the answers of a quorum's masters: the holder, or why
- * too few can say yes. */
+ * given back. Its answers go to the group's strategy; once the group is held, a late grant joins. And what all members
+ * hold together, its validity, and giving it back; and one answer of the answers of a quorum's masters: the holder, or
+ * why too few can say yes. */
 #ifndef HL_GROUP_MEMBER_H
 #define HL_GROUP_MEMBER_H
 
@@ -34,7 +34,7 @@ void hl_member_return(struct hl_member *member); /* after it, the member has no 
 void hl_members_return(struct hl_group *group, const struct hl_member *but); /* NULL: every one */
 /* those that may be asked, and neither are held nor ask already */
 void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *member), int is_try);
-uint64_t hl_members_trip_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
+uint64_t hl_members_rtt_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
 uint64_t hl_members_patience_us(const struct hl_group *group); /* one that owes an answer for longer is silent */
 /* WAITING: how many are good for a grant. One with too little left is extended, and so is one whose server may have
  * forgotten it since */
@@ -48,13 +48,14 @@ unsigned hl_members_attempts(const struct hl_group *group); /* all that the grou
 
 int hl_member_vote_lasts(hilock_status refusal); /* asking again would fail again */
 int hl_member_vote_is_fault(hilock_status status); /* neither a yes, nor "held", nor silence */
-int hl_members_are_one(const char *holder, const char *other); /* the same, or holds of one attempt */
+int hl_members_name_same_holder(const char *holder, const char *other); /* the same, or holds of one attempt */
 void hl_members_learn(struct hl_group *group, int is_over); /* what is known of pending ones; is_over: silence, too */
 /* with that status, the one whose holder most others name, too; NULL: none. ret_agreed: how many name it */
-struct hl_vote *hl_members_speaker(struct hl_vote *votes, unsigned count, hilock_status status, unsigned *ret_agreed);
+struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hilock_status status,
+                                       unsigned *ret_agreed);
 int hl_members_are_final(const struct hl_group *group); /* too many refused for good: the others are too few */
 /* makes group->refusal, and returns its status; is_over: the time is up */
 hilock_status hl_members_verdict(struct hl_group *group, int is_over);
-void hl_members_say_votes(const struct hl_group *group, struct hl_text *text); /* a grant: votes that are missing */
+void hl_members_write_votes(const struct hl_group *group, struct hl_text *text); /* a grant: votes that are missing */
 
 #endif

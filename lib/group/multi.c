@@ -5,12 +5,12 @@
  *     | all granted: COMPLETING    | one refused: all go back
  *   STANDING   waits for that name alone, with nothing else; TRYING when it is granted
  *     | refused ROUNDS_MAX times
- *   GATHERING  asks for one name after the other, in the one order that all multis share; keeps and renews those before
+ *   ORDERED    asks for one name after the other, in the one order that all multis share; keeps and renews those before
  *     | the last is granted        | another program has the name for too long: all go back, STANDING there
  *   COMPLETING renews those with too little left; then it is held
  *   PAUSED     for lack of memory, or of answers: it has nothing, and begins again at TRYING
  *
- * STANDING is quick where names are seldom wanted by others, and GATHERING is certain to end. It cannot deadlock with
+ * STANDING is quick where names are seldom wanted by others, and ORDERED is certain to end. It cannot deadlock with
  * other multis: a waiting multi holds only names before the one it waits for, and a holder that waits for nothing ends
  * in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not hand over. So
  * a multi that keeps names checks the holder of the name that it waits for, once in each KEEP_US. */
@@ -20,7 +20,7 @@
 #include "lock/acquire.h"
 
 enum { ROUNDS_MAX = 3, KEEP_US = 20000 };
-enum step { PAUSED = HL_GROUP_PAUSED, TRYING, STANDING, GATHERING, COMPLETING };
+enum step { PAUSED = HL_GROUP_PAUSED, TRYING, STANDING, ORDERED, COMPLETING };
 
 static void fail(struct hl_group *group, hilock_status status)
 {
@@ -32,7 +32,7 @@ static void fail(struct hl_group *group, hilock_status status)
  * then. */
 static void look_again(struct hl_group *group)
 {
-    if (group->step == GATHERING && group->at > 0)
+    if (group->step == ORDERED && group->at > 0)
         hl_group_wake_in(group, group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
     else
         hl_group_rest(group);
@@ -52,10 +52,10 @@ static void wait_for(struct hl_group *group, enum step step, unsigned at)
 
 static void refused(struct hl_group *group, unsigned at)
 {
-    if (group->looks++ < ROUNDS_MAX || HL_PLANTED(MULTI_NEVER_GATHERS))
+    if (group->looks++ < ROUNDS_MAX || HL_PLANTED(MULTI_NEVER_ORDERED))
         wait_for(group, STANDING, at);
     else
-        wait_for(group, GATHERING, 0);
+        wait_for(group, ORDERED, 0);
 }
 
 /* Those that it lacks. A name that is known to be held is not asked for, but by a try, which the client itself then
@@ -64,7 +64,7 @@ static void try_all(struct hl_group *group)
 {
     const struct hl_member *members = group->members;
     unsigned known = 0;
-    while (known < group->count && (hl_member_has(&members[known]) || !hl_known_is_held(members[known].lock->name)))
+    while (known < group->count && (hl_member_has(&members[known]) || !hl_view_is_held(members[known].lock->name)))
         known++;
     if (known < group->count && !group->is_try) {
         refused(group, known);
@@ -100,14 +100,14 @@ static int are_others_due(const struct hl_group *group, unsigned held)
 static void check(struct hl_group *group)
 {
     unsigned held = hl_members_count(group, hl_member_has);
-    if (held == group->count && (group->step == TRYING || group->step == GATHERING)) {
+    if (held == group->count && (group->step == TRYING || group->step == ORDERED)) {
         int is_even = are_even(group);
         group->step = COMPLETING;
         hl_group_wake_in(group, hl_group_command_us(group), 0);
         for (unsigned i = 0; !is_even && i < group->count; i++)
             hl_member_extend(&group->members[i]);
-    } else if (group->step == GATHERING && held == group->at + 1)
-        wait_for(group, GATHERING, held);
+    } else if (group->step == ORDERED && held == group->at + 1)
+        wait_for(group, ORDERED, held);
     else if ((group->step == STANDING && held == 1) || are_others_due(group, held))
         try_all(group);
     if (group->step == COMPLETING && hl_members_good(group) == group->count)
@@ -123,7 +123,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
         check(group);
         return;
     }
-    hl_group_keep(group, &group->refusal, result->status, hl_known_copy_words(hl_group_memory(group), result));
+    hl_group_keep(group, &group->refusal, result->status, hl_view_copy_words(hl_group_memory(group), result));
     if (group->step != TRYING || group->is_try || hl_member_vote_lasts(result->status) ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
@@ -134,16 +134,16 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
 static void lost(struct hl_group *group)
 {
     if (group->step != PAUSED)
-        wait_for(group, GATHERING, 0);
+        wait_for(group, ORDERED, 0);
 }
 
-static void tick(struct hl_group *group)
+static void on_alarm(struct hl_group *group)
 {
     struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    int is_behind_others = group->step == GATHERING && acquire && hl_acquire_check_holder(acquire);
+    int is_behind_others = group->step == ORDERED && acquire && hl_acquire_check_holder(acquire);
     if (is_behind_others && !HL_PLANTED(MULTI_KEEPS))
         wait_for(group, STANDING, group->at);
-    else if (group->step == GATHERING)
+    else if (group->step == ORDERED)
         look_again(group);
     else if (hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, group->refusal.status);
@@ -153,4 +153,5 @@ static void tick(struct hl_group *group)
         fail(group, HILOCK_UNREACHABLE);
 }
 
-const struct hl_group_ways hl_multi_ways = {.answered = answered, .check = check, .lost = lost, .tick = tick};
+const struct hl_group_strategy hl_multi_strategy =
+    {.answered = answered, .check = check, .lost = lost, .on_alarm = on_alarm};

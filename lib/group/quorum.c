@@ -17,9 +17,9 @@
  * the others stand, never after the end, and not if the lock is not renewed: the vote would stay for a whole lease. */
 #include "base/plant.h"
 #include "group/member.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 
-enum { DOUBLINGS_MAX = 5, RACE_TRIPS = 4, LOOK_US = 200000, LOOKS = 25 };
+enum { DOUBLINGS_MAX = 5, RACE_RTTS = 4, LOOK_US = 200000, LOOKS = 25 };
 enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
 
 static struct hl_member *arbiter(struct hl_group *group) { return &group->members[group->at]; }
@@ -43,20 +43,20 @@ static int may_have(const struct hl_member *member)
 {
     const struct hl_acquire *acquire = member->lock->acquire;
     return hl_member_has(member) || (acquire && (acquire->is_try || member->group->step == ASKING ||
-                                                 !hl_known_is_held(acquire->lock->name)));
+                                                 !hl_view_is_held(acquire->lock->name)));
 }
 
 static void check(struct hl_group *group);
 
-static void doubt(struct hl_group *group) { group->failing += group->failing < DOUBLINGS_MAX; }
+static void double_patience(struct hl_group *group) { group->doublings += group->doublings < DOUBLINGS_MAX; }
 
 /* The next master decides. */
 static void change(struct hl_group *group)
 {
     hl_members_learn(group, 1);
-    doubt(group);
+    double_patience(group);
     group->at = (group->at + 1) % group->count;
-    hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
+    hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
 }
 
 static void stand(struct hl_group *group)
@@ -96,11 +96,11 @@ static void lose_race(struct hl_group *group)
     const struct hl_terms *terms = group->terms;
     unsigned agreed;
     hl_members_learn(group, 1);
-    group->has_waited = 1;
-    const struct hl_vote *vote = hl_members_speaker(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
+    group->is_found_held = 1;
+    const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
     group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
     if (terms->kind->has_queue)
-        hl_group_pause(group, 0, RACE_TRIPS * hl_members_trip_us(group));
+        hl_group_pause(group, 0, RACE_RTTS * hl_members_rtt_us(group));
     else
         hl_group_pause(group, (uint64_t)terms->poll_min_ms * 1000, (uint64_t)terms->poll_jitter_ms * 1000);
 }
@@ -111,7 +111,7 @@ static void end_round(struct hl_group *group, int is_over)
     if (group->is_try && !is_over)
         hl_group_decide(group, hl_members_verdict(group, 0));
     else if (group->is_try) /* silence is not an answer: it tries again while there is time */
-        hl_group_pause(group, 0, 2 * hl_members_trip_us(group));
+        hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
     else if (hl_member_has(arbiter(group)))
         ask_with_arbiter(group);
     else if (arbiter(group)->lock->acquire && hl_member_node(arbiter(group))->is_up)
@@ -156,8 +156,8 @@ static void check(struct hl_group *group)
 static int is_contended(struct hl_group *group)
 {
     const struct hl_name *name = arbiter(group)->lock->name;
-    int has_waited = group->had_waited || group->has_waited;
-    return !group->is_try && (has_waited || hl_known_is_held(name) || hl_gate_waiting(name) > 1);
+    int is_found_held = group->was_found_held || group->is_found_held;
+    return !group->is_try && (is_found_held || hl_view_is_held(name) || hl_line_waiting(name) > 1);
 }
 
 /* At the first master that can be asked, from the present one on. */
@@ -181,8 +181,8 @@ static void start(struct hl_group *group)
 
 static void answered(struct hl_member *member, const struct hilock_result *result)
 {
-    struct hl_last_words *words =
-        result->status == HILOCK_OK ? NULL : hl_known_copy_words(hl_group_memory(member->group), result);
+    struct hl_result_words *words =
+        result->status == HILOCK_OK ? NULL : hl_view_copy_words(hl_group_memory(member->group), result);
     hl_group_keep(member->group, hl_member_vote(member), result->status, words);
     check(member->group);
 }
@@ -192,7 +192,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
-    if (!is_able(arbiter(group)) || hl_member_vote_is_fault(hl_known_status(hl_group_core(group), acquire))) {
+    if (!is_able(arbiter(group)) || hl_member_vote_is_fault(hl_view_status(hl_group_core(group), acquire))) {
         change(group);
         return;
     }
@@ -205,10 +205,10 @@ static void look(struct hl_group *group)
 
 static int is_silent(const struct hl_member *member)
 {
-    return member->lock->acquire && !hl_known_is_held(member->lock->name);
+    return member->lock->acquire && !hl_view_is_held(member->lock->name);
 }
 
-static void tick(struct hl_group *group)
+static void on_alarm(struct hl_group *group)
 {
     if (hl_group_now_us(group) >= group->ends_us) {
         hl_group_decide(group, hl_members_verdict(group, 1));
@@ -216,13 +216,13 @@ static void tick(struct hl_group *group)
     }
     switch ((enum step)group->step) {
     case ROUND:
-        doubt(group);
+        double_patience(group);
         end_round(group, 1);
         break;
     case STANDING: look(group); break;
     case ASKING:
         if (hl_members_count(group, is_silent))
-            doubt(group);
+            double_patience(group);
         lose_race(group);
         break;
     case PAUSED: start(group); break;
@@ -239,5 +239,5 @@ static void node(struct hl_group *group, int is_up)
         hl_group_wake_in(group, 0, 0);
 }
 
-const struct hl_group_ways hl_quorum_ways =
-    {.answered = answered, .check = check, .lost = go_on, .tick = tick, .node = node, .is_voted = 1};
+const struct hl_group_strategy hl_quorum_strategy =
+    {.answered = answered, .check = check, .lost = go_on, .on_alarm = on_alarm, .node = node, .is_voted = 1};

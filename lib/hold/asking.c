@@ -21,7 +21,7 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = hl_name_about(hold_of((struct hl_request *)(uintptr_t)request)->name);
 }
 
-static struct hl_params wants_of(const struct hl_hold *hold)
+static struct hl_params params_of(const struct hl_hold *hold)
 {
     struct hl_node *node = hold->request.node;
     int halves = HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE;
@@ -42,7 +42,7 @@ static struct hl_params wants_of(const struct hl_hold *hold)
 }
 
 /* The end of a hold, or of a place in a queue. What is ours has no place: no script makes one beside a hold. */
-static void say_end(const struct hl_hold *hold, struct hl_params *params)
+static void add_release_params(const struct hl_hold *hold, struct hl_params *params)
 {
     if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
         params->entry = hl_hold_entry(hold);
@@ -51,12 +51,12 @@ static void say_end(const struct hl_hold *hold, struct hl_params *params)
 }
 
 /* From here on it may be at the store. A release that has a place to leave names that one, and asks for nothing. */
-static void say_next(const struct hl_hold *hold, struct hl_params *params)
+static void add_next_acquire(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
-    int was_haunted;
+    int was_unanswered;
     if (!next || params->is_second || params->entry.due_s || hl_node_guard_left_us(hold->request.node))
         return;
     next->ask = ASK_ACQUIRE;
@@ -64,11 +64,11 @@ static void say_next(const struct hl_hold *hold, struct hl_params *params)
     next->request.node = hold->request.node;
     next->request.sent_us = hold->request.sent_us;
     next->asked_ms = next->terms->lease_ms;
-    more = wants_of(next);
-    core->owner->asks(next, &more);
-    was_haunted = next->haunted_until_us != 0;
-    hl_ending_haunt(next);
-    next->is_in_order = !was_haunted;
+    more = params_of(next);
+    core->owner->add_params(next, &more);
+    was_unanswered = next->may_run_until_us != 0;
+    hl_ending_set_maybe(next);
+    next->is_in_order = !was_unanswered;
     params->next_id = next->id;
     params->lease_ms = more.lease_ms;
     params->queue_max = more.queue_max;
@@ -84,20 +84,20 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_round(hold) : hold->terms->lease_ms;
-    params = wants_of(hold);
+    params = params_of(hold);
     if (hold->ask == ASK_RENEW && (params.most_ms = hl_watchdog_most(hold)) != 0)
         params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE:
-        core->owner->asks(hold, &params);
+        core->owner->add_params(hold, &params);
         hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
     case ASK_CONFIRM: break; /* the node reports it, for all at once */
     case ASK_RENEW: hold->form = kind->renew(command, &words, &params) & 7u; break;
     case ASK_RELEASE:
-        say_end(hold, &params);
-        say_next(hold, &params);
+        add_release_params(hold, &params);
+        add_next_acquire(hold, &params);
         hold->form = kind->release(command, &words, &params) & 7u;
         break;
     }
@@ -129,7 +129,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);
-    if (!hold->terms->replicas || HL_PLANTED(REPLICAS_TOLD_EARLY)) {
+    if (!hold->terms->replicas || HL_PLANTED(REPLICAS_REPORTED_EARLY)) {
         hold->kept = KEPT_OURS;
         report(hold, said);
     } else {
@@ -173,12 +173,12 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
         if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             hold->kept = KEPT_NOTHING;
         else if (hold->ask == ASK_ACQUIRE || !HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN))
-            hl_ending_haunt(hold);
+            hl_ending_set_maybe(hold);
         report(hold, NULL);
         return;
     }
     said = hl_hold_read(hold, reply);
-    hl_recheck_see(hold, &said);
+    hl_recheck_read_answer(hold, &said);
     if (hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
     hold->is_queued |= said.position != 0;
@@ -202,7 +202,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     struct hl_hold *hold = hold_of(request);
     HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an end withdraws that request */
     if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
-        hl_hold_unsent(hold);
+        hl_hold_acquire_unsent(hold);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING:
@@ -213,7 +213,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         break;
     case HOLD_HELD:
         if (hold->ask == ASK_ACQUIRE)
-            hl_hold_core(hold)->owner->crossed(hold, answer);
+            hl_hold_core(hold)->owner->on_stale_answer(hold, answer);
         else
             hl_watchdog_answered(hold, answer);
         break;
@@ -232,7 +232,7 @@ static void on_alarm(struct hl_alarm *alarm)
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;
-    case HOLD_HELD: hl_watchdog_tick(hold); break;
+    case HOLD_HELD: hl_watchdog_on_alarm(hold); break;
     case HOLD_ENDING: hl_ending_go_on(hold); break;
     }
 }

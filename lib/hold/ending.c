@@ -38,7 +38,7 @@ static uint64_t over_us(const struct hl_hold *hold)
     uint64_t longest_us = is_queued && stands_us > lease_us ? stands_us : lease_us;
     uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_reach_us(hold);
+    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_extended_until_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
 
@@ -59,11 +59,11 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 }
 
 /* After the first answer, or without a release, siblings may ask for the name again. */
-static void hear(struct hl_hold *hold)
+static void wake_siblings(struct hl_hold *hold)
 {
-    if (!hold->is_awaited)
+    if (!hold->siblings_wait)
         return;
-    hold->is_awaited = 0;
+    hold->siblings_wait = 0;
     hold->name->ending--;
     if (!HL_PLANTED(RELEASE_HIDDEN))
         hl_hold_core(hold)->owner->freed(hold->name);
@@ -72,9 +72,9 @@ static void hear(struct hl_hold *hold)
 void hl_ending_settle(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
-    if (!hl_hold_is_blank(hold) || hold->notice.pending)
+    if (!hl_hold_is_empty(hold) || hold->notice.pending)
         return;
-    if (lock && !hl_hold_is_told(hold))
+    if (lock && !hl_hold_is_reported(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
 }
@@ -104,7 +104,7 @@ static void trace_settled(const struct hl_hold *hold)
     hl_trace(host, HL_RELEASE_SETTLED, &(struct hl_fact){.name = hold->name->bytes, .detail = detail.bytes});
 }
 
-static void tell_settled(struct hl_hold *hold, enum hl_end end)
+static void report_settled(struct hl_hold *hold, enum hl_end end)
 {
     if (!hold->on_result || hold->end != END_UNKNOWN)
         return;
@@ -116,33 +116,33 @@ static void tell_settled(struct hl_hold *hold, enum hl_end end)
 
 /* Until an acquire without an answer can no longer run, a late copy of it may make a hold that no client knows of
  * (R3). */
-void hl_ending_may_run(struct hl_hold *hold)
+void hl_ending_note_unanswered(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->round_trip_us;
-    if (hold->haunted_until_us < until_us)
-        hold->haunted_until_us = until_us;
+    uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->clock_error_us;
+    if (hold->may_run_until_us < until_us)
+        hold->may_run_until_us = until_us;
     hold->is_in_order = 0;
 }
 
-void hl_ending_haunt(struct hl_hold *hold)
+void hl_ending_set_maybe(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
     hold->is_queued = hold->terms->kind->has_queue != 0;
-    hl_ending_may_run(hold);
+    hl_ending_note_unanswered(hold);
 }
 
 /* 1: released, but it must be released once more. Not if it was released over the link that its only acquire went over:
  * that acquire has run. */
-static int haunts(const struct hl_hold *hold)
+static int needs_second_release(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
     uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
     int has_run = hold->is_in_order && !request->detours && request->node->is_up &&
                   request->node->session.opened_us < since_us;
-    if (HL_PLANTED(HAUNT_FORGOTTEN) || has_run)
+    if (HL_PLANTED(UNANSWERED_FORGOTTEN) || has_run)
         return 0;
-    return hold->haunted_until_us && hold->haunted_until_us > now_us(hold);
+    return hold->may_run_until_us && hold->may_run_until_us > now_us(hold);
 }
 
 /* Nothing of it is at the store: its lease has run out, or the store had lost it before a release was sent. */
@@ -150,12 +150,12 @@ static void finish(struct hl_hold *hold)
 {
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
-        (void)hl_hold_core(hold)->owner->next_asked(hold, NULL);
+        (void)hl_hold_core(hold)->owner->next_release_answered(hold, NULL);
         hl_ending_answer(hold, HILOCK_UNKNOWN);
-        tell_settled(hold, END_LAPSED);
+        report_settled(hold, END_LAPSED);
     }
-    hear(hold);
-    tell_settled(hold, END_CONFIRMED);
+    wake_siblings(hold);
+    report_settled(hold, END_CONFIRMED);
     hl_ending_answer(hold, HILOCK_LOST); /* nothing, if that is answered */
     hl_ending_settle(hold);
 }
@@ -196,24 +196,24 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
     int was_holder = name->hold == hold;
     hold->state = HOLD_ENDING;
     hold->end = (uint8_t)end;
-    core->unheld += end == END_UNHELD;
-    if (hl_hold_is_told(hold))
+    core->undoing += end == END_UNREPORTED;
+    if (hl_hold_is_reported(hold))
         hl_validity_follow(hold->lock);
     hold->since_us = now_us(hold);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
-        hl_hold_unsent(hold);
+        hl_hold_acquire_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     if (was_holder)
         name->hold = NULL;
     /* from here on siblings wait for the first answer to the release, if there is something to release */
-    hold->is_awaited = was_holder || !hl_hold_is_blank(hold);
-    name->ending += hold->is_awaited;
+    hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
+    name->ending += hold->siblings_wait;
     go_on(hold, hold->since_us);
 }
 
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
-                 enum hl_end end)
+int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
+                         enum hl_end end)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);
     if (!hold)
@@ -254,22 +254,22 @@ static void remember(const struct hl_hold *hold)
     struct released *released;
     if (!(core->route->ops->can_forget || hold->terms->kind->has_queue))
         return;
-    if (!core->recent)
-        core->recent = hl_memory_new(&core->host.memory, sizeof *core->recent);
-    if (!core->recent)
+    if (!core->recent_releases)
+        core->recent_releases = hl_memory_new(&core->host.memory, sizeof *core->recent_releases);
+    if (!core->recent_releases)
         return;
-    released = &core->recent->ring[core->recent->next];
-    core->recent->next = (core->recent->next + 1) % RECENT_MAX;
+    released = &core->recent_releases->ring[core->recent_releases->next];
+    core->recent_releases->next = (core->recent_releases->next + 1) % RECENT_MAX;
     forget(core, released);
     *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us, hold->entry};
     hold->name->refs++;
     hold->terms->refs++;
 }
 
-static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_said)
+static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_released)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int is_haunting = haunts(hold), is_done = !is_haunting && !is_half_said;
+    int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
     /* the store has it no more by our own release: this one, or an earlier one without an answer; or its lease has run
      * out since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
@@ -278,41 +278,41 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
-    if (said->was_unheard && !core->is_unheard_told) /* reported once, until a message is not refused */
+    if (said->was_publish_denied && !core->publish_denial_reported) /* reported once, until a message is not refused */
         trace_fault(hold, HL_NODE_FAULT,
                     "released, but the message to those who wait was refused (has the user a right to the channel?)");
     if (said->result == HL_YES)
-        core->is_unheard_told = said->was_unheard;
-    hear(hold);
-    tell_settled(hold, END_CONFIRMED);
+        core->publish_denial_reported = said->was_publish_denied;
+    wake_siblings(hold);
+    report_settled(hold, END_CONFIRMED);
     hl_ending_answer(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
     if (is_done)
         hl_ending_settle(hold);
     else
-        sleep_until(hold, is_haunting ? hold->haunted_until_us : again_us(hold));
+        sleep_until(hold, needs_second ? hold->may_run_until_us : again_us(hold));
 }
 
 static void released(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
-    hl_recheck_see(hold, &said);
+    hl_recheck_read_answer(hold, &said);
     /* an id that the second way did not find may be in the queue, unless a key of another type has its name */
-    int is_half_said = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
+    int is_half_released = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
     hold->way = said.result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
     if (said.result == HL_FAULT) {
         hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
                     hl_name_quoted(hold->name).bytes,
                     hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
-        if (hold->is_awaited) /* reported once: it is tried again several times a lease */
+        if (hold->siblings_wait) /* reported once: it is tried again several times a lease */
             trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
         if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
             hold->kept = KEPT_NOTHING;
-        hear(hold);
+        wake_siblings(hold);
         sleep_until(hold, again_us(hold));
     } else if (said.result != HL_AGAIN)
-        on_gone(hold, &said, is_half_said);
+        on_gone(hold, &said, is_half_released);
     else if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
         hl_ending_go_on(hold);
 }
@@ -321,7 +321,7 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
-    struct hl_hold *next = answer->reply || answer->was_sent ? owner->next_asked(hold, answer->reply) : NULL;
+    struct hl_hold *next = answer->reply || answer->was_sent ? owner->next_release_answered(hold, answer->reply) : NULL;
     if (answer->reply)
         released(hold, answer->reply);
     else {
@@ -345,9 +345,9 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
     int is_granted = is_acquire && said.result == HL_YES && !is_kept;
     int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_over(hold);
     int is_renewed = is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP);
-    hl_recheck_see(hold, &said);
+    hl_recheck_read_answer(hold, &said);
     if (is_unheard)
-        hl_ending_haunt(hold);
+        hl_ending_set_maybe(hold);
     hold->is_queued |= is_acquire && said.position != 0;
     if (is_granted)
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
@@ -379,19 +379,19 @@ static int may_be_back(struct hl_core *core, const struct released *released)
 
 void hl_endings_repeat(struct hl_core *core)
 {
-    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++) {
-        struct released *released = &core->recent->ring[i];
+    for (unsigned i = 0; core->recent_releases && i < RECENT_MAX; i++) {
+        struct released *released = &core->recent_releases->ring[i];
         const struct hilock_lock some = {.terms = released->terms, .name = released->name};
         int is_back = some.name && may_be_back(core, released);
-        if (is_back && hl_ending_of(core, &some, released->id, released->entry, END_REPEATED))
+        if (is_back && hl_ending_release_id(core, &some, released->id, released->entry, END_REPEATED))
             forget(core, released); /* else without memory: when a link comes up again */
     }
 }
 
 void hl_endings_forget(struct hl_core *core)
 {
-    for (unsigned i = 0; core->recent && i < RECENT_MAX; i++)
-        forget(core, &core->recent->ring[i]);
-    hl_memory_free(&core->host.memory, core->recent);
-    core->recent = NULL;
+    for (unsigned i = 0; core->recent_releases && i < RECENT_MAX; i++)
+        forget(core, &core->recent_releases->ring[i]);
+    hl_memory_free(&core->host.memory, core->recent_releases);
+    core->recent_releases = NULL;
 }

@@ -16,13 +16,13 @@
 #include "hold/hold.h"
 
 /* the id may be at the store. 0: no memory, and it lapses, unless this is called again */
-int hl_ending_of(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
-                 enum hl_end end);
+int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
+                         enum hl_end end);
 /* any state but ENDING; frees it at once if nothing is there */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
 void hl_ending_go_on(struct hl_hold *hold);        /* its alarm; or its loss is reported: what waited for that */
-void hl_ending_haunt(struct hl_hold *hold); /* an acquire of it has no answer */
-void hl_ending_may_run(struct hl_hold *hold);  /* the same of one that is ours: until haunted_until_us */
+void hl_ending_set_maybe(struct hl_hold *hold); /* an acquire of it has no answer */
+void hl_ending_note_unanswered(struct hl_hold *hold); /* the same of one that is ours: until may_run_until_us */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer); /* of a request from before the end */
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer);
 void hl_endings_answer(struct hl_core *core);      /* the client closes: releases without an answer are UNKNOWN now */

@@ -34,7 +34,7 @@ void hl_hold_free(struct hl_hold *hold)
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->live, hold, live);
-    core->unheld -= hold->end == END_UNHELD;
+    core->undoing -= hold->end == END_UNREPORTED;
     hl_alarm_end(&core->hold_alarms, &hold->alarm);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
@@ -51,23 +51,23 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 }
 
 /* A renewal under way proves nothing yet. */
-int hl_hold_is_adrift(const struct hl_hold *hold)
+int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
-    uint64_t heard_us = hl_request_is_busy(&hold->request) ? hold->granted_us : hold->request.sent_us;
-    int has_moved = node->moved_us >= heard_us && !HL_PLANTED(MULTI_ADRIFT_BY_MOVE);
-    int is_adrift = !node->is_up || node->earlier_us >= heard_us || has_moved;
-    return is_adrift && !HL_PLANTED(MULTI_ADRIFT);
+    uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->granted_us : hold->request.sent_us;
+    int has_moved = node->moved_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
+    int needs_verification = !node->is_up || node->previous_link_us >= proved_us || has_moved;
+    return needs_verification && !HL_PLANTED(MULTI_UNVERIFIED);
 }
 
-int hl_hold_is_told(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
+int hl_hold_is_reported(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 
-int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.place == REQUEST_CONFIRMING; }
+int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.queue == REQUEST_CONFIRMING; }
 
 /* Its id is not at the store and will not be: it was never asked for, or every answer was a no. */
-int hl_hold_is_blank(const struct hl_hold *hold)
+int hl_hold_is_empty(const struct hl_hold *hold)
 {
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
 }
@@ -80,12 +80,12 @@ uint64_t hl_hold_ends_us(const struct hl_hold *hold)
     return is_limited && max_us < deadline_us ? max_us : deadline_us;
 }
 
-/* The turns of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
+/* The tenures of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
  * the first. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
-    unsigned turn = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->turn;
-    return hold->token ? hold->token + turn - HL_PLANTED(TOKEN_STALE) : 0;
+    unsigned served = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->served;
+    return hold->token ? hold->token + served - HL_PLANTED(TOKEN_STALE) : 0;
 }
 
 /* What was granted: the lease, or a window that was pushed. */
@@ -113,7 +113,7 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
     size_t length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
     if (core->route->masters || HL_PLANTED(FAIR_NO_YIELD))
         return HL_OWN_ALL;
-    return hl_subscription_hears(&hl_node_parent(node)->subscription, channel, length) != 0;
+    return hl_subscription_has(&hl_node_parent(node)->subscription, channel, length) != 0;
 }
 
 unsigned hl_hold_reserved(const struct hl_hold *hold)
@@ -149,27 +149,28 @@ int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *
     int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
     int may_be_queued = hold->is_queued || said->position;
     int is_in_queue = may_be_queued && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
-    int is_there = hold->haunted_until_us || is_in_queue || hold->kept == KEPT_OURS;
+    int is_there = hold->may_run_until_us || is_in_queue || hold->kept == KEPT_OURS;
     return said->result != HL_YES && !may_have_begun && !is_there;
 }
 
-void hl_hold_unsent(struct hl_hold *hold)
+void hl_hold_acquire_unsent(struct hl_hold *hold)
 {
     int may_be_queued = hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
     if (hold->kept != KEPT_OURS)
-        hold->kept = hold->haunted_until_us || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
+        hold->kept = hold->may_run_until_us || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
 void hl_hold_not_ours(struct hl_hold *hold)
 {
     int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
-        may_be_made = hold->haunted_until_us && !HL_PLANTED(HAUNT_LEFT_BY_LOSS);
+        may_be_made = hold->may_run_until_us && !HL_PLANTED(UNANSWERED_LEFT_BY_LOSS);
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
-uint64_t hl_hold_reach_us(const struct hl_hold *hold)
+uint64_t hl_hold_extended_until_us(const struct hl_hold *hold)
 {
-    return hold->reach_us ? hold->reach_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : 0;
+    uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
+    return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
 }
 
 struct hl_text hl_hold_server_words(const struct hl_core *core, const char *quote, size_t length)

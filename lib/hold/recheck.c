@@ -67,7 +67,7 @@ static void look(struct hl_recheck *recheck)
 }
 
 /* A client is named once, with its latest grant. */
-static void name(struct hl_lapsed *lapsed, const struct hl_handover *handover)
+static void add_client(struct hl_lapsed *lapsed, const struct hl_handover *handover)
 {
     size_t length = handover->holder_length < HL_HOLDER_MAX ? handover->holder_length : HL_HOLDER_MAX;
     char client[HL_UUID_LENGTH + 1] = "";
@@ -94,15 +94,16 @@ static void note(struct hl_recheck *recheck, const struct hl_handover *handover,
     if (!is_of_look || !handover->at_us)
         recheck->lapsed.count = 0;
     if (handover->at_us) {
-        name(&recheck->lapsed, handover);
-        wait_us = (uint64_t)hl_queued_believed_ms(handover->window_ms) * 1000;
+        add_client(&recheck->lapsed, handover);
+        wait_us = (uint64_t)hl_queued_usable_ms(handover->window_ms) * 1000;
         wait_us += wait_us / 100 + CLOCK_US;
     }
     recheck->is_waiting = 1;
     hl_alarm_set(&core->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
 }
 
-static void see(struct hl_core *core, struct hl_node *node, const struct hl_name *name, const struct hl_response *said)
+static void read_answer(struct hl_core *core, struct hl_node *node, const struct hl_name *name,
+                        const struct hl_response *said)
 {
     const struct hl_removed *removed = &said->removed;
     if (said->server_us && said->result != HL_LATE)
@@ -121,7 +122,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     if (answer->reply)
         said = recheck->terms->kind->released(answer->reply, HL_FORM_SCRIPT);
     is_more = said.has_more && !HL_PLANTED(STEP_NOT_REPEATED);
-    see(recheck->core, request->node, recheck->name, &said);
+    read_answer(recheck->core, request->node, recheck->name, &said);
     if (said.handover.window_ms)
         note(recheck, &said.handover, 1);
     else if (is_more || recheck->is_again)
@@ -168,14 +169,14 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     return recheck;
 }
 
-void hl_recheck_see(struct hl_hold *hold, const struct hl_response *said)
+void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     int is_more = said->has_more && hold->ask == ASK_RELEASE;
     struct hl_recheck *recheck;
     if (HL_PLANTED(STEP_NOT_REPEATED))
         is_more = 0;
-    see(core, hold->request.node, hold->name, said);
+    read_answer(core, hold->request.node, hold->name, said);
     if (hold->name->hold) /* its own release looks */
         return;
     if (said->handover.window_ms) {
@@ -211,7 +212,7 @@ void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
 void hl_rechecks_clear(struct hl_core *core)
 {
     while (!LIST_EMPTY(&core->recheck_list)) {
-        LIST_FIRST(&core->recheck_list)->request.place = REQUEST_IDLE;
+        LIST_FIRST(&core->recheck_list)->request.queue = REQUEST_IDLE;
         recheck_free(LIST_FIRST(&core->recheck_list));
     }
 }

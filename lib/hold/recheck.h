@@ -22,7 +22,7 @@
 int hl_rechecks_init(struct hl_core *core); /* -1: no memory */
 /* What the answer to a request of this hold shows beside what was asked for: the server's clock, places that it took
  * out of the queue, a grant that it made. */
-void hl_recheck_see(struct hl_hold *hold, const struct hl_response *said);
+void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said);
 void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms *terms); /* it may be free */
 void hl_recheck_cancel(struct hl_core *core, struct hl_name *name); /* this client has it now */
 void hl_rechecks_clear(struct hl_core *core);

@@ -20,10 +20,10 @@ static void set(struct hilock_validity *validity, uint64_t ends_us)
 struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
 {
     struct hl_core *core = lock->terms->cell->core;
-    struct hl_side *side = hl_lock_side(lock);
-    struct hilock_validity *validity = side ? side->validity : NULL;
-    if (side && !validity)
-        validity = side->validity = hl_memory_new(&core->host.memory, sizeof *validity);
+    struct hl_extras *extras = hl_lock_extras(lock);
+    struct hilock_validity *validity = extras ? extras->validity : NULL;
+    if (extras && !validity)
+        validity = extras->validity = hl_memory_new(&core->host.memory, sizeof *validity);
     if (!validity)
         return NULL;
     if (!validity->cell) { /* a new one: of zeroes */
@@ -42,17 +42,17 @@ struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
 void hl_validity_follow(const struct hilock_lock *lock)
 {
     const struct hilock_lock *whole = lock->attempt ? lock->attempt->lock : lock;
-    if (whole->side && whole->side->validity)
-        set(whole->side->validity, whole->ops->look(whole).ends_us);
+    if (whole->extras && whole->extras->validity)
+        set(whole->extras->validity, whole->ops->snapshot(whole).ends_us);
 }
 
 void hl_validity_end(struct hilock_lock *lock)
 {
-    if (!lock->side || !lock->side->validity)
+    if (!lock->extras || !lock->extras->validity)
         return;
-    set(lock->side->validity, 0);
-    hl_validity_unref(lock->side->validity);
-    lock->side->validity = NULL;
+    set(lock->extras->validity, 0);
+    hl_validity_unref(lock->extras->validity);
+    lock->extras->validity = NULL;
 }
 
 uint64_t hl_validity_left_us(const struct hilock_validity *validity)

@@ -15,7 +15,7 @@ enum { MANY_HOLDS = 300 };
  * would be believed in for longer than it lasts. */
 static int may_be_shortened(const struct hl_hold *hold)
 {
-    int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->haunted_until_us;
+    int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
     return is_so && !HL_PLANTED(EXTENDED_WHILE_SHORTENED);
 }
 
@@ -23,8 +23,8 @@ static int may_be_shortened(const struct hl_hold *hold)
  * that a hold calls back, once that is released, may have extends of another hold. NULL: none */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
-    int has_some = hl_hold_is_told(hold) && hold->lock->side && !may_be_shortened(hold);
-    struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->side->extends) : NULL;
+    int has_some = hl_hold_is_reported(hold) && hold->lock->extras && !may_be_shortened(hold);
+    struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->extras->extends) : NULL;
     while (extend && extend->call.notice.pending)
         extend = TAILQ_NEXT(extend, entry);
     return extend;
@@ -34,7 +34,7 @@ static struct hl_extend *first_pending(const struct hl_hold *hold)
  * asks for the time that is left, which does not lengthen it: one millisecond at least. */
 uint32_t hl_watchdog_round(struct hl_hold *hold)
 {
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, reach_us;
+    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, extended_until_us;
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
     struct hl_extend *first = first_pending(hold);
     for (struct hl_extend *extend = first; extend; extend = TAILQ_NEXT(extend, entry)) {
@@ -42,9 +42,9 @@ uint32_t hl_watchdog_round(struct hl_hold *hold)
         longest_ms = extend->lease_ms > longest_ms ? extend->lease_ms : longest_ms;
     }
     lease_us = (uint64_t)longest_ms * 1000;
-    reach_us = now_us + lease_us + hl_lease_drift_us(lease_us);
-    if (first && reach_us > hold->reach_us)
-        hold->reach_us = reach_us;
+    extended_until_us = now_us + lease_us + hl_lease_drift_us(lease_us);
+    if (first && extended_until_us > hold->extended_until_us)
+        hold->extended_until_us = extended_until_us;
     if (!longest_ms)
         longest_ms = hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us));
     return longest_ms ? longest_ms : 1;
@@ -57,13 +57,15 @@ uint32_t hl_watchdog_most(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t reach_us = HL_PLANTED(SHORTENED_BELOW_EXTEND) ? 0 : hl_left_us(hold->reach_us, now_us), most_us;
+    uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
     /* the renewal that found it left before the sample */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
     int is_plain = hold->asked_ms == hold->terms->lease_ms && hold->terms->kind->has_queue;
-    if (!hold->is_overlong || !is_plain || !is_fresh || may_be_shortened(hold))
+    if (HL_PLANTED(SHORTENED_BELOW_EXTEND))
+        extended_us = 0;
+    if (!hold->is_lease_too_long || !is_plain || !is_fresh || may_be_shortened(hold))
         return 0;
-    most_us = reach_us > lease_us ? reach_us : lease_us;
+    most_us = extended_us > lease_us ? extended_us : lease_us;
     hold->is_shortening = 1;
     return hl_lease_span_ms(most_us + hl_lease_drift_us(most_us)) + 1;
 }
@@ -123,7 +125,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_extend *extend = (struct hl_extend *)(void *)notice;
     if (extend->status != HILOCK_LOST)
-        TAILQ_REMOVE(&extend->call.lock->side->extends, extend, entry);
+        TAILQ_REMOVE(&extend->call.lock->extras->extends, extend, entry);
     hl_memory_free(&core->host.memory, extend->detail);
     hl_callback_free(core, &extend->call);
 }
@@ -131,20 +133,20 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss)
 {
     struct hl_extend *extend;
-    while (lock->side && (extend = TAILQ_FIRST(&lock->side->extends)) != NULL) {
-        TAILQ_REMOVE(&lock->side->extends, extend, entry);
+    while (lock->extras && (extend = TAILQ_FIRST(&lock->extras->extends)) != NULL) {
+        TAILQ_REMOVE(&lock->extras->extends, extend, entry);
         decide(core, extend, HILOCK_LOST, NULL, is_loss);
     }
 }
 
 void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock)
 {
-    while (lock->side && !TAILQ_EMPTY(&lock->side->extends))
-        forget(core, &TAILQ_FIRST(&lock->side->extends)->call.notice);
+    while (lock->extras && !TAILQ_EMPTY(&lock->extras->extends))
+        forget(core, &TAILQ_FIRST(&lock->extras->extends)->call.notice);
 }
 
 /* The time that the latest grant or renewal gave. */
-static uint64_t stood_us(const struct hl_hold *hold)
+static uint64_t granted_span_us(const struct hl_hold *hold)
 {
     return hold->window_ms ? (uint64_t)hold->window_ms * 1000 : hl_terms_lease_us(hold->terms);
 }
@@ -154,8 +156,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_ends_us(hold);
-    if (ends_us < core->earliest_us) /* nearer than before, if another program has shortened the lease */
-        core->earliest_us = ends_us;
+    if (ends_us < core->earliest_end_us) /* nearer than before, if another program has shortened the lease */
+        core->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
@@ -169,7 +171,7 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
                                      .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
     hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
-    if (!HL_PLANTED(LOSS_UNTOLD))
+    if (!HL_PLANTED(LOSS_UNREPORTED))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold, END_QUIET);
 }
@@ -177,10 +179,10 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
 void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hl_hold_is_told(hold))
+    if (hl_hold_is_reported(hold))
         hl_watchdog_lose(core, hold, reason);
     else
-        core->owner->regain(hold->lock->acquire);
+        core->owner->retry(hold->lock->acquire);
 }
 
 /* 1: it is lost; a report is pending, or its owner was notified. EXPIRED if the watchdog ran in time and no renewal got
@@ -193,7 +195,7 @@ static int has_ended(struct hl_hold *hold)
     int is_expired = deadline_us <= now_us;
     int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
     int missed_its_turn = hold->due_us && hold->due_us < deadline_us &&
-        now_us - hold->due_us > stood_us(hold) / 6 && hold->terms->is_renewed;
+        now_us - hold->due_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
     int was_still = missed_its_turn || now_us - deadline_us > stall_us;
     if (hl_hold_ends_us(hold) > now_us || is_ignored)
         return 0;
@@ -208,8 +210,8 @@ static void sweep(struct hl_hold *hold, void *now_us)
     uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold);
     if (ends_us <= *(const uint64_t *)now_us)
         (void)has_ended(hold);
-    else if (ends_us < core->earliest_us)
-        core->earliest_us = ends_us;
+    else if (ends_us < core->earliest_end_us)
+        core->earliest_end_us = ends_us;
 }
 
 /* Runs before every delivery, and searches only if a hold may have expired: earliest_us is never later than the first
@@ -217,14 +219,17 @@ static void sweep(struct hl_hold *hold, void *now_us)
 uint64_t hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
-    if (now_us < core->earliest_us || HL_PLANTED(R6_NO_SWEEP))
+    if (now_us < core->earliest_end_us || HL_PLANTED(R6_NO_SWEEP))
         return now_us;
-    core->earliest_us = UINT64_MAX;
+    core->earliest_end_us = UINT64_MAX;
     hl_hold_each_held(core, sweep, &now_us);
     return now_us;
 }
 
-static int is_open(const struct hl_hold *hold) { return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request); }
+static int is_renewing(const struct hl_hold *hold)
+{
+    return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
+}
 
 /* When the renewal under way counts as failed: after a failure at most half of the time that is left, so that the
  * second one is reported while it is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
@@ -232,7 +237,7 @@ static uint64_t overdue_us(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), half_us = hl_left_us(hl_hold_deadline_us(hold), now_us) / 2;
-    uint64_t timeout_us = hl_lease_renewal_timeout_us(stood_us(hold), core->limits.command_timeout_ms);
+    uint64_t timeout_us = hl_lease_renewal_timeout_us(granted_span_us(hold), core->limits.command_timeout_ms);
     return now_us + (hold->failures && half_us < timeout_us ? half_us : timeout_us);
 }
 
@@ -248,16 +253,16 @@ static void on_failed(struct hl_hold *hold, const char *why)
         hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                    .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
-        if (hold->failures == 2 && hl_hold_is_told(hold) && hold->terms->is_renewed)
+        if (hold->failures == 2 && hl_hold_is_reported(hold) && hold->terms->is_renewed)
             hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
     }
-    retry_us = now_us + hl_lease_retry_us(&core->host.random, stood_us(hold));
+    retry_us = now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold));
     answer_us = hl_request_is_busy(&hold->request) ? overdue_us(hold) : 0;
     sleep_until(hold, answer_us > retry_us ? answer_us : retry_us);
 }
 
 /* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
- * (hl_watchdog_crossed). */
+ * (hl_watchdog_stale_answer). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -275,12 +280,12 @@ static void renew(struct hl_hold *hold)
 static void go_on(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (first_pending(hold) && !is_open(hold))
+    if (first_pending(hold) && !is_renewing(hold))
         renew(hold);
     else if (!hold->terms->is_renewed)
         sleep_until(hold, UINT64_MAX);
     else if (hold->window_ms)
-        sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), stood_us(hold) / 3 * 2));
+        sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), granted_span_us(hold) / 3 * 2));
     else if (core->live_holds > MANY_HOLDS)
         sleep_until(hold, hl_lease_spread_renewal_us(&core->host.random, hold->request.sent_us,
                                                      hl_terms_lease_us(hold->terms)));
@@ -288,7 +293,7 @@ static void go_on(struct hl_hold *hold)
         sleep_until(hold, hl_lease_renewal_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
 }
 
-static void believe(struct hl_hold *hold, uint64_t deadline_us)
+static void raise_deadline(struct hl_hold *hold, uint64_t deadline_us)
 {
     if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
         hold->deadline_us = deadline_us;
@@ -306,13 +311,14 @@ static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const c
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
 
-static void on_kept(struct hl_hold *hold, const struct hl_response *said)
+static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     /* the lease of an extend without an answer does not count */
-    int is_overlong = found_us > lease_us + hl_lease_drift_us(lease_us) && sent_us + found_us > hl_hold_reach_us(hold);
+    int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
+                            sent_us + found_us > hl_hold_extended_until_us(hold);
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
@@ -320,23 +326,23 @@ static void on_kept(struct hl_hold *hold, const struct hl_response *said)
         hold->deadline_us = hl_lease_deadline_us(sent_us, found_us);
         trace_anomaly(hold, found_us, "less than believed");
     }
-    believe(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
-    if (is_overlong && !hold->is_overlong) /* reported once while it lasts */
+    raise_deadline(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
+    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once while it lasts */
         trace_anomaly(hold, found_us, "longer than was asked for");
-    if (is_overlong)
+    if (is_lease_too_long)
         hl_node_probe(hl_node_parent(hold->request.node)); /* what its clock says now, to shorten the lease */
-    int is_new = is_overlong && !hold->is_overlong;
-    hold->is_overlong = is_overlong != 0;
+    int is_new = is_lease_too_long && !hold->is_lease_too_long;
+    hold->is_lease_too_long = is_lease_too_long != 0;
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
-    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_told(hold))
+    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_reported(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);
     go_on(hold);
     if (is_new && hold->terms->is_renewed)
-        sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, stood_us(hold)));
+        sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold)));
 }
 
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
@@ -345,7 +351,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     struct hl_text quote;
     if (!answer->reply) {
         if (hold->is_shortening)
-            hl_ending_may_run(hold);
+            hl_ending_note_unanswered(hold);
         on_failed(hold, hold->is_overdue ? NULL : "no answer");
         return;
     }
@@ -360,7 +366,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     } else if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold))
         return;
     else if (said.result == HL_YES)
-        on_kept(hold, &said);
+        on_renewed(hold, &said);
     else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
     else {
@@ -370,16 +376,16 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     }
 }
 
-void hl_watchdog_crossed(struct hl_hold *hold, int is_ours)
+void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours)
 {
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && has_ended(hold))
         return;
     if (is_ours)
-        believe(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
+        raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
     go_on(hold);
 }
 
-void hl_watchdog_keep(struct hl_hold *hold)
+void hl_watchdog_start(struct hl_hold *hold)
 {
     hold->state = HOLD_HELD;
     hold->since_us = hold->granted_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
@@ -394,13 +400,13 @@ void hl_watchdog_go_on(struct hl_hold *hold)
     uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_us;
     hold->failures = 0;
     go_on(hold);
-    if (early_us && early_us < hold->due_us && !is_open(hold))
+    if (early_us && early_us < hold->due_us && !is_renewing(hold))
         sleep_until(hold, early_us);
 }
 
 /* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. If the time of a request is
  * over, it is withdrawn. One on the wire cannot be: it may still be answered, and its answer counts as usual. */
-void hl_watchdog_tick(struct hl_hold *hold)
+void hl_watchdog_on_alarm(struct hl_hold *hold)
 {
     if (has_ended(hold))
         return;
@@ -416,14 +422,14 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
                                  hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
-    struct hl_side *side = hl_lock_side(lock);
-    struct hl_extend *extend = side ? hl_callback_new(core, sizeof *extend, &ops, expire, lock, on_result, user)
+    struct hl_extras *extras = hl_lock_extras(lock);
+    struct hl_extend *extend = extras ? hl_callback_new(core, sizeof *extend, &ops, expire, lock, on_result, user)
                                    : NULL;
     if (!extend)
         return HILOCK_NO_MEMORY;
     extend->lease_ms = lease_ms;
-    TAILQ_INSERT_TAIL(&side->extends, extend, entry);
-    if (lock->hold->state == HOLD_HELD && !is_open(lock->hold))
+    TAILQ_INSERT_TAIL(&extras->extends, extend, entry);
+    if (lock->hold->state == HOLD_HELD && !is_renewing(lock->hold))
         renew(lock->hold);
     return HILOCK_OK;
 }
@@ -433,9 +439,9 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    int is_fixed = hl_hold_is_told(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
+    int is_fixed = hl_hold_is_reported(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
     within_us = within_us < left_us ? within_us : left_us;
-    if (!is_open(hold) && (hold->terms->is_renewed || is_fixed))
+    if (!is_renewing(hold) && (hold->terms->is_renewed || is_fixed))
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 

@@ -28,9 +28,9 @@ struct hl_extend {
     char *detail;                /* decided; NULL: the status' own sentence */
 };
 
-void hl_watchdog_keep(struct hl_hold *hold); /* ASKING, granted: HELD */
-void hl_watchdog_go_on(struct hl_hold *hold); /* HELD: a new turn begins, or its terms are others */
-void hl_watchdog_tick(struct hl_hold *hold);
+void hl_watchdog_start(struct hl_hold *hold); /* ASKING, granted: HELD */
+void hl_watchdog_go_on(struct hl_hold *hold); /* HELD: a new tenure begins, or its terms are others */
+void hl_watchdog_on_alarm(struct hl_hold *hold);
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us); /* the link is back: renew soon */
 /* How long until the first hold ends that this node (NULL: any node) must renew; UINT64_MAX: there is none. Visits all
  * holds. */
@@ -43,7 +43,7 @@ void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason); /* HELD: 
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* finds every hold that has expired; returns the time */
 /* HELD: its heartbeat is out of the way: asks for what waited for it. is_ours: it proves that, for the lease from its
  * send */
-void hl_watchdog_crossed(struct hl_hold *hold, int is_ours);
+void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours);
 
 /* The handle holds. Accepted: a HELD hold is asked for; in other states its loss will be reported. OK or NO_MEMORY */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,

@@ -281,7 +281,7 @@ static size_t backlog(const struct hl_link *link)
 
 /* ---- the loop ---- */
 
-static void tell_up(struct hl_link *link)
+static void report_up(struct hl_link *link)
 {
     link->is_up = 1;
     want(link, HILOCK_READABLE);
@@ -293,7 +293,7 @@ static void tell_up(struct hl_link *link)
 static void shake_hands(struct hl_link *link)
 {
     switch (link->tls->ops->shake(link->tls, &link->context->c, &link->ssl, link->tls_host, &link->why)) {
-    case HL_TLS_DONE: tell_up(link); break;
+    case HL_TLS_DONE: report_up(link); break;
     case HL_TLS_READS: want(link, HILOCK_READABLE); break;
     case HL_TLS_WRITES: want(link, HILOCK_WRITABLE); break;
     case HL_TLS_FAILED: redisAsyncFree(link->context); break;
@@ -351,7 +351,7 @@ static void on_ready(unsigned ready, void *arg)
         if (is_connected && link->tls)
             shake_hands(link);
         else if (is_connected)
-            tell_up(link);
+            report_up(link);
     }
     if (!link->context && !link->is_down && !link->is_closed) {
         link->is_down = 1;

@@ -25,7 +25,7 @@ static int admits(struct hl_reader *reader, const redisReadTask *task)
 static void *make(const redisReadTask *task, struct hl_reply reply)
 {
     struct hl_reader *reader = task->privdata;
-    struct hl_reply *place = &reader->reply;
+    struct hl_reply *to = &reader->reply;
     const redisReadTask *list = task->parent;
     int is_beyond = list && list->parent && task->idx >= HL_REPLY_INNER_MAX;
     int is_kept = !is_beyond && !(list && list->obj == &reader->skipped);
@@ -50,9 +50,9 @@ static void *make(const redisReadTask *task, struct hl_reply reply)
         return NULL;
     }
     if (list)
-        place = (struct hl_reply *)((struct hl_reply *)list->obj)->items + task->idx;
-    *place = reply;
-    return place;
+        to = (struct hl_reply *)((struct hl_reply *)list->obj)->items + task->idx;
+    *to = reply;
+    return to;
 }
 
 static void *make_string(const redisReadTask *task, char *bytes, size_t length)

@@ -34,7 +34,7 @@ static const char *reason(unsigned long error)
 }
 
 /* The first error is the cause; the others follow from it. */
-static void tell_error(const SSL *ssl, struct hl_text *why)
+static void report_error(const SSL *ssl, struct hl_text *why)
 {
     unsigned long error = ERR_peek_error();
     int code = ERR_GET_REASON(error), is_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
@@ -54,7 +54,7 @@ static void tell_error(const SSL *ssl, struct hl_text *why)
 static void explain(SSL *ssl, struct hl_text *why)
 {
     if (ERR_peek_error())
-        tell_error(ssl, why);
+        report_error(ssl, why);
     ERR_clear_error();
 }
 
@@ -222,7 +222,7 @@ static int initiate(redisContext *context, SSL *ssl, int *ret_error)
     return result;
 }
 
-static void tell_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
+static void report_failure(SSL *ssl, int error, int system_error, const char *host, struct hl_text *why)
 {
     long result = SSL_get_verify_result(ssl);
     int is_about_trust =
@@ -234,7 +234,7 @@ static void tell_failure(SSL *ssl, int error, int system_error, const char *host
     else if (error != SSL_ERROR_SSL)
         hl_text_set(why, "the server closed the connection in the TLS handshake");
     else if (result == X509_V_OK)
-        tell_error(ssl, why);
+        report_error(ssl, why);
     else if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
         hl_text_set(why,
                     "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
@@ -259,7 +259,7 @@ static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, s
             return ssl;
         }
         if (context->err != REDIS_ERR_OOM)
-            tell_failure(ssl, ERR_peek_error() ? SSL_ERROR_SSL : SSL_ERROR_SYSCALL, system_error, host, why);
+            report_failure(ssl, ERR_peek_error() ? SSL_ERROR_SSL : SSL_ERROR_SYSCALL, system_error, host, why);
     }
     if (!why->bytes[0])
         hl_text_set(why, "out of memory for TLS");
@@ -286,7 +286,7 @@ static enum hl_tls_step shake(struct hl_tls *tls, redisContext *context, SSL **s
         return HL_TLS_READS;
     if (error == SSL_ERROR_WANT_WRITE)
         return HL_TLS_WRITES;
-    tell_failure(*ssl, error, system_error, host, why);
+    report_failure(*ssl, error, system_error, host, why);
     ERR_clear_error();
     return HL_TLS_FAILED;
 }

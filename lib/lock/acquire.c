@@ -10,10 +10,10 @@
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
-#include "lock/turn.h"
-#include "wait/gate.h"
-#include "wait/grants.h"
-#include "wait/known.h"
+#include "lock/tenure.h"
+#include "wait/line.h"
+#include "wait/grant_channel.h"
+#include "wait/view.h"
 #include "wait/place.h"
 
 enum { PAUSE_US = 50000 };
@@ -21,7 +21,7 @@ enum { PAUSE_US = 50000 };
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
 /* Until its next report or its end. */
-static void sleep_on(struct hl_acquire *acquire)
+static void set_alarm(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
     int has_report = acquire->report_ms && acquire->report_ms != UINT32_MAX;
@@ -58,30 +58,30 @@ static void let_go(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     struct hl_acquire *next;
     struct hl_hold *hold;
-    if (!hl_waiter_is_alone(acquire))
-        hl_place_pass(acquire, TAILQ_NEXT(acquire, line));
-    hl_grants_leave(acquire->place);
+    if (!hl_waiter_asks_itself(acquire))
+        hl_place_hand_over(acquire, TAILQ_NEXT(acquire, entry));
+    hl_grant_channel_leave(acquire->place);
     hold = acquire->hold;
-    next = hold ? hl_turn_next(core, hold) : NULL;
+    next = hold ? hl_tenure_next(core, hold) : NULL;
     if (acquire->state == ACQUIRE_GRANTED && !next)
         trace_undone(acquire);
     acquire->state = ACQUIRE_DECIDED;
     acquire->hold = NULL;
     if (next)
-        hl_turn_hand_on(core, hold, next);
+        hl_tenure_hand_on(core, hold, next);
     else if (hold) {
         hold->lock = NULL;
-        hl_ending_begin(hold, END_UNHELD);
+        hl_ending_begin(hold, END_UNREPORTED);
     }
     hl_alarm_end(&core->wait_alarms, &acquire->alarm);
-    hl_gate_leave(acquire);
+    hl_line_leave(acquire);
 }
 
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
     hl_memory_free(&core->host.memory, acquire->words);
-    acquire->words = hl_known_last_words(core, acquire, status); /* while it is in line the gate has its hold */
+    acquire->words = hl_view_result_words(core, acquire, status); /* while it is in line */
     if (acquire->state != ACQUIRE_DECIDED)
         let_go(acquire);
     acquire->status = (int8_t)status;
@@ -109,42 +109,42 @@ static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
 }
 
 /* Its hold ends by itself; it asks again with another, after the first answer to the release (R4). */
-static void part(struct hl_acquire *acquire)
+static void give_hold_back(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
-    hl_grants_leave(acquire->place);
+    hl_grant_channel_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
     hl_ending_begin(hold, END_QUIET);
 }
 
 /* Too little of its grant is left (R8). Its alarm did nothing while it was GRANTED. */
-void hl_acquire_regain(struct hl_acquire *acquire)
+void hl_acquire_retry(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
-    sleep_on(acquire);
+    set_alarm(acquire);
     trace_undone(acquire);
     acquire->state = ACQUIRE_IN_LINE;
-    part(acquire);
-    hl_gate_try_again(acquire);
+    give_hold_back(acquire);
+    hl_line_try_again(acquire);
 }
 
 static void on_granted(struct hl_acquire *acquire)
 {
     const struct hl_queue_place *place = acquire->place;
     if (is_too_late(acquire, hl_now_us(&core_of(acquire)->host))) {
-        hl_acquire_regain(acquire);
+        hl_acquire_retry(acquire);
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
     if (place && place->ticket && !place->hands_over)
-        hl_gate_saw_others(acquire->lock->name); /* until now */
-    hl_watchdog_keep(acquire->hold);
-    hl_gate_deny_tries(acquire->lock->name);
+        hl_line_mark_others(acquire->lock->name); /* until now */
+    hl_watchdog_start(acquire->hold);
+    hl_line_deny_tries(acquire->lock->name);
     hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
 }
 
-void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
+void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     uint64_t next_ms = (hl_now_us(&core->host) - acquire->begun_us) / 1000 + terms->wait_report_ms;
@@ -153,7 +153,7 @@ void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire)
     acquire->report_ms = terms->wait_report_ms && next_ms < UINT32_MAX ? (uint32_t)next_ms : UINT32_MAX;
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
-    sleep_on(acquire);
+    set_alarm(acquire);
 }
 
 /* Held, or a passing fault. R7: news that came after the question left is newer than the answer: ask again before
@@ -163,26 +163,26 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
     struct hl_core *core = core_of(acquire);
     int is_held = said->result == HL_NO, may_sleep;
     struct hl_queue_place *place = is_held ? acquire->place : NULL;
-    if (is_held && !acquire->lock->terms->kind->place_each)
-        hl_gate_tell_waiting(core, acquire->lock->name);
+    if (is_held && !acquire->lock->terms->kind->queues_each_handle)
+        hl_line_report_waiting(core, acquire->lock->name);
     else if (is_held && !acquire->report_ms)
-        hl_acquire_tell_waiting(core, acquire);
-    may_sleep = !is_held || hl_gate_may_sleep(acquire, said);
+        hl_acquire_report_waiting(core, acquire);
+    may_sleep = !is_held || hl_line_may_sleep(acquire, said);
     acquire->state = ACQUIRE_SLEEPING;
     if (may_sleep)
         hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
-                                                                 : hl_known_sleep_us(core, acquire)));
+                                                                 : hl_view_sleep_us(core, acquire)));
     else
-        hl_gate_try_again(acquire);
+        hl_line_try_again(acquire);
 }
 
 /* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
  * come first: they may need fewer. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
-    hl_gate_move(acquire, 0);
+    hl_line_move(acquire, 0);
     if (!HL_PLANTED(REPLICAS_KEPT))
-        part(acquire);
+        give_hold_back(acquire);
     if (!hl_acquire_may_ask(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
@@ -196,14 +196,14 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         on_granted(acquire);
         return;
     }
-    hl_known_learn(acquire, said);
+    hl_view_update(acquire, said);
     if (acquire->place && is_held)
-        hl_place_placed(acquire->place, said);
+        hl_place_on_queued(acquire->place, said);
     if (is_held && HL_PLANTED(AGAIN_IS_NO))
         has_more = 0;
     if (!said || has_more)
         hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3); or more of the queue */
-    else if (is_held && hl_place_is_refused(acquire, said))
+    else if (is_held && hl_place_is_queue_full(acquire, said))
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
     else if (hl_place_forgoes_queue(acquire, said))
         hl_acquire_ask(acquire);
@@ -220,7 +220,7 @@ void hl_acquire_resume(struct hl_acquire *acquire)
 {
     if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
         acquire->state = ACQUIRE_IN_LINE;
-    hl_gate_try_again(acquire);
+    hl_line_try_again(acquire);
 }
 
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
@@ -230,20 +230,20 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
     if (acquire->state == ACQUIRE_GRANTED)
         return;
     if (acquire->ends_us > hl_now_us(&core->host))
-        hl_acquire_tell_waiting(core, acquire); /* sets it again, too */
+        hl_acquire_report_waiting(core, acquire); /* sets it again, too */
     else if (acquire->state == ACQUIRE_STARVED)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
     else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
         hl_acquire_decide(acquire, HILOCK_NOT_REPLICATED);
     else if (!HL_PLANTED(WAIT_NOT_ENDED))
-        hl_acquire_decide(acquire, hl_known_status(core, acquire));
+        hl_acquire_decide(acquire, hl_view_status(core, acquire));
 }
 
 /* A waiter in line behind another one knows what that one knows. */
 int hl_acquire_check_holder(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    struct hl_acquire *asker = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->gate->line) : acquire;
+    struct hl_acquire *asker = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
     if (asker->state != ACQUIRE_SLEEPING || name->hold)
         return 0;
     if (!asker->place || (asker->place->ticket && !asker->place->hands_over))
@@ -258,15 +258,15 @@ int hl_acquire_check_holder(struct hl_acquire *acquire)
 static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsigned bit)
 {
     struct hilock_lock *lock = acquire->lock;
-    const struct hl_known known = hl_known_of(core, acquire, HILOCK_TIMED_OUT);
+    const struct hl_view view = hl_view_of(core, acquire, HILOCK_TIMED_OUT);
     struct hilock_event event =
         {.kind = bit == REPORT_WAITING ? HILOCK_EVENT_WAITING : HILOCK_EVENT_PASSED_OVER,
-         .waited_ms = hl_lease_span_ms(core->notices.looked_us - acquire->begun_us),
+         .waited_ms = hl_lease_span_ms(core->notices.checked_us - acquire->begun_us),
          .detail = bit == REPORT_WAITING ? "found held by another"
                    : "this client did not answer in time, so the next waiter got its turn; it keeps its ticket",
-         .holder = known.words,
-         .holder_age_ms = known.age_ms};
-    if (lock->terms->kind->place_each) {
+         .holder = view.words,
+         .holder_age_ms = view.age_ms};
+    if (lock->terms->kind->queues_each_handle) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
     }
@@ -285,8 +285,8 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
     core->waiting -= hl_terms_count(lock->terms);
     acquire->words = NULL;
     if (own.state == ACQUIRE_DECIDED) {
-        hl_known_say_words(own.words, &result);
-        if (lock->terms->kind->place_each) {
+        hl_view_set_words(own.words, &result);
+        if (lock->terms->kind->queues_each_handle) {
             result.position = own.place->position;
             result.waiters = own.place->waiters;
         }
@@ -295,13 +295,13 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
         lock->hold = own.hold;
         core->held += hl_terms_count(lock->terms);
         acquire->hold = NULL;
-        hl_gate_leave(acquire);
+        hl_line_leave(acquire);
         result.fencing_token = hl_hold_token(lock->hold);
     }
     hl_terms_trace(lock->terms, HL_ACQUIRE_ENDED,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = result.status,
                                      .waited_us = waited_us, .token = result.fencing_token, .detail = result.detail,
-                                     .count = result.attempts, .is_local = lock->hold && lock->hold->turn});
+                                     .count = result.attempts, .is_local = lock->hold && lock->hold->served});
     hl_acquire_free(core, acquire);
     if (own.on_result)
         hl_callback_result(lock, own.on_result, result, own.user);
@@ -324,13 +324,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
-    int is_late = is_checked && is_too_late(acquire, core->notices.looked_us);
+    int is_late = is_checked && is_too_late(acquire, core->notices.checked_us);
     if (bit == REPORT_WAITING || bit == REPORT_PASSED_OVER)
         report_event(core, acquire, bit);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
-        hl_acquire_regain(acquire);
+        hl_acquire_retry(acquire);
     else
-        report_result(core, acquire, core->notices.looked_us);
+        report_result(core, acquire, core->notices.checked_us);
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
@@ -347,14 +347,14 @@ int hl_acquire_may_ask(struct hl_acquire *acquire)
     struct hl_core *core = core_of(acquire);
     int is_begun = acquire->hold && acquire->hold->id;
     int needs_place = !acquire->place && !is_begun && hl_place_is_wanted(acquire);
-    int has_place = !needs_place || hl_place_take(core, acquire) == 0;
+    int has_place = !needs_place || hl_place_new(core, acquire) == 0;
     if (has_place && !acquire->hold)
         acquire->hold = hl_hold_new(core, acquire->lock);
     if (has_place && acquire->hold) {
         acquire->hold->lock = acquire->lock;
         return 1;
     }
-    hl_gates_retry_soon(core);
+    hl_lines_retry_soon(core);
     acquire->state = ACQUIRE_STARVED;
     return 0;
 }
@@ -364,9 +364,9 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 {
     static const struct hl_notice_ops reports = {report, forget};
     int needs_alarm = limit_us != UINT64_MAX || lock->terms->wait_report_ms, has_alarm;
-    size_t place_size = lock->terms->kind->place_each ? sizeof(struct hl_queue_place) : 0;
+    size_t place_size = lock->terms->kind->queues_each_handle ? sizeof(struct hl_queue_place) : 0;
     struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire + place_size);
-    struct hl_gate *gate;
+    struct hl_line *line;
     if (!acquire)
         return HILOCK_NO_MEMORY;
     *acquire = (struct hl_acquire){.notice = {.ops = &reports, .epoch = lock->epoch}, .lock = lock,
@@ -378,15 +378,15 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
         acquire->place->acquire = acquire;
     }
     has_alarm = !needs_alarm || hl_alarm_begin(&core->wait_alarms, &acquire->alarm) == 0;
-    sleep_on(acquire); /* if it has one */
-    gate = has_alarm ? hl_gate_of(core, lock->name) : NULL;
-    if (!gate) {
+    set_alarm(acquire); /* if it has one */
+    line = has_alarm ? hl_line_of(core, lock->name) : NULL;
+    if (!line) {
         hl_acquire_free(core, acquire);
         return HILOCK_NO_MEMORY;
     }
     lock->acquire = acquire;
     core->waiting += hl_terms_count(lock->terms);
     hl_terms_trace(lock->terms, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    hl_gate_join(gate, acquire);
+    hl_line_join(line, acquire);
     return HILOCK_OK;
 }

@@ -17,9 +17,9 @@
 
 void hl_acquire_ask(struct hl_acquire *acquire);      /* if it may */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
-void hl_acquire_regain(struct hl_acquire *acquire);   /* granted with too little left: give it back, try again */
+void hl_acquire_retry(struct hl_acquire *acquire);    /* granted with too little left: give it back, try again */
 void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of its hold: its pause is over */
-void hl_acquire_tell_waiting(struct hl_core *core, struct hl_acquire *acquire);
+void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire);
 /* The answer follows on delivery, in place of one that was decided before. It has left the line, and at the store at
  * most an undo is pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
@@ -29,7 +29,7 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECID
 /* The caller has checked everything but memory. limit_us: UINT64_MAX is for ever. HILOCK_OK or HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user);
-int hl_acquire_may_ask(struct hl_acquire *acquire); /* makes its hold; 0: no memory, the gate is advanced again later */
+int hl_acquire_may_ask(struct hl_acquire *acquire); /* makes its hold; 0: no memory, the line is advanced again later */
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
 /* 1: the holder is another program, whose release does not hand over. 0: it was not, and is asked for again: when the
  * holder changes, only the first in the queue gets a message */

@@ -11,35 +11,36 @@
 #include "lock/acquire.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
-#include "lock/turn.h"
-#include "wait/gate.h"
-#include "wait/grants.h"
+#include "lock/tenure.h"
+#include "wait/line.h"
+#include "wait/grant_channel.h"
 #include "wait/place.h"
 #include "wait/push.h"
 
 static const struct hl_owner_ops owner_ops =
-    {.notice = &hl_turn_reports, .asks = hl_place_say, .answered = hl_acquire_answered, .crossed = hl_push_crossed,
-     .next = hl_place_next, .next_asked = hl_place_next_asked, .next_answered = hl_place_next_answered,
-     .regain = hl_acquire_regain, .resume = hl_acquire_resume, .freed = hl_gate_released};
+    {.notice = &hl_tenure_reports, .add_params = hl_place_add_params, .answered = hl_acquire_answered,
+     .on_stale_answer = hl_push_stale_answer, .next = hl_place_next,
+     .next_release_answered = hl_place_next_release_answered, .next_answered = hl_place_next_answered,
+     .retry = hl_acquire_retry, .resume = hl_acquire_resume, .freed = hl_line_released};
 
 static const struct hl_waiter_ops waiter_ops =
     {.may_ask = hl_acquire_may_ask, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
-     .tell_waiting = hl_acquire_tell_waiting, .pushed = hl_push_arrived};
+     .report_waiting = hl_acquire_report_waiting, .pushed = hl_push_arrived};
 
 int hl_machine_init(struct hl_core *core)
 {
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
                   hl_random_next(&core->host.random));
-    hl_table_init(&core->slot_grants, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+    hl_table_init(&core->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_watchdog_sweep);
     core->owner = &owner_ops;
     core->waiters = &waiter_ops;
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->live);
     TAILQ_INIT(&core->inquiries);
-    core->earliest_us = UINT64_MAX;
+    core->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    core->shortage_timer = hl_timer_new(&core->host, hl_gates_on_shortage, core);
+    core->shortage_timer = hl_timer_new(&core->host, hl_lines_on_shortage, core);
     if (!core->cell || !core->shortage_timer || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
@@ -50,10 +51,10 @@ int hl_machine_init(struct hl_core *core)
 
 static void forget_hold(struct hl_hold *hold)
 {
-    hold->request.place = REQUEST_IDLE;
+    hold->request.queue = REQUEST_IDLE;
     if (hold->name->hold == hold)
         hold->name->hold = NULL;
-    if (hl_hold_is_told(hold))
+    if (hl_hold_is_reported(hold))
         hold->lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && hold->lock)
         hl_lock_unref(hold->lock);
@@ -65,7 +66,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
     struct hl_acquire *acquire = lock->acquire;
     struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
     if (acquire && acquire->state != ACQUIRE_DECIDED)
-        hl_gate_forget(acquire);
+        hl_line_forget(acquire);
     if (acquire)
         hl_acquire_free(core, acquire);
     if (hold)
@@ -88,7 +89,7 @@ void hl_machine_clear(struct hl_core *core)
     hl_inquiries_clear(core);
     hl_rechecks_clear(core);
     hl_endings_forget(core);
-    hl_grants_done(core);
+    hl_grant_channels_done(core);
     while (core->names.first) /* handles keep their names */
         hl_table_remove(&core->names, core->names.first);
     core->waiting = core->held = 0;
@@ -129,22 +130,22 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
     if (lock->acquire)
         hl_acquire_drop(lock->acquire);
     if (lock->hold)
-        hl_turn_release(core, lock, NULL, NULL);
+        hl_tenure_release(core, lock, NULL, NULL);
 }
 
-static struct hl_look look(const struct hilock_lock *lock)
+static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 {
     const struct hl_hold *hold = lock->hold;
     if (lock->acquire)
-        return (struct hl_look){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
+        return (struct hl_snapshot){.state = HILOCK_STATE_WAITING, .since_us = lock->acquire->begun_us};
     if (!hold)
-        return (struct hl_look){.state = HILOCK_STATE_IDLE};
-    return (struct hl_look){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
-                            .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0,
-                            .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->turn};
+        return (struct hl_snapshot){.state = HILOCK_STATE_IDLE};
+    return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
+                                .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0,
+                                .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->served};
 }
 
 const struct hl_handle_ops hl_machine_ops =
-    {.acquire = acquire, .cancel = cancel, .release = hl_turn_release, .extend = hl_watchdog_extend,
-     .silence = silence, .look = look, .inquire = hl_inquiry_begin,
+    {.acquire = acquire, .cancel = cancel, .release = hl_tenure_release, .extend = hl_watchdog_extend,
+     .silence = silence, .snapshot = snapshot, .inquire = hl_inquiry_begin,
      .teardown = hl_machine_forget_lock};

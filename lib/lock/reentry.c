@@ -19,18 +19,18 @@ struct hl_entry {
 /* The hold that it entered is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
-    const struct hl_look look = entry->call.lock->ops->look(entry->call.lock);
-    return look.state == HILOCK_STATE_HELD && look.ends_us > hl_now_us(&core->host) && look.tenure == entry->tenure;
+    const struct hl_snapshot now = entry->call.lock->ops->snapshot(entry->call.lock);
+    return now.state == HILOCK_STATE_HELD && now.ends_us > hl_now_us(&core->host) && now.tenure == entry->tenure;
 }
 
 /* One count less. NULL: only the hold's own is left. */
 static struct hl_entry *uncount(struct hilock_lock *lock)
 {
-    struct hl_entry *leave = lock->side ? TAILQ_FIRST(&lock->side->leaves) : NULL;
+    struct hl_entry *leave = lock->extras ? TAILQ_FIRST(&lock->extras->release_calls) : NULL;
     if (!leave)
         return NULL;
-    TAILQ_REMOVE(&lock->side->leaves, leave, entry);
-    lock->side->count--;
+    TAILQ_REMOVE(&lock->extras->release_calls, leave, entry);
+    lock->extras->count--;
     return leave;
 }
 
@@ -61,7 +61,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = (struct hl_entry *)(void *)notice;
     if (entry->is_entering)
-        TAILQ_REMOVE(&entry->call.lock->side->entering, entry, entry);
+        TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
     hl_callback_free(core, &entry->call);
 }
 
@@ -88,19 +88,19 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
                                void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
-    struct hl_side *side = hl_lock_side(lock);
-    struct hl_entry *entry = side ? hl_callback_new(core, sizeof *entry, &ops, NULL, lock, on_result, user) : NULL;
+    struct hl_extras *extras = hl_lock_extras(lock);
+    struct hl_entry *entry = extras ? hl_callback_new(core, sizeof *entry, &ops, NULL, lock, on_result, user) : NULL;
     struct hl_entry *leave = entry ? hl_callback_new(core, sizeof *leave, &ops, NULL, lock, NULL, NULL) : NULL;
     if (entry && !leave)
         hl_callback_free(core, &entry->call);
     if (!leave)
         return HILOCK_NO_MEMORY;
-    entry->tenure = leave->tenure = lock->ops->look(lock).tenure;
+    entry->tenure = leave->tenure = lock->ops->snapshot(lock).tenure;
     entry->is_acquire = 1;
     entry->is_entering = 1;
-    TAILQ_INSERT_TAIL(&side->entering, entry, entry);
-    TAILQ_INSERT_TAIL(&side->leaves, leave, entry);
-    side->count++;
+    TAILQ_INSERT_TAIL(&extras->entering, entry, entry);
+    TAILQ_INSERT_TAIL(&extras->release_calls, leave, entry);
+    extras->count++;
     entry->count = hl_lock_count(lock);
     hl_trace(&core->host, HL_ACQUIRE_BEGUN, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
     hl_notice_post(core, &entry->call.notice, 1);
@@ -114,7 +114,7 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
         return 0;
     (void)hl_watchdog_sweep(core);
-    leave = lock->ops->look(lock).ends_us ? uncount(lock) : NULL;
+    leave = lock->ops->snapshot(lock).ends_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;
     leave->call.on_result = on_result;
@@ -130,7 +130,7 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
 {
-    struct hl_entry *entry = lock->side ? TAILQ_LAST(&lock->side->entering, hl_entries) : NULL;
+    struct hl_entry *entry = lock->extras ? TAILQ_LAST(&lock->extras->entering, hl_entries) : NULL;
     while (entry && entry->is_cancelled)
         entry = TAILQ_PREV(entry, hl_entries, entry);
     if (!entry)
@@ -143,8 +143,8 @@ int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
 void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_entry *entry;
-    while (lock->side && (entry = TAILQ_FIRST(&lock->side->entering)) != NULL) {
-        TAILQ_REMOVE(&lock->side->entering, entry, entry);
+    while (lock->extras && (entry = TAILQ_FIRST(&lock->extras->entering)) != NULL) {
+        TAILQ_REMOVE(&lock->extras->entering, entry, entry);
         entry->is_entering = 0;
     }
     while ((entry = uncount(lock)) != NULL)

@@ -10,7 +10,7 @@ void hl_clock_learn(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
     uint64_t took_us = hl_now_us(node->host) - asked_us;
     node->server_us = server_us;
     node->time_sent_us = asked_us;
-    node->round_trip_us = took_us > node->round_trip_us ? took_us : node->round_trip_us;
+    node->clock_error_us = took_us > node->clock_error_us ? took_us : node->clock_error_us;
 }
 
 void hl_clock_raise(struct hl_node *node, uint64_t server_us)

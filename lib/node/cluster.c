@@ -4,19 +4,18 @@
  * It asks one server for the owners of all slots at the start, after MOVED, and while a server with slots is away, with
  * a pause that grows while nothing changes. The question has two halves over one link: the config-epochs (CLUSTER
  * NODES), then the slots (CLUSTER SLOTS). So the slots may be newer than the epochs, never the other way round: a
- * server that has just learnt that it was replaced would make its old slots look new. members.h decides which answers
+ * server that has just learnt that it was replaced would make its old slots look new. servers.h decides which answers
  * may move a slot; MOVED is believed at once for its one slot.
  *
  * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
  * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that names its own address is not the
- * one that is there now (elsewhere.h). Nothing more is read from a server that lost
- * all its slots.
- * Invariants: one question at a time. Requests for a slot without a known server wait at the node `nobody`, which has
- * no links, and so do those that are sent again in a moment. */
+ * one that is there now (wrong_server.h). Nothing more is read from a server that lost all its slots.
+ * Invariants: one question at a time. Requests for a slot without a known server wait at the node `unassigned`, which
+ * has no links, and so do those that are sent again in a moment. */
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
-#include "node/members.h"
+#include "node/servers.h"
 #include "node/route.h"
 
 enum { HOPS_MAX = 5, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
@@ -24,16 +23,16 @@ enum { HOPS_MAX = 5, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
 
 struct cluster {
     struct hl_route route;
-    struct hl_members members;
-    struct hl_node nobody;
+    struct hl_servers servers;
+    struct hl_node unassigned;
     unsigned seed;                  /* the one tried last */
     struct hl_request question;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us;
-    struct hl_flush given;          /* in this turn slots have moved */
+    struct hl_flush slots_moved;    /* in this turn slots have moved */
     unsigned strangers;             /* attempts in a row, before there was a table, that met no cluster */
-    unsigned vain;                  /* answers in a row that named no server for waiting requests */
-    int is_half_told;               /* the epochs were answered, and the slots are asked for */
+    unsigned unserved_in_row;       /* answers in a row that named no server for waiting requests */
+    int is_second_half;             /* the epochs were answered, and the slots are asked for */
     int has_table, is_refreshing, is_parking;
 };
 
@@ -56,14 +55,14 @@ static void refresh_later(void *arg)
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = (struct cluster *)route;
-    struct hl_member *owner = cluster->members.owners[hl_slot_of(about->key, about->length)];
+    struct hl_server *owner = cluster->servers.owners[hl_slot_of(about->key, about->length)];
     if (!owner && cluster->has_table)
         refresh_later(cluster);
-    return owner ? &owner->node : &cluster->nobody;
+    return owner ? &owner->node : &cluster->unassigned;
 }
 
 /* Submits what waits there again, in its order, to the nodes that serve it now; some stays at this one. */
-static void place_all(struct cluster *cluster, struct hl_node *at)
+static void resubmit_all(struct cluster *cluster, struct hl_node *at)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
     struct hl_request *request;
@@ -83,29 +82,29 @@ static void place_all(struct cluster *cluster, struct hl_node *at)
 /* Slots have gone from one server to others: handled once a turn, however many servers say MOVED. A server that has
  * none left lost them in a failover, which may have forgotten the last writes it acknowledged; nothing more is read
  * from it. One that has them back has the keys of the server between. */
-static void on_given(struct hl_flush *flush)
+static void on_slots_moved(struct hl_flush *flush)
 {
-    struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, given));
+    struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, slots_moved));
     int is_failover = 0, is_moved = 0;
-    for (unsigned i = 0; i < cluster->members.count; i++) {
-        struct hl_member *member = cluster->members.list[i];
-        int has_lost_all = member->is_losing && !member->slots;
-        is_failover |= has_lost_all || member->is_back;
-        is_moved |= member->is_losing || member->is_back;
-        if (member->is_losing)
-            place_all(cluster, &member->node);
+    for (unsigned i = 0; i < cluster->servers.count; i++) {
+        struct hl_server *server = cluster->servers.list[i];
+        int has_lost_all = server->is_losing && !server->slots;
+        is_failover |= has_lost_all || server->is_back;
+        is_moved |= server->is_losing || server->is_back;
+        if (server->is_losing)
+            resubmit_all(cluster, &server->node);
         if (has_lost_all)
-            hl_node_break(&member->node, "another server has its slots now");
-        member->is_losing = member->is_back = 0;
+            hl_node_break(&server->node, "another server has its slots now");
+        server->is_losing = server->is_back = 0;
     }
-    place_all(cluster, &cluster->nobody);
+    resubmit_all(cluster, &cluster->unassigned);
     if (is_failover)
         hl_trace(cluster->route.host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster",
                                    .detail = "a server has lost all of its slots to others, or has them back"});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
         cluster->route.events->on_moved(cluster->route.arg, is_failover);
-    hl_members_rest(&cluster->members);
+    hl_servers_rest(&cluster->servers);
 }
 
 /* ---- asking ---- */
@@ -113,32 +112,32 @@ static void on_given(struct hl_flush *flush)
 /* No server is up: try the seeds one after the other. */
 static void try_seed(struct cluster *cluster)
 {
-    unsigned left = cluster->members.seeds;
+    unsigned left = cluster->servers.seeds;
     do
-        cluster->seed = (cluster->seed + 1) % cluster->members.seeds;
-    while (hl_node_is_started(&cluster->members.list[cluster->seed]->node) && --left);
-    hl_node_start(&cluster->members.list[cluster->seed]->node);
+        cluster->seed = (cluster->seed + 1) % cluster->servers.seeds;
+    while (hl_node_is_started(&cluster->servers.list[cluster->seed]->node) && --left);
+    hl_node_start(&cluster->servers.list[cluster->seed]->node);
 }
 
 /* Links another server with slots, so that it is asked too: its answer may decide. */
 static void ask_another(struct cluster *cluster)
 {
-    for (unsigned i = 0; i < cluster->members.count; i++) {
-        struct hl_member *member = cluster->members.list[i];
-        if (!member->slots || hl_node_is_started(&member->node))
+    for (unsigned i = 0; i < cluster->servers.count; i++) {
+        struct hl_server *server = cluster->servers.list[i];
+        if (!server->slots || hl_node_is_started(&server->node))
             continue;
-        hl_node_start(&member->node);
+        hl_node_start(&server->node);
         return;
     }
 }
 
 static int is_unsettled(const struct cluster *cluster)
 {
-    if (!cluster->has_table || !hl_node_is_idle(&cluster->nobody))
+    if (!cluster->has_table || !hl_node_is_idle(&cluster->unassigned))
         return 1;
-    for (unsigned i = 0; i < cluster->members.count; i++) {
-        const struct hl_member *member = cluster->members.list[i];
-        if (member->slots && hl_node_is_started(&member->node) && (!member->node.is_up || member->node.is_silent))
+    for (unsigned i = 0; i < cluster->servers.count; i++) {
+        const struct hl_server *server = cluster->servers.list[i];
+        if (server->slots && hl_node_is_started(&server->node) && (!server->node.is_up || server->node.is_silent))
             return 1;
     }
     return 0;
@@ -148,13 +147,13 @@ static void encode(struct hl_request *question, struct hl_command *command)
 {
     const struct cluster *cluster = question->node->arg;
     hl_command_begin(command, "CLUSTER");
-    hl_command_add_word(command, cluster->is_half_told ? "SLOTS" : "NODES");
+    hl_command_add_word(command, cluster->is_second_half ? "SLOTS" : "NODES");
 }
 
-static void ask_half(struct cluster *cluster, int is_half_told)
+static void ask_half(struct cluster *cluster, int is_second_half)
 {
-    cluster->is_half_told = is_half_told;
-    hl_node_submit(&cluster->members.asked->node, &cluster->question, cluster->members.options.command_timeout_ms,
+    cluster->is_second_half = is_second_half;
+    hl_node_submit(&cluster->servers.asked->node, &cluster->question, cluster->servers.options.command_timeout_ms,
                    HL_REQUEST_URGENT);
 }
 
@@ -163,9 +162,9 @@ static void refresh(struct cluster *cluster)
 {
     if (hl_request_is_busy(&cluster->question))
         return;
-    struct hl_member *asked = hl_members_up(&cluster->members, cluster->members.asked);
+    struct hl_server *asked = hl_servers_up(&cluster->servers, cluster->servers.asked);
     if (asked) {
-        cluster->members.asked = asked;
+        cluster->servers.asked = asked;
         ask_half(cluster, 0);
         return;
     }
@@ -175,44 +174,44 @@ static void refresh(struct cluster *cluster)
 }
 
 /* What waits ends when as many attempts as the url has names have met no cluster. */
-static void meet(struct cluster *cluster, const char *place, const char *words)
+static void note_stranger(struct cluster *cluster, const char *name, const char *words)
 {
     const struct hl_stranger *stranger = hl_stranger_named(words, strlen(words));
-    hl_text_set(&cluster->nobody.session.why, "%s: %s", place, words);
+    hl_text_set(&cluster->unassigned.session.why, "%s: %s", name, words);
     cluster->strangers = stranger ? cluster->strangers + 1 : 0;
-    if (cluster->strangers >= cluster->members.seeds)
-        hl_refusal_answer(&cluster->nobody, words);
+    if (cluster->strangers >= cluster->servers.seeds)
+        hl_refusal_answer(&cluster->unassigned, words);
 }
 
 /* If this answer, too, names no server for the waiting requests, another server may know more. Reported after as many
  * answers as the url has names: one of them may belong to another cluster. */
-static void look_for_vain(struct cluster *cluster, const struct hl_reply *reply)
+static void report_unserved_slots(struct cluster *cluster, const struct hl_reply *reply)
 {
     static const char off[] = "cluster support disabled";
-    const char *teller = hl_node_name(&cluster->members.asked->node);
+    const char *source = hl_node_name(&cluster->servers.asked->node);
     unsigned unserved = 0, first = HL_SLOTS;
     struct hl_quoted quote = hl_host_quote(cluster->route.host, reply->bytes, reply->length);
-    struct hl_text *why = &cluster->nobody.session.why;
+    struct hl_text *why = &cluster->unassigned.session.why;
     for (unsigned slot = HL_SLOTS; slot-- > 0;)
-        if (!cluster->members.owners[slot])
+        if (!cluster->servers.owners[slot])
             unserved++, first = slot;
     if (!cluster->has_table) {
         if (reply->type == HL_REPLY_ERROR && memmem(reply->bytes, reply->length, off, sizeof off - 1))
-            meet(cluster, teller, hl_stranger_no_cluster.words);
+            note_stranger(cluster, source, hl_stranger_no_cluster.words);
         else
-            hl_text_set(why, "%s tells no slots: %s", teller,
+            hl_text_set(why, "%s tells no slots: %s", source,
                         reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
         try_seed(cluster);
-    } else if (unserved && !hl_node_is_idle(&cluster->nobody)) {
-        hl_text_set(why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", teller,
+    } else if (unserved && !hl_node_is_idle(&cluster->unassigned)) {
+        hl_text_set(why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", source,
                     unserved, first);
         ask_another(cluster);
     } else
         return;
-    cluster->vain++;
-    if (cluster->vain == cluster->members.seeds)
+    cluster->unserved_in_row++;
+    if (cluster->unserved_in_row == cluster->servers.seeds)
         hl_trace(cluster->route.host, HL_ROUTE_UNSETTLED,
-                 &(struct hl_fact){.node = hl_node_name(&cluster->nobody), .detail = why->bytes,
+                 &(struct hl_fact){.node = hl_node_name(&cluster->unassigned), .detail = why->bytes,
                                    .retry_us = cluster->pause_us});
 }
 
@@ -221,11 +220,11 @@ static void on_answer(struct hl_request *question, const struct hl_answer *answe
     struct cluster *cluster = question->node->arg;
     const struct hl_reply *reply = answer->reply;
     unsigned changes = 0, doubts = 0;
-    if (reply && !cluster->is_half_told && hl_slots_read_epochs(&cluster->members.epochs, reply)) {
+    if (reply && !cluster->is_second_half && hl_slots_read_epochs(&cluster->servers.epochs, reply)) {
         ask_half(cluster, 1);
         return;
     }
-    if (reply && cluster->is_half_told && hl_members_adopt(&cluster->members, reply, &changes, &doubts))
+    if (reply && cluster->is_second_half && hl_servers_adopt(&cluster->servers, reply, &changes, &doubts))
         cluster->has_table = 1;
     if (doubts) {
         ask_another(cluster);
@@ -233,13 +232,13 @@ static void on_answer(struct hl_request *question, const struct hl_answer *answe
     }
     if (changes) {
         cluster->pause_us = PAUSE_MIN_US;
-        hl_host_flush_later(cluster->route.host, &cluster->given);
-        if (cluster->vain >= cluster->members.seeds)
-            hl_node_report(&cluster->nobody, HL_ROUTE_SETTLED, NULL);
-        cluster->vain = 0;
+        hl_host_flush_later(cluster->route.host, &cluster->slots_moved);
+        if (cluster->unserved_in_row >= cluster->servers.seeds)
+            hl_node_report(&cluster->unassigned, HL_ROUTE_SETTLED, NULL);
+        cluster->unserved_in_row = 0;
     }
     if (reply)
-        look_for_vain(cluster, reply);
+        report_unserved_slots(cluster, reply);
     if (is_unsettled(cluster))
         refresh_later(cluster);
 }
@@ -257,8 +256,8 @@ static void on_rest_timer(void *arg)
 {
     struct cluster *cluster = arg;
     hl_host_enter(cluster->route.host);
-    hl_members_rest(&cluster->members);
-    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->members.options.keepalive_ms * 1000);
+    hl_servers_rest(&cluster->servers);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->servers.options.keepalive_ms * 1000);
     hl_host_leave(cluster->route.host);
 }
 
@@ -269,7 +268,7 @@ static int park(struct cluster *cluster, struct hl_request *request)
 {
     request->hops = 0;
     request->detours++;
-    hl_node_submit(&cluster->nobody, request, request->timeout_ms, request->how);
+    hl_node_submit(&cluster->unassigned, request, request->timeout_ms, request->how);
     if (!cluster->is_parking)
         hl_timer_start(cluster->route.host, cluster->park_timer,
                        PARK_MIN_US + hl_random_below(&cluster->route.host->random, PARK_MAX_US - PARK_MIN_US));
@@ -282,7 +281,7 @@ static void on_park_timer(void *arg)
     struct cluster *cluster = arg;
     hl_host_enter(cluster->route.host);
     cluster->is_parking = 0;
-    place_all(cluster, &cluster->nobody);
+    resubmit_all(cluster, &cluster->unassigned);
     hl_host_leave(cluster->route.host);
 }
 
@@ -303,7 +302,7 @@ static int give_up(struct cluster *cluster, struct hl_request *request, const st
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     struct cluster *cluster = arg;
-    struct hl_member *to = NULL;
+    struct hl_server *to = NULL;
     struct hl_address address;
     unsigned slot, how = request->how & ~(unsigned)HL_REQUEST_ASKING;
     int is_moved = hl_slots_redirect(error, "MOVED", &slot, &address);
@@ -316,13 +315,13 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     if (!is_named && !hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
         return 0;
     if (is_named)
-        to = hl_members_find(&cluster->members, &address, hl_member_of(node));
+        to = hl_servers_find(&cluster->servers, &address, hl_server_of(node));
     int is_to_itself = is_moved && to && &to->node == node;
     int is_believed = HL_PLANTED(MOVED_TO_ITSELF_BELIEVED);
     if (is_to_itself && !is_believed)
-        hl_elsewhere_leave(node, "it sends requests to its own address: another server is there now");
+        hl_wrong_server_leave(node, "it sends requests to its own address: another server is there now");
     else if (!is_named)
-        (void)hl_elsewhere_detour(node, request, error, AGAIN_MAX);
+        (void)hl_wrong_server_detour(node, request, error, AGAIN_MAX);
     if (!is_ask)
         refresh_later(cluster);
     if (!to || &to->node == node || request->hops == HOPS_MAX)
@@ -332,9 +331,9 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     request->hops = (request->hops + 1u) & 7u;
     hl_node_report(&to->node, HL_REDIRECTED, NULL);
     hl_node_submit(&to->node, request, request->timeout_ms, how);
-    if (is_moved && cluster->members.owners[slot] != to) {
-        hl_members_give(&cluster->members, slot, to);
-        hl_host_flush_later(cluster->route.host, &cluster->given);
+    if (is_moved && cluster->servers.owners[slot] != to) {
+        hl_servers_give_slot(&cluster->servers, slot, to);
+        hl_host_flush_later(cluster->route.host, &cluster->slots_moved);
     }
     return 1;
 }
@@ -344,11 +343,11 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
 static void on_up(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
-    hl_member_of(node)->lost_us = 0;
+    hl_server_of(node)->lost_us = 0;
     if (!cluster->has_table) { /* so no channel is at a member yet */
-        cluster->members.is_sharded = node->has_sharded;
-        for (unsigned i = 0; i < cluster->members.count; i++)
-            cluster->members.list[i]->node.subscription.is_sharded = node->has_sharded;
+        cluster->servers.is_sharded = node->has_sharded;
+        for (unsigned i = 0; i < cluster->servers.count; i++)
+            cluster->servers.list[i]->node.subscription.is_sharded = node->has_sharded;
         refresh(cluster);
     }
     cluster->route.events->on_up(cluster->route.arg, node);
@@ -357,13 +356,13 @@ static void on_up(void *arg, struct hl_node *node)
 static void on_down(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
-    struct hl_member *member = hl_member_of(node);
-    if (!member->lost_us)
-        member->lost_us = hl_now_us(cluster->route.host);
-    if (cluster->members.asked == member)
+    struct hl_server *server = hl_server_of(node);
+    if (!server->lost_us)
+        server->lost_us = hl_now_us(cluster->route.host);
+    if (cluster->servers.asked == server)
         (void)hl_node_withdraw(&cluster->question); /* the half that has not left */
     if (!cluster->has_table)
-        meet(cluster, hl_node_name(node), hl_node_why(node));
+        note_stranger(cluster, hl_node_name(node), hl_node_why(node));
     cluster->route.events->on_down(cluster->route.arg, node);
     refresh_later(cluster);
 }
@@ -371,35 +370,35 @@ static void on_down(void *arg, struct hl_node *node)
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
     struct cluster *cluster = (struct cluster *)route;
-    for (unsigned j = 0; j < cluster->members.count; j++)
-        if (hl_node_is_started(&cluster->members.list[j]->node) && i-- == 0)
-            return &cluster->members.list[j]->node;
+    for (unsigned j = 0; j < cluster->servers.count; j++)
+        if (hl_node_is_started(&cluster->servers.list[j]->node) && i-- == 0)
+            return &cluster->servers.list[j]->node;
     return NULL;
 }
 
 static int is_up(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    return cluster->has_table && hl_members_up(&cluster->members, NULL) != NULL;
+    return cluster->has_table && hl_servers_up(&cluster->servers, NULL) != NULL;
 }
 
 static void start(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    cluster->seed = (unsigned)hl_random_below(&cluster->route.host->random, cluster->members.seeds);
+    cluster->seed = (unsigned)hl_random_below(&cluster->route.host->random, cluster->servers.seeds);
     try_seed(cluster);
-    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->members.options.keepalive_ms * 1000);
+    hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->servers.options.keepalive_ms * 1000);
 }
 
 /* Also of one that is half made: what is missing is all zero. */
 static void free_route(struct hl_route *route)
 {
     struct cluster *cluster = (struct cluster *)route;
-    hl_node_done(&cluster->nobody);
-    hl_host_flush_never(route->host, &cluster->given);
-    for (unsigned i = 0; i < cluster->members.count; i++) {
-        hl_node_done(&cluster->members.list[i]->node);
-        hl_memory_free(&route->host->memory, cluster->members.list[i]);
+    hl_node_done(&cluster->unassigned);
+    hl_host_flush_never(route->host, &cluster->slots_moved);
+    for (unsigned i = 0; i < cluster->servers.count; i++) {
+        hl_node_done(&cluster->servers.list[i]->node);
+        hl_memory_free(&route->host->memory, cluster->servers.list[i]);
     }
     hl_timer_free(route->host, cluster->refresh_timer);
     hl_timer_free(route->host, cluster->park_timer);
@@ -407,36 +406,36 @@ static void free_route(struct hl_route *route)
     hl_memory_free(&route->host->memory, cluster);
 }
 
-struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_places *places,
+struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_endpoints *endpoints,
                                 const struct hl_node_options *options, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
     static const struct hl_node_events node_events = {on_up, on_down, on_error, refresh_later};
     static const struct hl_request_ops question_ops = {NULL, encode, on_answer};
-    struct hl_node_options nobody = *options;
+    struct hl_node_options unassigned = *options;
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
     if (!cluster)
         return NULL;
     cluster->route = (struct hl_route){&ops, host, events, arg, 0, 0};
     cluster->question.ops = &question_ops;
-    cluster->given.flush = on_given;
+    cluster->slots_moved.flush = on_slots_moved;
     cluster->pause_us = PAUSE_MIN_US;
-    cluster->members.host = host;
-    cluster->members.options = *options;
-    cluster->members.options.is_lazy = cluster->members.options.asks_sharded = 1;
-    cluster->members.events = &node_events;
-    cluster->members.on_misplaced = refresh_later;
-    cluster->members.arg = cluster;
-    hl_table_init(&cluster->members.keyed, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
+    cluster->servers.host = host;
+    cluster->servers.options = *options;
+    cluster->servers.options.is_lazy = cluster->servers.options.asks_sharded = 1;
+    cluster->servers.events = &node_events;
+    cluster->servers.on_wrong_slot = refresh_later;
+    cluster->servers.arg = cluster;
+    hl_table_init(&cluster->servers.keyed, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
     cluster->refresh_timer = hl_timer_new(host, on_refresh_timer, cluster);
     cluster->park_timer = hl_timer_new(host, on_park_timer, cluster);
     cluster->rest_timer = hl_timer_new(host, on_rest_timer, cluster);
     int is_made = cluster->refresh_timer && cluster->park_timer && cluster->rest_timer;
-    for (unsigned i = 0; i < places->count && is_made; i++)
-        is_made = hl_members_find(&cluster->members, &places->list[i], NULL) != NULL;
-    cluster->members.seeds = cluster->members.count; /* without those that are named twice */
-    nobody.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
-    if (is_made && hl_node_init(&cluster->nobody, host, &nobody, &node_events, cluster) == 0)
+    for (unsigned i = 0; i < endpoints->count && is_made; i++)
+        is_made = hl_servers_find(&cluster->servers, &endpoints->list[i], NULL) != NULL;
+    cluster->servers.seeds = cluster->servers.count; /* without those that are named twice */
+    unassigned.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
+    if (is_made && hl_node_init(&cluster->unassigned, host, &unassigned, &node_events, cluster) == 0)
         return &cluster->route;
     free_route(&cluster->route);
     return NULL;

@@ -19,8 +19,8 @@ static int is_about_rights(const struct hl_reply *refusal)
 static struct hl_request *next_of(const struct hl_node *node)
 {
     struct hl_request *request;
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
-        TAILQ_FOREACH(request, &node->queues[place], entry)
+    for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_NORMAL; queue++)
+        TAILQ_FOREACH(request, &node->queues[queue], entry)
             if (request->how & HL_REQUEST_GRANT)
                 return request;
     return NULL;
@@ -56,7 +56,7 @@ void hl_denial_learn(struct hl_node *node, const struct hl_reply *refusal)
         denial->is_on = 0;
 }
 
-void hl_denial_heed(struct hl_node *node, const struct hl_request *request)
+void hl_denial_apply(struct hl_node *node, const struct hl_request *request)
 {
     if (node->denial.is_on && (request->how & HL_REQUEST_GRANT))
         hl_host_flush_later(node->host, &node->denial.flush);

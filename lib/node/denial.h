@@ -12,6 +12,6 @@ void hl_denial_init(struct hl_node *node);
 void hl_denial_done(struct hl_node *node);
 /* Of an attempt; NULL: it was not refused. */
 void hl_denial_learn(struct hl_node *node, const struct hl_reply *refusal);
-void hl_denial_heed(struct hl_node *node, const struct hl_request *request); /* it was queued */
+void hl_denial_apply(struct hl_node *node, const struct hl_request *request); /* it was queued */
 
 #endif

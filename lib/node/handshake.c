@@ -13,8 +13,8 @@ void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
 
-int hl_handshake_hear(struct hl_node *node, enum hl_missing_right lack, const char *command,
-                      const struct hl_reply *reply, const char *loss)
+int hl_handshake_report_error(struct hl_node *node, enum hl_missing_right lack, const char *command,
+                              const struct hl_reply *reply, const char *loss)
 {
     struct hl_text what;
     if (reply->type != HL_REPLY_ERROR) {
@@ -26,7 +26,7 @@ int hl_handshake_hear(struct hl_node *node, enum hl_missing_right lack, const ch
     return 1;
 }
 
-void hl_handshake_lack_queue(struct hl_node *node, const char *quote, size_t length)
+void hl_handshake_queue_refused(struct hl_node *node, const char *quote, size_t length)
 {
     struct hl_text what;
     hl_text_set(&what, "no place in a wait queue: %s: MUTEX polls", hl_host_quote(node->host, quote, length).bytes);
@@ -34,7 +34,7 @@ void hl_handshake_lack_queue(struct hl_node *node, const char *quote, size_t len
     node->has_no_queue = 1;
 }
 
-void hl_handshake_lack_counts(struct hl_node *node, int are_wanted)
+void hl_handshake_report_counts(struct hl_node *node, int are_wanted)
 {
     static const char loss[] = "PUBSUB NUMSUB refused: a waiter that was killed counts as one that stands still";
     node->wants_counts = node->wants_counts || are_wanted;
@@ -45,15 +45,15 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
-    if (hl_handshake_hear(node, HL_MISSING_ROLE, "ROLE", reply,
-                          ": a master that was deposed is known only when it refuses a write") ||
+    if (hl_handshake_report_error(node, HL_MISSING_ROLE, "ROLE", reply,
+                                  ": a master that was deposed is known only when it refuses a write") ||
         HL_PLANTED(ROLE_IGNORED))
         return;
     if (role && hl_reply_is(role, "master"))
         return;
     hl_text_set(&why, "it is no master: its role is %s",
                 role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");
-    hl_elsewhere_leave(node, why.bytes);
+    hl_wrong_server_leave(node, why.bytes);
 }
 
 /* A server that does not tell is believed to be one. This comes before what else INFO says: of a replica that is left
@@ -63,7 +63,7 @@ static void on_replication(struct hl_node *node, const struct hl_reply *reply)
     if (!hl_server_info_is_replica(reply) || HL_PLANTED(ROLE_IGNORED))
         return;
     node->is_replica = 1;
-    hl_elsewhere_leave(node, "it is no master: its role is slave");
+    hl_wrong_server_leave(node, "it is no master: its role is slave");
 }
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
@@ -74,13 +74,14 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
         return;
     }
     uint64_t now_us = hl_now_us(node->host);
-    enum hl_server_info_news news = hl_server_info_read_server(&node->server_info, reply, now_us, node->earlier_us);
+    enum hl_server_info_news news =
+        hl_server_info_read_server(&node->server_info, reply, now_us, node->previous_link_us);
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
     if (!node->session.identity) { /* the greeting did not ask */
         hl_server_info_read_run(node->session.server_id, reply);
-        hl_elsewhere_compare(hl_node_parent(node));
+        hl_wrong_server_compare(hl_node_parent(node));
     }
     hl_text_set(&what, "INFO refused: %s: restarts, evictions and a name that leads elsewhere may go unnoticed%s",
                 reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
@@ -114,14 +115,14 @@ static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 {
     node->has_sharded = reply->type != HL_REPLY_ERROR;
     if (node->has_sharded || hl_reply_starts(reply, "NOPERM"))
-        (void)hl_handshake_hear(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
-                                ": messages go over plain channels, which Redisson does not hear");
+        (void)hl_handshake_report_error(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
+                                        ": messages go over plain channels, which Redisson does not hear");
 }
 
 static void on_counts(struct hl_node *node, const struct hl_reply *reply)
 {
     node->are_counts_refused = reply->type == HL_REPLY_ERROR;
-    hl_handshake_lack_counts(node, 0);
+    hl_handshake_report_counts(node, 0);
 }
 
 static void on_time(struct hl_node *node, const struct hl_reply *reply)
@@ -129,11 +130,12 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_reply *seconds = hl_reply_item(reply, 0, HL_REPLY_STRING),
                           *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t asked_us = node->steps[HL_HANDSHAKE_PROBE].sent_us, s, us;
-    if (node->options.is_sentinel || hl_handshake_hear(node, HL_MISSING_TIME, "TIME", reply,
-                                                       ": requests carry no time after which they must not run"))
+    if (node->options.is_sentinel ||
+        hl_handshake_report_error(node, HL_MISSING_TIME, "TIME", reply,
+                                  ": requests carry no time after which they must not run"))
         return;
-    node->quickest_us = node->usual_us = hl_now_us(node->host) - asked_us;
-    node->trips = 0;
+    node->min_rtt_us = node->mean_rtt_us = hl_now_us(node->host) - asked_us;
+    node->rtt_samples = 0;
     if (seconds && micros && hl_reply_decimal(seconds->bytes, seconds->length, &s) &&
         hl_reply_decimal(micros->bytes, micros->length, &us))
         hl_clock_learn(node, s * 1000000 + us, asked_us);

@@ -26,7 +26,7 @@ enum hl_missing_right { /* bits of those reported */
     HL_MISSING_TIME = 32,
     HL_MISSING_COUNTS = 256, /* PUBSUB NUMSUB */
     HL_MISSING_CLUSTER = 512, /* at a url of one server: a cluster's node has no slot of what is asked for */
-    HL_MISSING_TWIN = 1024,  /* of a quorum: each server is a server of its own (quorum.c) */
+    HL_MISSING_SAME_SERVER = 1024, /* of a quorum: each server is a server of its own (masters.c) */
     HL_MISSING_QUEUE = 2048  /* the commands of the wait queue */
 };
 
@@ -36,12 +36,12 @@ extern const struct hl_request_ops hl_handshake_ops; /* of them */
 /* what NULL: the user has that right. */
 void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what);
 /* "<command> refused: <the server's words><loss>", if the reply is an error. 1: it was. */
-int hl_handshake_hear(struct hl_node *node, enum hl_missing_right lack, const char *command,
-                      const struct hl_reply *reply, const char *loss);
+int hl_handshake_report_error(struct hl_node *node, enum hl_missing_right lack, const char *command,
+                              const struct hl_reply *reply, const char *loss);
 
 /* The server refused a waiter its place: MUTEX polls there until the next link. */
-void hl_handshake_lack_queue(struct hl_node *node, const char *quote, size_t length);
+void hl_handshake_queue_refused(struct hl_node *node, const char *quote, size_t length);
 /* The handshake has asked; are_wanted: a lock here has scripts that count. */
-void hl_handshake_lack_counts(struct hl_node *node, int are_wanted);
+void hl_handshake_report_counts(struct hl_node *node, int are_wanted);
 
 #endif

@@ -8,7 +8,7 @@
 #include "node/denial.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
-       GRACES_MAX = 3, TRIPS_MAX = 8 };
+       GRACES_MAX = 3, RTT_SAMPLES_MAX = 8 };
 
 static int load(struct hl_node *node, const struct hl_script *script);
 
@@ -60,7 +60,7 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
     /* an unknown command is told with what INFO answers: what kind of server it is */
     if (is_refused && !hl_stranger_lacks_command(reply->bytes, reply->length))
-        (void)hl_handshake_hear(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
+        (void)hl_handshake_report_error(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
@@ -78,9 +78,9 @@ static int load(struct hl_node *node, const struct hl_script *script)
 }
 
 /* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
-static void answer_all(struct hl_node *node, enum hl_request_place place, const struct hl_answer *answer)
+static void answer_all(struct hl_node *node, enum hl_request_queue queue, const struct hl_answer *answer)
 {
-    struct hl_requests *from = &node->queues[place];
+    struct hl_requests *from = &node->queues[queue];
     struct hl_request *request;
     TAILQ_INSERT_TAIL(from, &node->mark, entry);
     while ((request = TAILQ_FIRST(from)) != &node->mark) {
@@ -109,11 +109,11 @@ static void answer_guarded(struct hl_node *node)
 static struct hl_request *next_to_send(struct hl_node *node)
 {
     struct hl_request *request = NULL;
-    unsigned last = node->is_shut ? REQUEST_URGENT : REQUEST_NORMAL;
+    unsigned last = node->is_urgent_only ? REQUEST_URGENT : REQUEST_NORMAL;
     if (!node->is_up || !hl_session_is_open(&node->session) || node->sent_count >= node->options.inflight_max)
         return NULL;
-    for (unsigned place = REQUEST_FIRST; place <= last && !request; place++)
-        request = TAILQ_FIRST(&node->queues[place]);
+    for (unsigned queue = REQUEST_FIRST; queue <= last && !request; queue++)
+        request = TAILQ_FIRST(&node->queues[queue]);
     return request;
 }
 
@@ -135,14 +135,14 @@ static void pump(struct hl_node *node)
 }
 
 /* A very long one (the process stood still) counts as twice the usual. */
-static void see_trip(struct hl_node *node, uint64_t took_us)
+static void measure_rtt(struct hl_node *node, uint64_t took_us)
 {
-    uint64_t most_us = 2 * node->usual_us;
-    if (took_us < node->quickest_us)
-        node->quickest_us = took_us;
-    node->trips += node->trips < TRIPS_MAX;
+    uint64_t most_us = 2 * node->mean_rtt_us;
+    if (took_us < node->min_rtt_us)
+        node->min_rtt_us = took_us;
+    node->rtt_samples += node->rtt_samples < RTT_SAMPLES_MAX;
     took_us = took_us > most_us ? most_us : took_us;
-    node->usual_us = (node->usual_us * (node->trips - 1) + took_us) / node->trips;
+    node->mean_rtt_us = (node->mean_rtt_us * (node->rtt_samples - 1) + took_us) / node->rtt_samples;
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
@@ -181,10 +181,10 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         reply = &refused; /* the user may not load it */
     const char *elsewhere = NULL;
     if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
-        elsewhere = hl_elsewhere_hear(parent, reply);
+        elsewhere = hl_wrong_server_check(parent, reply);
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has sent it to the right node */
-        see_trip(node, node->active_us - request->sent_us);
+        measure_rtt(node, node->active_us - request->sent_us);
         if (is_error && !node->options.asks_sharded && hl_reply_starts(reply, "MOVED ")) { /* no route sends it on */
             hl_handshake_report(parent, HL_MISSING_CLUSTER, moved.bytes);
             reply = &moved;
@@ -192,7 +192,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     }
     request->ops->done(request, &(struct hl_answer){reply, 1});
     if (elsewhere) /* after the answer, whose bytes are the link's */
-        hl_elsewhere_leave(parent, elsewhere);
+        hl_wrong_server_leave(parent, elsewhere);
 }
 
 /* When its handshake is answered, and has not ended the link. */
@@ -202,7 +202,7 @@ static void look_for_up(struct hl_node *node)
         return;
     node->is_up = 1;
     hl_denial_learn(node, NULL);
-    node->is_astray = 0;
+    node->is_at_wrong_server = 0;
     node->has_no_queue = 0;
     hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
@@ -229,8 +229,8 @@ static void on_open(void *arg)
     struct hl_node *node = arg;
     unsigned steps = hl_handshake_steps(node);
     int may_send = !node->options.is_sentinel; /* for it there is no handshake */
-    node->server_us = node->round_trip_us = 0;
-    node->earlier_us = node->active_us;
+    node->server_us = node->clock_error_us = 0;
+    node->previous_link_us = node->active_us;
     node->active_us = hl_now_us(node->host);
     (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was to go over the link before */
     node->is_replica = 0;
@@ -240,7 +240,7 @@ static void on_open(void *arg)
         if (steps & 1u << step)
             may_send = send_request(node, &node->steps[step]) == 0;
     look_for_up(node);
-    hl_elsewhere_compare(hl_node_parent(node)); /* a server of a cluster has told by now which one it is */
+    hl_wrong_server_compare(hl_node_parent(node)); /* a server of a cluster has told by now which one it is */
 }
 
 /* News are the first failure ever, the first after it was up, and the first refusal of its login. Of a sentinel and a
@@ -249,15 +249,15 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 {
     struct hl_node *node = arg;
     struct hl_text words;
-    const struct hl_reply vain = hl_elsewhere_words(node, why, &words);
+    const struct hl_reply vain = hl_wrong_server_words(node, why, &words);
     const struct hl_answer refused = {vain.length ? &vain : refusal, 0}, unanswered = {NULL, 1};
     int was_up = node->is_up;
     int is_news = was_up || node->session.failures == 1 || (refusal && !node->is_refused);
     const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
                                  .count = (unsigned)was_up, .is_news = is_news};
-    node->is_up = node->is_silent = node->graces = 0;
-    node->is_astray = node->session.is_astray;
-    node->subscription.is_cut_told = 0; /* the whole server is away: the next loss is news */
+    node->is_up = node->is_silent = node->grace_count = 0;
+    node->is_at_wrong_server = node->session.is_at_wrong_server;
+    node->subscription.is_cut_reported = 0; /* the whole server is away: the next loss is news */
     hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
@@ -268,8 +268,8 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     if (!HL_PLANTED(GUARD_UNANSWERED))
         answer_guarded(node);
     answer_all(node, REQUEST_SENT, &unanswered);
-    for (unsigned place = REQUEST_FIRST; refused.reply && place <= REQUEST_NORMAL; place++)
-        answer_all(node, place, &refused);
+    for (unsigned queue = REQUEST_FIRST; refused.reply && queue <= REQUEST_NORMAL; queue++)
+        answer_all(node, queue, &refused);
 }
 
 static void on_fault(void *arg, const char *what) { hl_handshake_report(arg, HL_MISSING_NAME, what); }
@@ -320,7 +320,7 @@ static void on_due(void *arg, uint64_t due_us)
     struct hl_node *node = arg;
     const struct hl_request *request;
     uint64_t now_us = hl_now_us(node->host), earliest_us = UINT64_MAX;
-    hl_host_fired(node->host, due_us);
+    hl_host_check_stall(node->host, due_us);
     answer_guarded(node);
     TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
     {
@@ -328,12 +328,12 @@ static void on_due(void *arg, uint64_t due_us)
         earliest_us = ends_us < earliest_us ? ends_us : earliest_us;
     }
     if (earliest_us > now_us) {
-        node->graces = 0;
+        node->grace_count = 0;
         if (earliest_us != UINT64_MAX)
             hl_session_watch(&node->session, earliest_us);
         look_for_silence(node);
-    } else if (now_us - due_us > STALL_US && node->graces < GRACES_MAX) {
-        node->graces++;
+    } else if (now_us - due_us > STALL_US && node->grace_count < GRACES_MAX) {
+        node->grace_count++;
         hl_session_watch(&node->session, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, "a command was not answered in its time");
@@ -351,12 +351,12 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
         node->loads[i] = (struct hl_request){.ops = &load_ops, .node = node, .timeout_ms = timeout_ms};
     for (unsigned i = 0; i < HL_HANDSHAKE_STEPS; i++)
         node->steps[i] = (struct hl_request){.ops = &hl_handshake_ops, .node = node, .timeout_ms = timeout_ms};
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_SENT; place++)
-        TAILQ_INIT(&node->queues[place]);
+    for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_SENT; queue++)
+        TAILQ_INIT(&node->queues[queue]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) == 0 &&
         hl_subscription_init(&node->subscription, host, &node->options.session, timeout_ms,
                              options->keepalive_ms) == 0) {
-        hl_elsewhere_watch(node);
+        hl_wrong_server_watch(node);
         return 0;
     }
     hl_session_done(&node->session);
@@ -365,9 +365,9 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 
 void hl_node_done(struct hl_node *node)
 {
-    if (node->third) {
-        hl_node_done(node->third);
-        hl_memory_free(&node->host->memory, node->third);
+    if (node->wait_node) {
+        hl_node_done(node->wait_node);
+        hl_memory_free(&node->host->memory, node->wait_node);
     }
     hl_denial_done(node);
     hl_subscription_done(&node->subscription);
@@ -376,14 +376,14 @@ void hl_node_done(struct hl_node *node)
 
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
-    enum hl_request_place place = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
-    struct hl_node *third = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : NULL;
-    struct hl_node *link = third ? third : node; /* without memory for a third link this node bars the request */
-    HL_REQUIRE(request->place == REQUEST_IDLE); /* an asker reuses its one request when it is answered */
+    enum hl_request_queue queue = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
+    struct hl_node *wait_node = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : NULL;
+    struct hl_node *link = wait_node ? wait_node : node; /* without memory for it this node bars the request */
+    HL_REQUIRE(request->queue == REQUEST_IDLE); /* an asker reuses its one request when it is answered */
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
-    hl_node_enqueue(link, request, how & HL_REQUEST_FIRST ? REQUEST_FIRST : place);
-    hl_denial_heed(link, request);
+    hl_node_enqueue(link, request, how & HL_REQUEST_FIRST ? REQUEST_FIRST : queue);
+    hl_denial_apply(link, request);
     if (node->options.is_lazy)
         hl_node_start(node);
     pump(link);
@@ -391,7 +391,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->place == REQUEST_IDLE || request->place == REQUEST_SENT)
+    if (request->queue == REQUEST_IDLE || request->queue == REQUEST_SENT)
         return 0;
     hl_node_dequeue(request);
     return 1;
@@ -400,13 +400,13 @@ int hl_node_withdraw(struct hl_request *request)
 void hl_node_take(struct hl_node *node, struct hl_requests *ret)
 {
     struct hl_request *request;
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
-        while ((request = TAILQ_FIRST(&node->queues[place])) != NULL) {
+    for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_NORMAL; queue++)
+        while ((request = TAILQ_FIRST(&node->queues[queue])) != NULL) {
             hl_node_dequeue(request);
             TAILQ_INSERT_TAIL(ret, request, entry);
         }
-    if (node->third)
-        hl_node_take(node->third, ret);
+    if (node->wait_node)
+        hl_node_take(node->wait_node, ret);
 }
 
 /* The new server has to answer these questions for itself. */
@@ -419,15 +419,15 @@ void hl_node_move(struct hl_node *node, const struct hl_address *address, const 
     node->moved_us = hl_now_us(node->host);
     hl_session_move(&node->session, why);
     hl_session_move(&node->subscription.session, why);
-    if (node->third)
-        hl_node_move(node->third, address, why);
+    if (node->wait_node)
+        hl_node_move(node->wait_node, address, why);
 }
 
 void hl_node_break(struct hl_node *node, const char *why)
 {
     hl_session_break(&node->session, why);
-    if (node->third)
-        hl_session_break(&node->third->session, why);
+    if (node->wait_node)
+        hl_session_break(&node->wait_node->session, why);
 }
 
 /* The keep-alive and the handshake belong to nobody. */
@@ -436,17 +436,17 @@ int hl_node_is_idle(const struct hl_node *node)
     const struct hl_request *sent = hl_node_oldest(node);
     if (sent && node->is_up && (sent != &node->steps[HL_HANDSHAKE_PROBE] || TAILQ_NEXT(sent, entry)))
         return 0;
-    for (unsigned place = REQUEST_FIRST; place < REQUEST_SENT; place++)
-        if (!TAILQ_EMPTY(&node->queues[place]))
+    for (unsigned queue = REQUEST_FIRST; queue < REQUEST_SENT; queue++)
+        if (!TAILQ_EMPTY(&node->queues[queue]))
             return 0;
-    return hl_subscription_is_idle(&node->subscription) && (!node->third || hl_node_is_idle(node->third));
+    return hl_subscription_is_idle(&node->subscription) && (!node->wait_node || hl_node_is_idle(node->wait_node));
 }
 
 void hl_node_rest(struct hl_node *node)
 {
-    HL_REQUIRE(hl_node_is_idle(node)); /* members.c and wait_link.c have checked it */
-    if (node->third)
-        hl_node_rest(node->third);
+    HL_REQUIRE(hl_node_is_idle(node)); /* servers.c and wait_link.c have checked it */
+    if (node->wait_node)
+        hl_node_rest(node->wait_node);
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)

@@ -12,7 +12,7 @@
 #ifndef HL_NODE_NODE_H
 #define HL_NODE_NODE_H
 
-#include "node/elsewhere.h"
+#include "node/wrong_server.h"
 #include "node/handshake.h"
 #include "node/server_info.h"
 #include "node/session.h"
@@ -45,7 +45,7 @@ struct hl_node_events {
     /* Commands flow (again): verify holds, let waiters try. NULL: not needed. */
     void (*on_up)(void *arg, struct hl_node *node);
     void (*on_down)(void *arg, struct hl_node *node);
-    /* Is the error about the place? 1: the request was submitted or deferred again; 0: it is answered. NULL: never.
+    /* Is the error about the server? 1: the request was submitted or deferred again; 0: it is answered. NULL: never.
      * Of an error over a third link its parent's is asked. */
     int (*on_error)(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error);
     /* It owes an answer for longer than a healthy server would: called once, until it answers. The server may be gone.
@@ -67,20 +67,20 @@ struct hl_node {
     void *arg;
     struct hl_session session;
     struct hl_subscription subscription;
-    struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_place */
+    struct hl_requests queues[REQUEST_SENT + 1]; /* by enum hl_request_queue */
     unsigned sent_count;
     uint64_t active_us;            /* latest answer: when the call from the loop that brought it began */
     struct hl_request mark;        /* ends what is being answered, in its queue */
     uint64_t time_sent_us, server_us; /* when its clock was asked for, and that sample; server_us 0: none */
-    uint64_t round_trip_us;        /* the longest of this link's samples: the clock's estimate may be that far ahead */
-    uint64_t quickest_us;          /* the shortest round trip measured since: of the network alone */
-    uint64_t usual_us;             /* their mean, weighted to the latest */
-    unsigned trips;                /* how many, at most those that the mean covers */
-    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their place in the options: first, and when forgotten */
+    uint64_t clock_error_us;       /* the longest of this link's samples: the clock's estimate may be that far ahead */
+    uint64_t min_rtt_us;           /* the shortest round trip measured since: of the network alone */
+    uint64_t mean_rtt_us;          /* their mean, weighted to the latest */
+    unsigned rtt_samples;          /* how many, at most those that the mean covers */
+    struct hl_request loads[HL_SCRIPTS_MAX]; /* of scripts, by their index in the options: first, and when forgotten */
     struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* of the latest load: the server's error; "" */
     struct hl_server_info server_info;
-    uint64_t earlier_us;           /* latest answer over an earlier link */
+    uint64_t previous_link_us;     /* latest answer over an earlier link */
     unsigned reported_missing;           /* enum hl_missing_right */
     uint8_t has_no_queue;          /* over this link: its user may not use the queue */
     uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (handshake.h) */
@@ -90,12 +90,12 @@ struct hl_node {
     uint64_t unready_since_us;     /* since when it answers LOADING or MASTERDOWN alone; 0: it does not */
     int is_up, is_silent;
     int is_replica;                /* its latest link reached one, and was left for that */
-    int is_astray;                 /* its links were left (elsewhere.h), and it was not up since */
+    int is_at_wrong_server;        /* its links were left (wrong_server.h), and it was not up since */
     int is_refused;                /* its login was refused, since it was up */
     struct hl_denial denial;
-    int graces;                    /* an overdue answer got more time because the loop stood still */
-    int is_shut;                   /* only what is urgent is sent */
-    struct hl_node *third;         /* its third link (wait_link.h). NULL: no request asked for replicas yet */
+    int grace_count;               /* an overdue answer got more time because the loop stood still */
+    int is_urgent_only;            /* only what is urgent is sent */
+    struct hl_node *wait_node;     /* its third link (wait_link.h). NULL: no request asked for replicas yet */
     struct hl_node *parent;          /* set: this is that link of another node */
 };
 
@@ -127,18 +127,18 @@ void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail)
 /* It is up, and its oldest request on the wire is not older than patience_us: worth asking. */
 int hl_node_is_able(const struct hl_node *node, uint64_t patience_us);
 /* Puts a request into a queue, and takes it out. */
-static inline void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_place place)
+static inline void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_queue queue)
 {
     request->node = node;
-    request->place = (uint8_t)place;
-    TAILQ_INSERT_TAIL(&node->queues[place], request, entry);
-    node->sent_count += place == REQUEST_SENT;
+    request->queue = (uint8_t)queue;
+    TAILQ_INSERT_TAIL(&node->queues[queue], request, entry);
+    node->sent_count += queue == REQUEST_SENT;
 }
 static inline void hl_node_dequeue(struct hl_request *request)
 {
-    TAILQ_REMOVE(&request->node->queues[request->place], request, entry);
-    request->node->sent_count -= request->place == REQUEST_SENT;
-    request->place = REQUEST_IDLE;
+    TAILQ_REMOVE(&request->node->queues[request->queue], request, entry);
+    request->node->sent_count -= request->queue == REQUEST_SENT;
+    request->queue = REQUEST_IDLE;
 }
 static inline const struct hl_request *hl_node_oldest(const struct hl_node *node) /* on the wire; NULL: none is */
 {

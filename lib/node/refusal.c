@@ -12,11 +12,11 @@ void hl_refusal_answer(struct hl_node *node, const char *words)
     const struct hl_reply refusal = hl_stranger_reply(words);
     struct hl_request *request;
     size_t left = 0;
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
-        TAILQ_FOREACH(request, &node->queues[place], entry)
+    for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_NORMAL; queue++)
+        TAILQ_FOREACH(request, &node->queues[queue], entry)
             left++;
-    for (unsigned place = REQUEST_FIRST; place <= REQUEST_NORMAL; place++)
-        for (; left && (request = TAILQ_FIRST(&node->queues[place])) != NULL; left--) {
+    for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_NORMAL; queue++)
+        for (; left && (request = TAILQ_FIRST(&node->queues[queue])) != NULL; left--) {
             hl_node_dequeue(request);
             request->ops->done(request, &(struct hl_answer){&refusal, 0});
         }

@@ -32,7 +32,7 @@ struct hl_request_ops {
     void (*done)(struct hl_request *request, const struct hl_answer *answer);
 };
 
-enum hl_request_place { /* all but IDLE: in that queue of its node */
+enum hl_request_queue { /* all but IDLE: in that queue of its node */
     REQUEST_IDLE,
     REQUEST_FIRST,
     REQUEST_URGENT,
@@ -59,7 +59,7 @@ struct hl_request {
     uint64_t sent_us;     /* latest send */
     uint32_t timeout_ms;  /* breaks the link if it has no answer that long after its send. CONFIRMING: how long replicas
                              have */
-    uint8_t place;        /* enum hl_request_place */
+    uint8_t queue;        /* enum hl_request_queue */
     uint8_t how;          /* of enum hl_request_how */
     uint8_t skips : 1;    /* the answer to its ASKING comes first */
     uint8_t reloads : 3;  /* how often its script had to be loaded again */
@@ -70,6 +70,6 @@ struct hl_request {
 
 TAILQ_HEAD(hl_requests, hl_request);
 
-static inline int hl_request_is_busy(const struct hl_request *request) { return request->place != REQUEST_IDLE; }
+static inline int hl_request_is_busy(const struct hl_request *request) { return request->queue != REQUEST_IDLE; }
 
 #endif

@@ -53,25 +53,25 @@ static inline void hl_route_submit(struct hl_route *route, struct hl_request *re
 
 /* ---- deployments ---- */
 
-enum { HL_ROUTE_PLACES_MAX = 16, HL_MASTERS_MAX = 9 };
+enum { HL_ROUTE_ENDPOINTS_MAX = 16, HL_MASTERS_MAX = 9 };
 
-struct hl_places { /* where a deployment is found; copied, but for logins */
-    struct hl_address list[HL_ROUTE_PLACES_MAX]; /* of sentinels, of servers of the cluster, or of the masters */
+struct hl_endpoints { /* where a deployment is found; copied, but for logins */
+    struct hl_address list[HL_ROUTE_ENDPOINTS_MAX]; /* of sentinels, of servers of the cluster, or of the masters */
     unsigned count;
-    const struct hl_login *logins[HL_ROUTE_PLACES_MAX]; /* there; outlive the route */
-    uint8_t are_tls[HL_ROUTE_PLACES_MAX];
+    const struct hl_login *logins[HL_ROUTE_ENDPOINTS_MAX]; /* there; outlive the route */
+    uint8_t are_tls[HL_ROUTE_ENDPOINTS_MAX];
     unsigned needed;    /* of a quorum: how many votes */
     const char *master; /* the sentinels' name for it */
 };
 
 /* node: of each server with locks, but for its endpoint; its login and TLS are those of a place, unless the place is a
  * sentinel's. NULL: no memory. */
-typedef struct hl_route *hl_route_new_fn(struct hl_host *host, const struct hl_places *places,
+typedef struct hl_route *hl_route_new_fn(struct hl_host *host, const struct hl_endpoints *endpoints,
                                          const struct hl_node_options *node, const struct hl_route_events *events,
                                          void *arg);
 
 hl_route_new_fn hl_sentinel_new; /* the master that Sentinel names */
 hl_route_new_fn hl_cluster_new;  /* a Redis Cluster */
-hl_route_new_fn hl_quorum_new;   /* independent masters, or one */
+hl_route_new_fn hl_masters_new;  /* independent masters, or one */
 
 #endif

@@ -29,12 +29,12 @@ struct sentinel { /* one of them */
     struct hl_node node;
     struct hl_request question;
     struct deployment *deployment;
-    int is_half_told;            /* its epoch was answered, and the address is asked for */
+    int is_second_half;          /* its epoch was answered, and the address is asked for */
     uint64_t epoch;              /* 0: there was no failover yet */
     struct hl_address address;   /* port 0: not known from the present connection */
-    uint64_t told_us;            /* when it gave its address */
+    uint64_t answered_us;        /* when it gave its address */
     const char *stranger;        /* the sentence of what stands there instead; NULL: a sentinel does, or nothing */
-    int is_useless;              /* it was asked or unreachable while no master was known */
+    int is_unusable;             /* it was asked or unreachable while no master was known */
     int is_news;                 /* ask again as soon as it has answered */
 };
 
@@ -59,13 +59,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     const struct sentinel *sentinel = request->node->arg;
     hl_command_begin(command, "SENTINEL");
-    hl_command_add_word(command, sentinel->is_half_told ? "GET-MASTER-ADDR-BY-NAME" : "MASTER");
+    hl_command_add_word(command, sentinel->is_second_half ? "GET-MASTER-ADDR-BY-NAME" : "MASTER");
     hl_command_add_word(command, sentinel->deployment->master);
 }
 
-static void ask_half(struct sentinel *sentinel, int is_half_told)
+static void ask_half(struct sentinel *sentinel, int is_second_half)
 {
-    sentinel->is_half_told = is_half_told;
+    sentinel->is_second_half = is_second_half;
     hl_node_submit(&sentinel->node, &sentinel->question, sentinel->node.options.command_timeout_ms, 0);
 }
 
@@ -130,7 +130,7 @@ static int are_set_up_anew(const struct deployment *deployment)
         const struct sentinel *sentinel = &deployment->sentinels[i];
         if (sentinel->address.port && sentinel->epoch >= deployment->epoch)
             return 0;
-        lower += sentinel->address.port && sentinel->told_us >= since_us;
+        lower += sentinel->address.port && sentinel->answered_us >= since_us;
     }
     return lower > deployment->count / 2;
 }
@@ -171,13 +171,13 @@ static void believe(const struct sentinel *sentinel)
 /* ---- a sentinel's answers ---- */
 
 /* It is unreachable, or knows no such master. Reported when the last sentinel has become so. */
-static void be_useless(struct sentinel *sentinel, const char *why)
+static void mark_unusable(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
-    int was_useless = sentinel->is_useless;
+    int was_unusable = sentinel->is_unusable;
     unsigned strangers = 0;
     sentinel->address.port = 0;
-    sentinel->is_useless = 1;
+    sentinel->is_unusable = 1;
     if (known(deployment)->port)
         return;
     hl_text_set(&deployment->node.session.why, "%s", why);
@@ -186,7 +186,7 @@ static void be_useless(struct sentinel *sentinel, const char *why)
     if (strangers == deployment->count)
         hl_refusal_answer(&deployment->node, sentinel->stranger);
     for (unsigned i = 0; i < deployment->count; i++)
-        if (was_useless || !deployment->sentinels[i].is_useless)
+        if (was_unusable || !deployment->sentinels[i].is_unusable)
             return;
     hl_trace(deployment->route.host, HL_ROUTE_UNSETTLED,
              &(struct hl_fact){.node = hl_node_name(&deployment->node), .detail = why, .retry_us = SEEK_US});
@@ -224,12 +224,12 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
     struct hl_text why;
     if (!reply)
         return;
-    if (!sentinel->is_half_told && read_epoch(sentinel, reply)) {
+    if (!sentinel->is_second_half && read_epoch(sentinel, reply)) {
         ask_half(sentinel, 1);
         return;
     }
-    if (sentinel->is_half_told && read_address(sentinel, reply)) {
-        sentinel->told_us = hl_now_us(sentinel->node.host);
+    if (sentinel->is_second_half && read_address(sentinel, reply)) {
+        sentinel->answered_us = hl_now_us(sentinel->node.host);
         sentinel->stranger = NULL;
         believe(sentinel);
     } else {
@@ -240,9 +240,9 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
         else if (reply->type == HL_REPLY_ERROR)
             hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
         else
-            hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_half_told ? "address" : "config-epoch",
+            hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_second_half ? "address" : "config-epoch",
                         hl_text_quote(name, strlen(name)).bytes);
-        be_useless(sentinel, why.bytes);
+        mark_unusable(sentinel, why.bytes);
     }
     if (sentinel->is_news)
         ask(sentinel);
@@ -271,7 +271,7 @@ static void on_sentinel_down(void *arg, struct hl_node *node)
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
     const struct hl_stranger *stranger = hl_stranger_named(hl_node_why(node), strlen(hl_node_why(node)));
     sentinel->stranger = stranger ? stranger->words : NULL;
-    be_useless(sentinel, why.bytes);
+    mark_unusable(sentinel, why.bytes);
 }
 
 /* ---- the master's node ---- */
@@ -295,7 +295,7 @@ static void on_down(void *arg, struct hl_node *node)
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;
-    if (!hl_elsewhere_detour(node, request, error, READONLY_MAX))
+    if (!hl_wrong_server_detour(node, request, error, READONLY_MAX))
         return 0;
     hl_node_submit(node, request, request->timeout_ms, request->how);
     return 1;
@@ -336,7 +336,7 @@ static void free_route(struct hl_route *route)
 }
 
 /* 0: no memory. */
-static int add_sentinel(struct deployment *deployment, const struct hl_places *places,
+static int add_sentinel(struct deployment *deployment, const struct hl_endpoints *endpoints,
                         const struct hl_node_options *options)
 {
     static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
@@ -346,8 +346,8 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
     own.is_sentinel = 1;
-    own.session.login = places->logins[deployment->count];
-    own.session.endpoint.address = places->list[deployment->count];
+    own.session.login = endpoints->logins[deployment->count];
+    own.session.endpoint.address = endpoints->list[deployment->count];
     hl_address_write(text, &own.session.endpoint.address);
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
     sentinel->deployment = deployment;
@@ -359,26 +359,26 @@ static int add_sentinel(struct deployment *deployment, const struct hl_places *p
            hl_listener_open(subscription, "+promoted-slave", strlen("+promoted-slave"), on_channel, sentinel);
 }
 
-struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_places *places,
+struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_endpoints *endpoints,
                                  const struct hl_node_options *node, const struct hl_route_events *events, void *arg)
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 0, 1};
     static const struct hl_node_events node_events = {on_up, on_down, on_error, ask_all};
     struct hl_node_options own = *node;
     struct deployment *deployment =
-        hl_memory_new(&host->memory, sizeof *deployment + places->count * sizeof deployment->sentinels[0]);
+        hl_memory_new(&host->memory, sizeof *deployment + endpoints->count * sizeof deployment->sentinels[0]);
     if (!deployment)
         return NULL;
     deployment->route = (struct hl_route){&ops, host, events, arg, 0, 0};
-    deployment->master = hl_memory_copy(&host->memory, places->master, strlen(places->master));
+    deployment->master = hl_memory_copy(&host->memory, endpoints->master, strlen(endpoints->master));
     deployment->timer = hl_timer_new(host, on_timer, deployment);
     own.session.endpoint = (struct hl_endpoint){.name = ""};
-    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", places->master);
+    snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "master %.100s", endpoints->master);
     own.asks_role = 1;
     int is_made = deployment->master && deployment->timer &&
                   hl_node_init(&deployment->node, host, &own, &node_events, deployment) == 0;
-    while (is_made && deployment->count < places->count)
-        is_made = add_sentinel(deployment, places, node);
+    while (is_made && deployment->count < endpoints->count)
+        is_made = add_sentinel(deployment, endpoints, node);
     if (is_made)
         return &deployment->route;
     free_route(&deployment->route);

@@ -53,30 +53,30 @@ int hl_server_info_is_replica(const struct hl_reply *reply)
 
 /* It is another run by its run id; without one, by an uptime shorter than the time since the last reading. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
-                                                    uint64_t now_us, uint64_t earlier_us)
+                                                    uint64_t now_us, uint64_t previous_link_us)
 {
     char run_id[HL_RUN_ID_MAX + 1];
     uint64_t up_s = 0;
     if (!is_number(value_of(reply, "uptime_in_seconds:"), &up_s)) {
-        server_info->heard_us = 0;
+        server_info->read_us = 0;
         server_info->started_us = (int64_t)now_us;
         return HL_SERVER_INFO_UNREADABLE;
     }
     hl_server_info_read_run(run_id, reply);
     int has_id = *server_info->run_id && *run_id;
     int is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
-    int is_younger = server_info->heard_us && up_s * SECOND_US + SECOND_US < now_us - server_info->heard_us;
+    int is_younger = server_info->read_us && up_s * SECOND_US + SECOND_US < now_us - server_info->read_us;
     int is_another = has_id ? !is_same : is_younger;
     /* its uptime is in whole seconds, and by a clock that may have been set a little */
     int64_t began_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
-    int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)earlier_us;
+    int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)previous_link_us;
     up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
-    if (!server_info->heard_us || !is_same)
+    if (!server_info->read_us || !is_same)
         server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
-    if (is_another && server_info->started_us < (int64_t)earlier_us)
-        server_info->started_us = (int64_t)earlier_us;
+    if (is_another && server_info->started_us < (int64_t)previous_link_us)
+        server_info->started_us = (int64_t)previous_link_us;
     memcpy(server_info->run_id, run_id, sizeof run_id);
-    server_info->heard_us = now_us;
+    server_info->read_us = now_us;
     if (is_older)
         return HL_SERVER_INFO_ANOTHER;
     return is_another ? HL_SERVER_INFO_NEWS : HL_SERVER_INFO_AS_BEFORE;

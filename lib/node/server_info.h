@@ -15,7 +15,7 @@ enum { HL_RUN_ID_MAX = 40, HL_POLICY_MAX = 24 };
 
 struct hl_server_info {
     char run_id[HL_RUN_ID_MAX + 1]; /* "": not given */
-    uint64_t heard_us;              /* when the uptime was read; 0: never, or not the last time */
+    uint64_t read_us;               /* when the uptime was read; 0: never, or not the last time */
     int64_t started_us;             /* its start, at the latest; below 0: before this host's clock began */
     char policy[HL_POLICY_MAX + 1]; /* a policy that may evict locks, if memory is limited; or "" */
 };
@@ -24,11 +24,11 @@ enum hl_server_info_news {
     HL_SERVER_INFO_AS_BEFORE, HL_SERVER_INFO_NEWS, HL_SERVER_INFO_ANOTHER, HL_SERVER_INFO_UNREADABLE
 };
 
-/* reply: of INFO server, of INFO memory. earlier_us: the latest answer that an earlier link brought. NEWS: it restarted
- * since it was last read; its eviction policy is new or has changed. ANOTHER: it is another server, which ran while the
- * earlier one still answered. */
+/* reply: of INFO server, of INFO memory. previous_link_us: the latest answer that an earlier link brought. NEWS: it
+ * restarted since it was last read; its eviction policy is new or has changed. ANOTHER: it is another server, which ran
+ * while the earlier one still answered. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
-                                                    uint64_t now_us, uint64_t earlier_us);
+                                                    uint64_t now_us, uint64_t previous_link_us);
 enum hl_server_info_news hl_server_info_read_memory(struct hl_server_info *server_info, const struct hl_reply *reply);
 
 void hl_server_info_read_run(char ret_run_id[HL_RUN_ID_MAX + 1], const struct hl_reply *reply); /* "": not given */

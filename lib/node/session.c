@@ -12,7 +12,7 @@
 #include "base/stranger.h"
 #include "base/url.h"
 
-enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, ASTRAY_STEADY_US = 10000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, WRONG_SERVER_STEADY_US = 10000000 };
 
 static void connect_next(struct hl_session *session);
 
@@ -37,13 +37,16 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
                                   .length = stranger ? strlen(stranger->words) : 0};
     uint64_t open_us = session->opened_us ? hl_now_us(session->host) - session->opened_us : 0;
     int was_good = session->opened_us && (session->has_answered || open_us > STEADY_US);
-    if (session->is_astray)
-        was_good = open_us > ASTRAY_STEADY_US;
+    if (session->is_at_wrong_server)
+        was_good = open_us > WRONG_SERVER_STEADY_US;
     uint64_t most_us = (uint64_t)session->options->retry_max_ms * 1000, retry_us = 0;
     if (why != session->why.bytes)
         hl_text_set(&session->why, "%s", why);
     session->failures = was_good ? 0 : session->failures;
-    session->strays = session->is_astray ? session->strays + 1 : was_good ? 0 : session->strays;
+    if (session->is_at_wrong_server)
+        session->wrong_servers++;
+    else if (was_good)
+        session->wrong_servers = 0;
     if (!session->is_moved) {
         uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
         uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
@@ -58,7 +61,7 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     session->state = SESSION_PAUSED;
     hl_timer_start(session->host, session->timer, retry_us);
     session->events->on_close(session->arg, session->why.bytes, stranger ? &said : refusal, retry_us);
-    session->is_astray = 0;
+    session->is_at_wrong_server = 0;
     drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
 }
 
@@ -130,8 +133,8 @@ static int on_refused(struct hl_session *session, const struct hl_reply *error)
     int is_of_name = hl_reply_starts(error, "NOPERM") || hl_reply_starts(error, "ERR unknown") ||
                      hl_reply_starts(error, "ERR Client names");
     struct hl_text words;
-    const struct hl_reply told = is_auth ? known_words(error, &words) : *error;
-    const struct hl_quoted quote = hl_host_quote(session->host, told.bytes, told.length);
+    const struct hl_reply shown = is_auth ? known_words(error, &words) : *error;
+    const struct hl_quoted quote = hl_host_quote(session->host, shown.bytes, shown.length);
     if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
     if (is_last && is_of_name) {
@@ -142,7 +145,7 @@ static int on_refused(struct hl_session *session, const struct hl_reply *error)
         return 0;
     }
     hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", quote.bytes);
-    fail(session, session->why.bytes, &told);
+    fail(session, session->why.bytes, &shown);
     return 1;
 }
 
@@ -191,12 +194,12 @@ static const char *choose(struct hl_session *session)
 {
     unsigned count = session->addresses_count;
     int is_led = session->leader && hl_session_is_open(session->leader) && !session->tried;
-    if (count > 1 && strcmp(session->addresses[session->next_address % count], session->left) == 0)
+    if (count > 1 && strcmp(session->addresses[session->next_address % count], session->left_address) == 0)
         session->next_address++;
     for (unsigned i = 0; is_led && i < count; i++)
-        if (strcmp(session->addresses[i], session->leader->reached) == 0)
+        if (strcmp(session->addresses[i], session->leader->reached_address) == 0)
             session->next_address = i;
-    *session->left = '\0';
+    *session->left_address = '\0';
     session->tried++;
     return session->addresses[session->next_address++ % count];
 }
@@ -211,10 +214,10 @@ static void connect_next(struct hl_session *session)
     const char *host = address->host, *tls_host = options->tls_server_name ? options->tls_server_name : host;
     int is_path = hl_address_is_path(address), is_plain = HL_PLANTED(TLS_DOWNGRADED) && session->failures;
     struct hl_link_target target = {.port = address->port};
-    *session->reached = *session->server_id = '\0';
+    *session->reached_address = *session->server_id = '\0';
     if (session->addresses_count) {
         host = choose(session);
-        strcpy(session->reached, host);
+        strcpy(session->reached_address, host);
         tls_host = HL_PLANTED(TLS_NAME_OF_ADDRESS) ? host : tls_host;
     }
     target.path = is_path ? host : NULL;
@@ -256,7 +259,7 @@ static void attempt(struct hl_session *session)
     if (!*address->host)
         return; /* no address yet: hl_session_move begins it */
     session->addresses_count = session->tried = 0;
-    *session->reached = '\0';
+    *session->reached_address = '\0';
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
     if (hl_address_is_path(address) || hl_url_is_address(address->host)) {
         connect_next(session);
@@ -352,10 +355,12 @@ void hl_session_leave(struct hl_session *session, const char *why)
 {
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
         return;
-    session->is_astray = 1;
+    session->is_at_wrong_server = 1;
     session->next_address += session->state == SESSION_OPEN; /* it counts from this one */
-    if (*session->reached || session->leader) /* which is left first: this link may not have come so far */
-        memcpy(session->left, *session->reached ? session->reached : session->leader->left, sizeof session->left);
+    if (*session->reached_address || session->leader) /* which is left first: this link may not have come so far */
+        memcpy(session->left_address,
+               *session->reached_address ? session->reached_address : session->leader->left_address,
+               sizeof session->left_address);
     hl_session_break(session, why);
 }
 
@@ -363,7 +368,7 @@ void hl_session_move(struct hl_session *session, const char *why)
 {
     if (!session->is_started)
         return;
-    session->failures = session->strays = 0;
+    session->failures = session->wrong_servers = 0;
     session->is_moved = session->state != SESSION_PAUSED;
     if (!session->is_moved)
         hl_timer_start(session->host, session->timer, 0);
@@ -377,6 +382,6 @@ void hl_session_stop(struct hl_session *session)
     session->state = SESSION_PAUSED;
     session->opened_us = 0;
     session->failures = 0;
-    session->is_moved = session->is_started = session->is_astray = 0;
-    session->strays = 0;
+    session->is_moved = session->is_started = session->is_at_wrong_server = 0;
+    session->wrong_servers = 0;
 }

@@ -80,14 +80,14 @@ struct hl_session {
     int is_started;
     int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
     int has_answered;             /* the server has, since this link is open: it was a good one */
-    int is_astray;                /* this link was left (hl_session_leave). Until its on_close has run */
-    unsigned strays;              /* links that were left in a row */
+    int is_at_wrong_server;       /* this link was left (hl_session_leave). Until its on_close has run */
+    unsigned wrong_servers;       /* links that were left in a row */
     char server_id[HL_SERVER_ID_MAX + 1]; /* as the present link's server told; "": not known */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
     unsigned addresses_count, tried; /* in this attempt */
     unsigned next_address;           /* counts on from attempt to attempt */
-    char reached[HL_ADDRESS_MAX];    /* the one of the present link; "": the endpoint was one */
-    char left[HL_ADDRESS_MAX];       /* the one that was left: the next attempt does not begin there */
+    char reached_address[HL_ADDRESS_MAX]; /* the one of the present link; "": the endpoint was one */
+    char left_address[HL_ADDRESS_MAX]; /* the one that was left: the next attempt does not begin there */
     struct hl_text why; /* of the latest loss or failed attempt; "" before */
 };
 
@@ -104,8 +104,8 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
 void hl_session_watch(struct hl_session *session, uint64_t due_us);
 /* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
 void hl_session_break(struct hl_session *session, const char *why);
-/* Likewise, because the link leads elsewhere (elsewhere.h): the name is resolved again, and the next attempt begins at
- * another address, if there is one. */
+/* Likewise, because the link leads to the wrong server (wrong_server.h): the name is resolved again, and the next
+ * attempt begins at another address, if there is one. */
 void hl_session_leave(struct hl_session *session, const char *why);
 /* how many addresses its name had at the latest attempt; 1 without a name */
 static inline unsigned hl_session_addresses(const struct hl_session *session)

@@ -29,7 +29,7 @@ unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *ar
         const struct hl_reply *server = hl_reply_item(&reply->items[i], 2, HL_REPLY_ARRAY);
         struct hl_slots_master master;
         if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
-            to->integer - from->integer >= HL_SLOTS_TOLD_MAX - told || !read_server(server, &master))
+            to->integer - from->integer >= HL_SLOTS_ANSWERED_MAX - told || !read_server(server, &master))
             continue;
         tell(arg, (unsigned)from->integer, (unsigned)to->integer, &master);
         told += (unsigned)(to->integer - from->integer) + 1;

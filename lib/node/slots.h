@@ -13,7 +13,7 @@
 #include "base/slot.h"
 #include "node/address.h"
 
-enum { HL_SLOTS_TOLD_MAX = 2 * HL_SLOTS, HL_EPOCHS_ID = 40, HL_EPOCHS_MAX = 1024 };
+enum { HL_SLOTS_ANSWERED_MAX = 2 * HL_SLOTS, HL_EPOCHS_ID = 40, HL_EPOCHS_MAX = 1024 };
 
 /* A host of "" is the server that was asked; the id, by reference, is empty if there was none. */
 struct hl_slots_master { struct hl_address address; const char *id; size_t id_length; };

@@ -15,7 +15,7 @@ enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
 struct hl_channel {
     struct hl_table_entry entry;
-    TAILQ_ENTRY(hl_channel) place; /* in sent */
+    TAILQ_ENTRY(hl_channel) sent_entry; /* in sent */
     struct hl_subscription *subscription;
     TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
     uint64_t sent_us;
@@ -30,7 +30,7 @@ static void tell(struct hl_channel *channel, enum hl_channel_event event, const 
     struct hl_listener **next = &channel->subscription->next, *listener;
     for (*next = TAILQ_FIRST(&channel->listeners); (listener = *next) != NULL;) {
         *next = TAILQ_NEXT(listener, entry);
-        listener->hear(listener->arg, event, message);
+        listener->on_event(listener->arg, event, message);
     }
 }
 
@@ -67,7 +67,7 @@ static void send(struct hl_channel *channel)
     struct hl_subscription *subscription = channel->subscription;
     if (!hl_session_is_open(&subscription->session))
         return;
-    TAILQ_INSERT_TAIL(&subscription->sent, channel, place);
+    TAILQ_INSERT_TAIL(&subscription->sent, channel, sent_entry);
     channel->state = CHANNEL_SENT;
     channel->sent_unsubscribe = !is_wanted(channel);
     channel->sent_us = hl_now_us(subscription->host);
@@ -120,14 +120,14 @@ static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal
 }
 
 /* Its slot is not, or no longer, at this server. */
-static void on_misplaced(struct hl_channel *channel)
+static void on_wrong_slot(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
     channel->state = CHANNEL_OFF;
     if (!is_wanted(channel))
         forget(channel);
     hl_session_watch(&subscription->session, hl_now_us(subscription->host) + AGAIN_US);
-    subscription->on_misplaced(subscription->misplaced_arg);
+    subscription->on_wrong_slot(subscription->wrong_slot_arg);
 }
 
 static int is_confirmed(const struct hl_channel *channel, const struct hl_reply *kind, const struct hl_channel *named)
@@ -138,19 +138,19 @@ static int is_confirmed(const struct hl_channel *channel, const struct hl_reply 
 }
 
 /* (kind, named) must match the oldest command, else the stream is out of step and cannot be trusted. */
-static void on_booked(struct hl_subscription *subscription, const struct hl_reply *reply, const struct hl_reply *kind,
-                      struct hl_channel *named)
+static void on_confirmation(struct hl_subscription *subscription, const struct hl_reply *reply,
+                            const struct hl_reply *kind, struct hl_channel *named)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
     struct hl_channel *taken = HL_PLANTED(TAKEN_BACK_UNHEARD) ? NULL : named;
-    int is_of_place = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
+    int is_of_slot = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
                       hl_reply_starts(reply, "CLUSTERDOWN") || hl_reply_starts(reply, "TRYAGAIN");
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
         return;
     if (is_taken && subscription->is_sharded) {
         if (taken && taken->state == CHANNEL_ON)
-            on_misplaced(taken);
+            on_wrong_slot(taken);
         return;
     }
     if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
@@ -158,9 +158,9 @@ static void on_booked(struct hl_subscription *subscription, const struct hl_repl
         hl_session_break(&subscription->session, is_error ? quote.bytes : "a reply that no command asked for");
         return;
     }
-    TAILQ_REMOVE(&subscription->sent, channel, place);
-    if (is_error && is_of_place && is_sharded(channel))
-        on_misplaced(channel);
+    TAILQ_REMOVE(&subscription->sent, channel, sent_entry);
+    if (is_error && is_of_slot && is_sharded(channel))
+        on_wrong_slot(channel);
     else
         on_answer(channel, is_error ? reply : NULL);
 }
@@ -174,7 +174,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     void *named = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
     subscription->active_us = hl_now_us(subscription->host);
     if (!kind || !(hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
-        on_booked(subscription, reply, kind, named);
+        on_confirmation(subscription, reply, kind, named);
     else if (named && text)
         tell(named, HL_CHANNEL_MESSAGE, text);
 }
@@ -206,13 +206,13 @@ static void lose_all(struct hl_subscription *subscription)
  * reported by the link for commands. */
 static int is_news(struct hl_subscription *subscription, const struct hl_reply *refusal)
 {
-    int was_on = subscription->was_on, was_told = subscription->is_cut_told;
+    int was_on = subscription->was_on, was_reported = subscription->is_cut_reported;
     subscription->was_on = 0;
     if (was_on)
-        subscription->is_cut_told = 1;
+        subscription->is_cut_reported = 1;
     if (refusal && hl_stranger_named(refusal->bytes, refusal->length))
         return 0;
-    return subscription->session.failures <= 1 && !(was_on && was_told);
+    return subscription->session.failures <= 1 && !(was_on && was_reported);
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
@@ -315,14 +315,14 @@ void hl_subscription_done(struct hl_subscription *subscription)
     }
 }
 
-int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length)
+int hl_subscription_has(const struct hl_subscription *subscription, const char *name, size_t length)
 {
     const struct hl_channel *channel = (void *)hl_table_find(&subscription->channels, name, length);
     return channel && channel->state == CHANNEL_ON;
 }
 
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
-                                     hl_channel_fn *hear, void *arg)
+                                     hl_channel_fn *on_event, void *arg)
 {
     void *found = hl_table_find(&subscription->channels, name, length);
     struct hl_channel *channel = found ? found : channel_new(subscription, name, length);
@@ -331,7 +331,7 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
         forget(channel);
     if (!listener)
         return NULL;
-    *listener = (struct hl_listener){.channel = channel, .hear = hear, .arg = arg};
+    *listener = (struct hl_listener){.channel = channel, .on_event = on_event, .arg = arg};
     TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
     hl_subscription_start(subscription);
     if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)

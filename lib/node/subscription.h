@@ -31,7 +31,7 @@ typedef void hl_channel_fn(void *arg, enum hl_channel_event event, const struct 
 struct hl_listener {
     TAILQ_ENTRY(hl_listener) entry;
     struct hl_channel *channel;
-    hl_channel_fn *hear;
+    hl_channel_fn *on_event;
     void *arg;
     int may_rest; /* set by its owner: does not keep the link; on again with the next start */
 };
@@ -42,13 +42,13 @@ struct hl_subscription {
     struct hl_table channels;
     TAILQ_HEAD(hl_channels, hl_channel) sent;
     uint64_t active_us, timeout_us, keepalive_us;
-    void (*on_misplaced)(void *arg); /* this server does not have a channel's slot, or no longer. Set if is_sharded */
-    void *misplaced_arg;
+    void (*on_wrong_slot)(void *arg); /* this server does not have a channel's slot, or no longer. Set if is_sharded */
+    void *wrong_slot_arg;
     void (*on_open)(void *arg);      /* its link is there: what its server is, is known. NULL: not needed */
     void *open_arg;
     uint8_t told_refusals[2]; /* refused SUBSCRIBE or UNSUBSCRIBE, reported once */
     uint8_t was_on;     /* the link was open since its latest loss */
-    uint8_t is_cut_told; /* it was lost while commands flowed, and that was reported: cleared by its node's loss */
+    uint8_t is_cut_reported; /* it was lost while commands flowed, and that was reported: cleared by its node's loss */
     int is_sharded; /* sharded: its channels are those of a cluster's slots (SSUBSCRIBE) */
     struct hl_listener *next;   /* while a channel's listeners are called */
     struct hl_channel *beat; /* it does not exist: UNSUBSCRIBE of it is the keep-alive, and the fence */
@@ -63,14 +63,14 @@ static inline void hl_subscription_start(struct hl_subscription *subscription)
     hl_session_start(&subscription->session);
 }
 /* the channel is on, even if nobody listens any more */
-int hl_subscription_hears(const struct hl_subscription *subscription, const char *name, size_t length);
+int hl_subscription_has(const struct hl_subscription *subscription, const char *name, size_t length);
 int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel needs the link */
 void hl_subscription_rest(struct hl_subscription *subscription); /* idle: no link until it is started again */
 void hl_subscription_done(struct hl_subscription *subscription); /* channels with it */
 
 /* NULL: no memory. The listener is called from the loop only; is_on has the state now. */
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
-                                     hl_channel_fn *hear, void *arg);
+                                     hl_channel_fn *on_event, void *arg);
 void hl_listener_close(struct hl_listener *listener); /* it gets no more calls; NULL is allowed */
 int hl_listener_is_on(const struct hl_listener *listener);
 const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);

@@ -57,11 +57,11 @@ static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
 {
     struct hl_wait_link *wait_link = wait_link_of(request->node);
-    HL_REQUIRE(request->place == REQUEST_IDLE && request->node->parent); /* just answered, over that link */
+    HL_REQUIRE(request->queue == REQUEST_IDLE && request->node->parent); /* just answered, over that link */
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;
     hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
-    wait_link->node.is_shut = 1;
+    wait_link->node.is_urgent_only = 1;
 }
 
 static void go_on(struct hl_node *link)
@@ -70,7 +70,7 @@ static void go_on(struct hl_node *link)
     if (hl_request_is_busy(&wait_link->wait))
         return;
     if (TAILQ_EMPTY(pending_of(wait_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT))
-        link->is_shut = 0;
+        link->is_urgent_only = 0;
     else if (!TAILQ_EMPTY(pending_of(wait_link)) && !hl_node_oldest(link))
         ask_for_the_least(wait_link);
 }
@@ -82,7 +82,7 @@ static void on_down(void *arg, struct hl_node *link)
     if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(pending_of(wait_link))) {
         TAILQ_INIT(&link->queues[REQUEST_SENT]);
         link->sent_count = 0;
-        wait_link->wait.place = REQUEST_IDLE;
+        wait_link->wait.queue = REQUEST_IDLE;
         ask_for_the_least(wait_link);
         return;
     }
@@ -102,7 +102,7 @@ static struct hl_node *link_of(struct hl_node *node)
 {
     static const struct hl_node_events events = {NULL, on_down, NULL, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
-    struct hl_wait_link *wait_link = wait_link_of(node->third);
+    struct hl_wait_link *wait_link = wait_link_of(node->wait_node);
     if (!wait_link) {
         wait_link = hl_memory_new(&node->host->memory, sizeof *wait_link);
         if (!wait_link || hl_node_init(&wait_link->node, node->host, &node->options, &events, wait_link) != 0) {
@@ -112,7 +112,7 @@ static struct hl_node *link_of(struct hl_node *node)
         wait_link->node.parent = node;
         wait_link->node.session.leader = &node->session;
         wait_link->wait.ops = &ops;
-        node->third = &wait_link->node;
+        node->wait_node = &wait_link->node;
     }
     hl_node_start(&wait_link->node);
     return &wait_link->node;
@@ -120,7 +120,7 @@ static struct hl_node *link_of(struct hl_node *node)
 
 void hl_wait_link_rest(struct hl_node *node, uint64_t unused_us)
 {
-    struct hl_node *link = node->third;
+    struct hl_node *link = node->wait_node;
     if (link && hl_node_is_started(link) && hl_node_is_idle(link) && hl_now_us(node->host) - link->used_us > unused_us)
         hl_node_rest(link);
 }

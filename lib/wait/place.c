@@ -8,9 +8,9 @@
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "node/clock.h"
-#include "wait/gate.h"
-#include "wait/grants.h"
-#include "wait/known.h"
+#include "wait/line.h"
+#include "wait/grant_channel.h"
+#include "wait/view.h"
 
 enum { STEP_US = 10000, NEAR_MAX = 8 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 4 };
@@ -22,15 +22,15 @@ enum { LEASE_MIN_MS = 700, SPREAD_MIN_US = 80000, SPREAD_STEP_US = 50 };
 enum { POLL_STEP_MIN_US = 5000 };
 
 /* Where there is no queue for it. */
-static int is_guest(const struct hl_acquire *acquire)
+static int has_no_queue(const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
-    return !terms->kind->place_each && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
+    return !terms->kind->queues_each_handle && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
 }
 
 int hl_place_is_wanted(const struct hl_acquire *acquire)
 {
-    return acquire->lock->terms->kind->has_queue && !acquire->is_try && !is_guest(acquire);
+    return acquire->lock->terms->kind->has_queue && !acquire->is_try && !has_no_queue(acquire);
 }
 
 /* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
@@ -41,20 +41,20 @@ int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response 
     struct hl_core *core = terms->cell->core;
     int is_right = hl_name_node(core, acquire->lock->name)->is_up; /* else the login was refused */
     int is_refused = is_right && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
-    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->place_each)
+    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->queues_each_handle)
         return 0;
-    hl_handshake_lack_queue(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
+    hl_handshake_queue_refused(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
     return 1;
 }
 
-int hl_place_is_refused(const struct hl_acquire *acquire, const struct hl_response *said)
+int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_core *core = acquire->lock->terms->cell->core;
     return acquire->place && !acquire->is_try && !said->position && said->waiters >= core->limits.queue_max;
 }
 
-int hl_place_take(struct hl_core *core, struct hl_acquire *acquire)
+int hl_place_new(struct hl_core *core, struct hl_acquire *acquire)
 {
     acquire->place = hl_memory_new(&core->host.memory, sizeof *acquire->place);
     if (acquire->place)
@@ -66,14 +66,14 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     if (!acquire->place)
         return;
-    hl_grants_leave(acquire->place);
-    if (!acquire->lock->terms->kind->place_each)
+    hl_grant_channel_leave(acquire->place);
+    if (!acquire->lock->terms->kind->queues_each_handle)
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
 }
 
 /* Between two heartbeats, and to a handle with the same terms: for the store nothing changes. */
-void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
+void hl_place_hand_over(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;
     int is_like = next && !next->hold && !next->place && next->lock->terms == acquire->lock->terms;
@@ -93,16 +93,16 @@ void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next)
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
     struct hl_hold *hold = place->acquire->hold;
-    hl_grants_leave(place);
+    hl_grant_channel_leave(place);
     hold->id = hl_asking_id(place->acquire->lock);
     hold->entry = (struct hl_entry_words){.channel = ENTRY_NONE};
     place->ticket = place->first_us = 0;
     place->number = place->position = place->pace_us = 0;
-    place->has_drawn = 0;
+    place->is_ticket_time = 0;
     memset(place->sent_us, 0, sizeof place->sent_us);
-    place->behind = NULL;
+    place->releasing = NULL;
     if (!place->acquire->lock->terms->is_polling)
-        hl_grants_join(core, place);
+        hl_grant_channel_join(core, place);
 }
 
 /* ---- questions ---- */
@@ -121,7 +121,7 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
  * server and back; so much shorter than the lease that a renewal shows (lapsed.lua). */
 static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *terms, const struct hl_node *node)
 {
-    uint64_t span_ms = 4 * (hl_host_lateness_us(&core->host) + node->usual_us) / 1000;
+    uint64_t span_ms = 4 * (hl_host_lateness_us(&core->host) + node->mean_rtt_us) / 1000;
     if (HL_PLANTED(WINDOW_OF_THREE_S))
         span_ms = HL_WINDOW_MAX_MS;
     uint32_t most_ms = terms->lease_ms > 200 ? terms->lease_ms - 100 : terms->lease_ms / 2;
@@ -132,10 +132,10 @@ static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *ter
 /* The first place asks often, because nobody in front of it would notice that it is dead. */
 static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_place *place)
 {
-    const struct hl_gate *gate = place->acquire->lock->name->gate;
-    int is_first = place->position ? place->position == 1 : gate->waiters == 0;
-    uint32_t span_ms = core->gates <= PROMISE_NAMES ? HL_PROMISE_MIN_MS : core->gates < HL_PROMISE_MAX_MS / 10
-                                                    ? 10 * core->gates : HL_PROMISE_MAX_MS;
+    const struct hl_line *line = place->acquire->lock->name->line;
+    int is_first = place->position ? place->position == 1 : line->waiters == 0;
+    uint32_t span_ms = core->lines <= PROMISE_NAMES ? HL_PROMISE_MIN_MS : core->lines < HL_PROMISE_MAX_MS / 10
+                                                    ? 10 * core->lines : HL_PROMISE_MAX_MS;
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
 }
 
@@ -156,11 +156,11 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
 }
 
 /* Whoever brings a ticket says a heartbeat, too: else its age would count as the time at which it asked. */
-static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
-                      struct hl_params *params)
+static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
+                             struct hl_params *params)
 {
     const struct hl_core *core = hl_hold_core(hold);
-    enum hl_entry_channel channel = hl_grants_listen(place);
+    enum hl_entry_channel channel = hl_grant_channel_listen(place);
     uint64_t due;
     place->promise_ms = promise_ms(core, place);
     due = due_s(node, place->promise_ms);
@@ -169,7 +169,7 @@ static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct
         hold->entry = (struct hl_entry_words){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
                                         .window_ms = (uint16_t)window_ms(core, hold->terms, node),
                                         .channel = (uint8_t)channel};
-        place->has_drawn = place->number == 1 && !params->ticket;
+        place->is_ticket_time = place->number == 1 && !params->ticket;
     }
     params->entry = hl_hold_entry(hold);
     if (place->number == 1 && !params->ticket)
@@ -182,7 +182,7 @@ static void say_place(struct hl_hold *hold, struct hl_queue_place *place, struct
 }
 
 /* A question that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
-void hl_place_say(struct hl_hold *hold, struct hl_params *params)
+void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
     struct hl_queue_place *place = acquire ? acquire->place : NULL;
@@ -192,7 +192,7 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
         hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes});
     }
-    params->is_guest = acquire && !place && is_guest(acquire);
+    params->may_take_left = acquire && !place && has_no_queue(acquire);
     if (!place)
         return;
     place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
@@ -202,11 +202,11 @@ void hl_place_say(struct hl_hold *hold, struct hl_params *params)
     place->node = node;
     place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
     if (!acquire->is_try)
-        say_place(hold, place, node, params);
+        add_entry_params(hold, place, node, params);
 }
 
 /* How fast the queue moves, for one that polls. */
-static void see_pace(struct hl_queue_place *place, uint32_t position)
+static void measure_pace(struct hl_queue_place *place, uint32_t position)
 {
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
@@ -219,7 +219,7 @@ static void see_pace(struct hl_queue_place *place, uint32_t position)
         place->first_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
 }
 
-void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said)
+void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said)
 {
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
@@ -231,10 +231,10 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
         attempt->ticket = place->ticket;
         attempt->node = place->node;
     }
-    if (lock->terms->kind->place_each)
-        hl_gate_move(place->acquire, said->position <= 1);
-    place->is_polling = hl_grants_listen(place) == ENTRY_POLLS; /* from here on it listens */
-    see_pace(place, said->position);
+    if (lock->terms->kind->queues_each_handle)
+        hl_line_move(place->acquire, said->position <= 1);
+    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* from here on it listens */
+    measure_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
@@ -244,13 +244,13 @@ void hl_place_placed(struct hl_queue_place *place, const struct hl_response *sai
     if (place->hands_over)
         place->looks = 0;
     else
-        hl_gate_saw_others(lock->name);
-    if (!hl_gate_has_others(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
-        hl_gate_stop_listening(lock->name->gate);
+        hl_line_mark_others(lock->name);
+    if (!hl_line_has_others(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
+        hl_line_stop_listening(lock->name->line);
 }
 
 /* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
-uint64_t hl_place_look_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
+uint64_t hl_place_retry_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
 
 /* Until the heartbeat that was promised: shortly before the promise is over, or any time before for one of many that
  * asked together. Counted from the send of the question that promised: a process that stood still before it read the
@@ -261,7 +261,7 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
     int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* it asked for news, and many others with it */
-    int is_wide = is_early && core->gates > PROMISE_NAMES;
+    int is_wide = is_early && core->lines > PROMISE_NAMES;
     uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                              : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
     uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host) : sent_us;
@@ -273,7 +273,7 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
  * free: it idles the name for a sixteenth of its wait at most. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
-    uint64_t usual_us = hl_known_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
+    uint64_t usual_us = hl_view_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
     if (!place->first_us) {
         step_us = place->pace_us * position / 2;
         step_us = step_us < usual_us * position ? step_us : usual_us * position;
@@ -304,14 +304,14 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t ends_us = lease_end_us(core, said, at);
     int is_unheard = !place->hands_over && core->silent_until_us > hl_now_us(&core->host);
-    if (HL_PLANTED(FAIR_HEIR_TRUSTED))
+    if (HL_PLANTED(JAVA_WAITER_TRUSTED))
         is_unheard = 0;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
     if (place->is_polling)
         sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= KEPT_MS && !said->has_no_ttl)
-        sooner_us = hl_place_look_us(core);
+        sooner_us = hl_place_retry_us(core);
     else if (at == 1 && is_unheard) {
         sooner_us = (uint64_t)SILENT_LOOK_US << place->looks;
         place->looks = (uint8_t)(place->looks + (place->looks < SILENT_LOOKS_MAX));
@@ -324,9 +324,9 @@ uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, c
 /* ---- a release that also asks for the next handle ---- */
 
 /* Not for grants that replicas confirm, which use another link, and not for votes, whose attempts begin elsewhere. */
-void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold)
+void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    struct hl_acquire *acquire = hl_gate_next(hold->name);
+    struct hl_acquire *acquire = hl_line_next(hold->name);
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
     int is_vote = lock && lock->attempt && lock->attempt->id_last;
     if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || is_vote)
@@ -334,7 +334,7 @@ void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold)
     if (!hl_place_is_wanted(acquire) || !core->waiters->may_ask(acquire))
         return;
     hl_place_begin(core, acquire->place);
-    acquire->place->behind = hold;
+    acquire->place->releasing = hold;
     acquire->state = ACQUIRE_ASKING;
     acquire->hold->state = HOLD_ASKING;
     hl_hold_wake_at(acquire->hold, UINT64_MAX);
@@ -342,12 +342,12 @@ void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold)
 
 struct hl_hold *hl_place_next(const struct hl_hold *hold)
 {
-    const struct hl_gate *gate = hold->name->gate;
-    const struct hl_acquire *head = gate ? TAILQ_FIRST(&gate->line) : NULL;
-    return head && head->hold && head->place && head->place->behind == hold ? head->hold : NULL;
+    const struct hl_line *line = hold->name->line;
+    const struct hl_acquire *head = line ? TAILQ_FIRST(&line->arrivals) : NULL;
+    return head && head->hold && head->place && head->place->releasing == hold ? head->hold : NULL;
 }
 
-struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_reply *reply)
+struct hl_hold *hl_place_next_release_answered(const struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_hold *next = hl_place_next(hold);
     struct hl_acquire *acquire = next ? next->lock->acquire : NULL;
@@ -355,13 +355,13 @@ struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_
     struct hl_reply said;
     if (!next)
         return NULL;
-    acquire->place->behind = NULL;
-    if (reply && hl_queued_next(reply, &said) && next->haunted_until_us)
+    acquire->place->releasing = NULL;
+    if (reply && hl_queued_next(reply, &said) && next->may_run_until_us)
         return next;
     if (acquire->state != ACQUIRE_ASKING)
         return NULL;
     if (was_alone || HL_PLANTED(NEXT_FORGOTTEN)) {
-        next->haunted_until_us = 0;
+        next->may_run_until_us = 0;
         next->kept = KEPT_NOTHING;
         next->is_queued = 0;
         next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
@@ -373,7 +373,7 @@ struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_
 void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply)
 {
     struct hl_reply said;
-    next->haunted_until_us = 0;
+    next->may_run_until_us = 0;
     if (hl_queued_next(reply, &said))
         next->request.ops->done(&next->request, &(struct hl_answer){&said, 1});
 }

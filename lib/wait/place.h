@@ -45,43 +45,43 @@ struct hl_queue_place {
     uint64_t sent_us[HL_PLACE_SENDS]; /* of the latest questions, at number % HL_PLACE_SENDS */
     uint64_t first_us;               /* since when it polls at the first place; 0: it does not */
     struct hl_node *node;            /* of the latest question */
-    const struct hl_hold *behind;    /* the hold whose release also asks for this place; NULL: none */
+    const struct hl_hold *releasing; /* the hold whose release also asks for this place; NULL: none */
     uint32_t position, waiters;
     uint32_t number;                 /* of the latest question with this id, from 1 on */
     uint32_t pace_us;                /* how long the queue took for one place, as last seen; 0: unseen */
     uint16_t promise_ms;             /* of the latest question: the next one leaves before */
-    uint8_t is_found;                /* by pushes: it is in core->places */
+    uint8_t is_indexed;              /* by pushes: it is in core->places */
     uint8_t is_polling;              /* no push finds it */
     uint8_t hands_over;              /* the holder's release grants */
     uint8_t looks;                   /* in a row, behind another program, whose release may wake no waiter */
-    uint8_t has_drawn;               /* its id drew its ticket with the first question: the ticket is the server's time
+    uint8_t is_ticket_time;          /* its id drew its ticket with the first question: the ticket is the server's time
                                         then */
 };
 
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
-int hl_place_take(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
+int hl_place_new(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
 /* 1: the user has no rights to the queue: from now on it polls */
 int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said);
 /* 1: it asked for a place and got none, because the queue is full */
-int hl_place_is_refused(const struct hl_acquire *acquire, const struct hl_response *said);
+int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said);
 /* it ends, and leaves its place and request to the next in line, if it can */
-void hl_place_pass(struct hl_acquire *acquire, struct hl_acquire *next);
+void hl_place_hand_over(struct hl_acquire *acquire, struct hl_acquire *next);
 void hl_place_free(struct hl_core *core, struct hl_acquire *acquire); /* with the acquire */
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a new id, which pushes find */
 
 /* an acquire leaves: a heartbeat, if it has a place */
-void hl_place_say(struct hl_hold *hold, struct hl_params *params);
-void hl_place_placed(struct hl_queue_place *place, const struct hl_response *said);
+void hl_place_add_params(struct hl_hold *hold, struct hl_params *params);
+void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said);
 uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
 
 /* that hold is released: takes the first in line along */
-void hl_place_take_next(struct hl_core *core, const struct hl_hold *hold);
+void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold);
 struct hl_hold *hl_place_next(const struct hl_hold *hold); /* the hold that goes along; NULL: none */
 /* That release was answered, or will not be. A next hold that was not asked for asks by itself from now on; one that
  * was is returned: call hl_place_next_answered with it after handling the release. */
-struct hl_hold *hl_place_next_asked(const struct hl_hold *hold, const struct hl_reply *reply);
+struct hl_hold *hl_place_next_release_answered(const struct hl_hold *hold, const struct hl_reply *reply);
 void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply);
 
-uint64_t hl_place_look_us(struct hl_core *core); /* how soon to look at a name that is left to other programs */
+uint64_t hl_place_retry_us(struct hl_core *core); /* how soon to look at a name that is left to other programs */
 
 #endif

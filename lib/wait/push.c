@@ -6,7 +6,7 @@
 #include "core/lease.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 
 enum { CLOCK_US = 2000 };
 
@@ -14,7 +14,7 @@ enum { CLOCK_US = 2000 };
  * no stamp: its ticket is that time, if it drew one. */
 static uint64_t asked_us(const struct hl_queue_place *place, const struct hl_push *push)
 {
-    return push->asked_us ? push->asked_us : push->number == 1 && place->has_drawn ? place->ticket : 0;
+    return push->asked_us ? push->asked_us : push->number == 1 && place->is_ticket_time ? place->ticket : 0;
 }
 
 /* When belief in this grant ends; 0: do not believe it. */
@@ -23,7 +23,7 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
     uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
     uint64_t from_us = asked_us(place, push), since_us = hl_left_us(push->granted_us, from_us);
-    uint64_t lease_us = (uint64_t)hl_queued_believed_ms(push->window_ms) * 1000;
+    uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
     int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
     /* the server's clock was set forward, or back. A ticket may be ahead of it, which only makes belief shorter */
     int is_stepped = since_us > elapsed_us + elapsed_us / 100 + CLOCK_US || push->asked_us > push->granted_us;
@@ -52,7 +52,7 @@ static void pass_over(const struct hl_acquire *acquire)
         hl_notice_post(core, &((struct hl_acquire *)(uintptr_t)acquire)->notice, REPORT_PASSED_OVER);
 }
 
-static void ask_all(struct hl_gate *gate) { hl_gate_wake_places(gate, gate->waiting, NULL); }
+static void ask_all(struct hl_line *line) { hl_line_wake_places(line, line->waiting, NULL); }
 
 /* Enough must be left for this lock; a fixed lease must be whole. Where replicas must confirm a grant, the releasing
  * client wrote it, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes the lease. A grant
@@ -64,7 +64,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     struct hl_hold *hold = acquire->hold;
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
-    uint32_t window_ms = hl_queued_believed_ms(push->window_ms);
+    uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
     uint64_t least_us = hl_terms_least_us(terms, window_ms), deadline_us = 0, now_us;
     int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED), has_lapsed;
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
@@ -80,9 +80,9 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
         hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
         if (has_lapsed)
             pass_over(acquire);
-        hl_gate_has_news(acquire->lock->name->gate);
+        hl_line_mark_stale(acquire->lock->name->line);
         if (has_lapsed)
-            ask_all(acquire->lock->name->gate);
+            ask_all(acquire->lock->name->line);
         else if (acquire->state == ACQUIRE_SLEEPING)
             core->waiters->ask(acquire);
         return;
@@ -103,18 +103,18 @@ static void on_asked(struct hl_queue_place *place, const struct hl_push *push)
     struct hl_core *core = acquire->lock->terms->cell->core;
     if (push->server_us && !push->pause_us)
         pass_over(acquire);
-    if (!push->pause_us && !HL_PLANTED(TOLD_ALONE))
-        ask_all(acquire->lock->name->gate);
+    if (!push->pause_us && !HL_PLANTED(ASKS_ALONE))
+        ask_all(acquire->lock->name->line);
     else if (acquire->state == ACQUIRE_SLEEPING)
-        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_place_look_us(core));
+        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_place_retry_us(core));
     else
-        hl_gate_has_news(acquire->lock->name->gate);
+        hl_line_mark_stale(acquire->lock->name->line);
 }
 
 void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
 {
     switch (push->what) {
-    case HL_PUSH_NONSENSE: break;
+    case HL_PUSH_INVALID: break;
     case HL_PUSH_GRANT:
         if (!HL_PLANTED(PUSH_IGNORED))
             on_grant(place, node, push);
@@ -123,7 +123,7 @@ void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const s
     }
 }
 
-void hl_push_crossed(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
@@ -131,9 +131,9 @@ void hl_push_crossed(struct hl_hold *hold, const struct hl_answer *answer)
     int is_taken = said.result == HL_YES && is_other;
     int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
     if (!answer->reply && answer->was_sent)
-        hl_ending_may_run(hold);
+        hl_ending_note_unanswered(hold);
     if (is_taken || is_old_no)
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN); /* under a token never reported: released with the report */
     else
-        hl_watchdog_crossed(hold, said.result == HL_YES);
+        hl_watchdog_stale_answer(hold, said.result == HL_YES);
 }

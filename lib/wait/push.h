@@ -15,6 +15,7 @@
 #include "wait/place.h"
 
 void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-void hl_push_crossed(struct hl_hold *hold, const struct hl_answer *answer); /* HELD: of a heartbeat before the push */
+/* HELD: the answer to a heartbeat from before the push */
+void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

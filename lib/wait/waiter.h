@@ -6,18 +6,18 @@
 
 #include "hold/hold.h"
 
-struct hl_last_words;
+struct hl_result_words;
 struct hl_queue_place;
 
-enum hl_acquire_state { /* STARVED: its turn has come, and there was no memory for its hold (gate.c) */
+enum hl_acquire_state { /* STARVED: its turn has come, and there was no memory for its hold (line.c) */
     ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
 };
 enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* its reports */
 
 struct hl_acquire {
     struct hl_notice notice;        /* the bits above */
-    TAILQ_ENTRY(hl_acquire) line;   /* in its gate, until it is delivered or DECIDED */
-    struct hl_last_words *words;    /* DECIDED; NULL: none, but for the status' own sentence */
+    TAILQ_ENTRY(hl_acquire) entry;  /* in its line, until it is delivered or DECIDED */
+    struct hl_result_words *words;  /* DECIDED; NULL: none, but for the status' own sentence */
     struct hilock_lock *lock;
     struct hl_hold *hold;           /* its own, for its requests; NULL: its turn to ask has not come */
     struct hl_queue_place *place;         /* in the queue at the store; NULL: it has none */
@@ -31,21 +31,21 @@ struct hl_acquire {
     uint8_t state;
     int8_t status;                  /* DECIDED: hilock_status */
     uint8_t is_try;
-    uint8_t is_held_back;           /* IN_LINE: too many releases of its name have no answer (gate.c) */
+    uint8_t is_held_back;           /* IN_LINE: too many releases of its name have no answer (line.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
 /* It asks for itself; the others leave that to the first of their line. */
-static inline int hl_waiter_is_alone(const struct hl_acquire *acquire)
+static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
 {
-    return acquire->is_try || acquire->lock->terms->kind->place_each;
+    return acquire->is_try || acquire->lock->terms->kind->queues_each_handle;
 }
 
 struct hl_waiter_ops {
     int (*may_ask)(struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
     void (*ask)(struct hl_acquire *acquire);    /* if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
-    void (*tell_waiting)(struct hl_core *core, struct hl_acquire *acquire);
+    void (*report_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 };
 

@@ -40,9 +40,10 @@ size_t hl_key_write(char *to, const char *word, const char *name, size_t length)
     return (size_t)(end - to);
 }
 
-size_t hl_key_heir_write(char *to, const char *name, size_t length, const char *heir, size_t heir_length)
+size_t hl_key_java_waiter_write(char *to, const char *name, size_t length, const char *java_waiter,
+                                size_t java_waiter_length)
 {
     char *end = to + hl_key_write(to, hl_key_channel, name, length);
     *end++ = ':';
-    return (size_t)((char *)mempcpy(end, heir, heir_length) - to);
+    return (size_t)((char *)mempcpy(end, java_waiter, java_waiter_length) - to);
 }

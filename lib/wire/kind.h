@@ -66,7 +66,7 @@ struct hl_params { /* its other arguments; a kind ignores those that it does not
     struct hl_heartbeat heartbeat; /* acquire, with an entry */
     uint64_t ticket;       /* acquire, with an entry: the one that it has; 0: none yet */
     uint32_t queue_max;    /* acquire, next: without a ticket it gets no place while so many wait */
-    int is_guest;          /* acquire: a try that may also have a name that is left to others */
+    int may_take_left;     /* acquire: a try that may also have a name that is left to others */
     uint64_t next_id;      /* release: the acquisition that it asks for as well; 0: none */
     unsigned own;          /* release: our listeners on the channel. HL_OWN_ALL: it never leaves the name to others */
     int names_all_keys;    /* acquire, with a heartbeat: in a cluster, whose server must see each key that is made */
@@ -82,7 +82,7 @@ typedef enum hl_form hl_encode_fn(struct hl_command *command, const struct hl_ta
 struct hl_kind {
     hilock_kind kind;
     int has_queue;          /* there is a queue at the store, in which a waiter has a place */
-    int place_each;         /* every waiting handle has a place; else a client has one for each name */
+    int queues_each_handle; /* every waiting handle has a place; else a client has one for each name */
     const char *wrong_kind; /* after the name: "is not ...", for a key of another type */
     int hands_on;           /* acquire reserves tokens: a hold may serve handles of a client one after the other */
     hl_encode_fn *acquire, *renew, *release;

@@ -25,13 +25,13 @@
 --   draw: token_ttl_ms * 1000 + reserved, which is below 1000: one argument, because each costs half a command
 --   sharing: '[S]<most>': I may hold it with others, if we are not more then. S: channels are sharded
 -- -> token (ours, for lease_ms at least) | {token, removed}
---    | {-1 - PTTL, holder, hands_over, place, ticket, length[, heir or holders[, now[, removed]]]}
+--    | {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter or holders[, now[, removed]]]}
 --    | error LATE seconds microseconds | error BADTOKEN
 --   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel. 2 more: there are
 --     more in front that are not ready, ask again at once. 4 more: I have granted it now, to the holder named; look
 --     again when PTTL is over
 --   place: 1 is next, 0 not in the queue
---   heir: another program holds, and its release wakes this one: the first of Redisson's fair queue; '' none
+--   java_waiter: another program holds, and its release wakes this one: the first of Redisson's fair queue; '' none
 --   holders: how many share it; PTTL and holder are those of the share whose end would let me in
 --   now: microseconds of the server, where hands_over has 4 or something was removed
 --   removed: how many places this call took out, and why (choose has the sum); left out if none
@@ -47,7 +47,7 @@
 -- free pair more than it costs to name it here when it is needed.
 local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3], nil
 local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
-local is_alone, is_guest, left, held_by, hands_over, held = false, false, -2, '', 0, 0
+local is_alone, may_take_left, left, held_by, hands_over, held = false, false, -2, '', 0, 0
 if most then
   share = KEYS[4]
   is_alone = call('EXISTS', name, queue, share) == 0
@@ -56,7 +56,7 @@ else
 end
 -- include now.lua
 if not is_alone then
-  is_guest = string.sub(asks, 17) == ' *'
+  may_take_left = string.sub(asks, 17) == ' *'
   left = call('PTTL', name)
   if left ~= -2 then
     local mine, mode, holder, seen
@@ -83,7 +83,7 @@ if not is_alone then
     if left ~= -2 then
       held_by = holder or ''
       hands_over = (mode == 'mutex' or held > 0) and 1 or 0
-      if is_guest then return {-1 - left, held_by, hands_over, 0, 0, 0} end
+      if may_take_left then return {-1 - left, held_by, hands_over, 0, 0, 0} end
     end
   end
 end
@@ -135,8 +135,8 @@ if not is_alone then
     local c_channel = 'redisson_lock__channel:' .. string.sub(queue, 14)
     if left == -2 then
       -- include kept.lua
-      kept_free_ms, is_shut = is_guest and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
-      takes = is_guest and is_shut
+      kept_free_ms, is_shut = may_take_left and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
+      takes = may_take_left and is_shut
     elseif is_shared then
       -- other programs get it only when nobody has it: while they listen nobody joins
       is_shut = (pcall('PUBSUB', numsub, c_channel)[2] or 0) > 0
@@ -160,7 +160,7 @@ if not is_alone then
 
   if not takes then
     -- not ours now: one draw gives the token of the first, or of all chosen, its reserve, and after that a new ticket
-    local is_new, heir, is_granted_now = ticket == '0', nil, false
+    local is_new, java_waiter, is_granted_now = ticket == '0', nil, false
     local is_early = is_new and has_more and left == -2 and not first
     if is_early or is_new and most_waiting and length - #gone >= most_waiting and not call('ZSCORE', queue, member) then
       -- nobody has been found yet: it comes again at once, and stands behind those that are left. Or the queue is full
@@ -198,14 +198,14 @@ if not is_alone then
       if ends[1] and not is_granted_now then
         held_by, left = ends[1], math.max(math.ceil((ends[2] - now_us) / 1000), 0)
       end
-      heir = held
+      java_waiter = held
     elseif left ~= -2 and hands_over == 0 then
       -- another program has come in: the name is not left to it any longer, and is again at the next release. Its
       -- release looks at no queue: the first place is the one that listens for it
       pcall('ZREM', queue, '*')
       pcall('HDEL', places, '*')
       local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 14)
-      -- include heir.lua
+      -- include java_waiter.lua
     end
     if has_more then
       hands_over = hands_over + 2
@@ -219,9 +219,9 @@ if not is_alone then
       local rank = call('ZRANK', queue, member)
       stands = rank and rank + 1 - call('ZCOUNT', queue, '-inf', '(1') or 0
     end
-    answer =
-      {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, stands, tonumber(ticket or 0), length, heir}
-    if is_granted_now or removed > 0 then answer[7], answer[8] = heir or '', now end
+    answer = {-1 - left, held_by, left == -2 and kept_free_ms or hands_over, stands, tonumber(ticket or 0), length,
+      java_waiter}
+    if is_granted_now or removed > 0 then answer[7], answer[8] = java_waiter or '', now end
     if removed > 0 then answer[9] = removed end
     return answer
   end

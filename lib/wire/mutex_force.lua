@@ -30,8 +30,8 @@ if member then
   if id and channel ~= '-' then redis.pcall(ARGV[3], channel, 'F1 ' .. id .. ' 0: ' .. name) end
 end
 if others > 0 then return -2 end
-local java_queue, heir = 'redisson_lock_queue' .. string.sub(ARGV[2], 23), nil
--- include heir.lua
-if heir then redis.pcall(ARGV[3], ARGV[2] .. ':' .. heir, '0') end
+local java_queue, java_waiter = 'redisson_lock_queue' .. string.sub(ARGV[2], 23), nil
+-- include java_waiter.lua
+if java_waiter then redis.pcall(ARGV[3], ARGV[2] .. ':' .. java_waiter, '0') end
 local heard = redis.pcall(ARGV[3], ARGV[2], '0')
 return type(heard) == 'table' and -1 or 1 + heard

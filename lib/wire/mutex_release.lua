@@ -27,14 +27,14 @@ local publish, numsub = 'PUBLISH', 'NUMSUB'
 if terms > 'S' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
 -- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so a user without the right to
 -- it, or a slot that moves, must not stop the release. One EXISTS for both queues: 2 is ours, 1 is that one
-local queues, heir
+local queues, java_waiter
 if not redis.acl_check_cmd or redis.acl_check_cmd('EXISTS', java_queue) then
   queues = pcall('EXISTS', queue, queue, java_queue)
 end
 if queues ~= 0 and type(queues) ~= 'number' then queues = 2 * call('EXISTS', queue) end
 if queues % 2 == 1 then
-  heir = pcall('LINDEX', java_queue, '0')
-  heir = type(heir) == 'string' and c_channel .. ':' .. heir
+  java_waiter = pcall('LINDEX', java_queue, '0')
+  java_waiter = type(java_waiter) == 'string' and c_channel .. ':' .. java_waiter
 end
 -- the first write is also the check; after it no server refuses a write for lack of memory. HDEL, not DEL: a group
 -- multilock of Redisson may have put fields of its own beside ours
@@ -99,7 +99,7 @@ if queues > 1 or ARGV[3] then
       first, is_next = {id, '-', next_ms, block}, true
     end
     if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end
-    if first and heir then others = others + (pcall('PUBSUB', numsub, heir)[2] or 0) end
+    if first and java_waiter then others = others + (pcall('PUBSUB', numsub, java_waiter)[2] or 0) end
     local is_head_new = held == 1e9 and (was_first or removed > 0)
     if is_head_new and head and head[2] ~= '-' then pcall(head[6], head[2], 'F1 ' .. head[1] .. ' 0: ' .. name) end
   end
@@ -167,10 +167,10 @@ end
 call('HDEL', name, 'mode')
 -- by pcall: a user without the right to the channel still releases
 local heard, freed = pcall(publish, c_channel, '0'), 1
-if heard ~= 0 or heir then
-  local heir_heard = heir and pcall(publish, heir, '0')
+if heard ~= 0 or java_waiter then
+  local java_heard = java_waiter and pcall(publish, java_waiter, '0')
   freed = type(heard) == 'table' and -1 or 1 + heard
-  local others = math.max(freed - 1, 0) + (tonumber(heir_heard) or 0)
+  local others = math.max(freed - 1, 0) + (tonumber(java_heard) or 0)
   if others > 0 and others > tonumber(string.match(terms, '%d+')) and not has_more then
     -- they heard that it is free, but our own would be faster
     -- include now.lua

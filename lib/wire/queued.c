@@ -88,7 +88,7 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     hl_command_add_number(command, params->lease_ms);
     begin_terms(command);
     add_number(command, &"0000000000000000"[hl_command_decimal(digits, not_after_us)], not_after_us);
-    if (params->is_guest)
+    if (params->may_take_left)
         add_text(command, " *");
     else if (params->entry.due_s) {
         if (params->ticket || params->queue_max == HL_QUEUE_MAX)
@@ -243,26 +243,26 @@ static int spells_holder(const struct hl_reply *holder)
 
 /* A hash whose first field is no holder is another program's data: nobody will release it. The script has taken a place
  * in the queue all the same, so something may be left. */
-static struct hl_response is_no_lock(void)
+static struct hl_response not_a_lock(void)
 {
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_WRONG_KIND, 0}, .quote = ""};
 }
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length[, heir[, now[, removed]]]}. 1: no holder; left to others for
- * hands_over ms. */
+/* {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter[, now[, removed]]]}. 1: no holder; left to others
+ * for hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
-    const struct hl_reply *heir = hl_reply_item(reply, 6, HL_REPLY_STRING);
+    const struct hl_reply *java_waiter = hl_reply_item(reply, 6, HL_REPLY_STRING);
+    int has_java_waiter = java_waiter && java_waiter->length && java_waiter->length <= HL_JAVA_WAITER_MAX, is_left;
     int64_t code, hands, place, ticket, length, removed = 0;
     struct hl_response said;
-    int is_left;
     if (!holder || !hl_response_number(reply, 0, -HL_NUMBER_MAX, &code) || !hl_response_number(reply, 2, 0, &hands) ||
         !hl_response_number(reply, 3, 0, &place) || !hl_response_number(reply, 4, 0, &ticket) ||
         !hl_response_number(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_response_fault(reply);
     if (code <= 0 && !(hands & HANDS_OVER) && holder->length && !spells_holder(holder))
-        return is_no_lock();
+        return not_a_lock();
     (void)hl_response_number(reply, 8, 0, &removed);
     is_left = code > 0;
     said = (struct hl_response){.result = HL_NO,
@@ -271,9 +271,9 @@ static struct hl_response waits(const struct hl_reply *reply)
                                 .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
                                 .hands_over = is_left || (hands & HANDS_OVER),
                                 .has_more = !is_left && (hands & HAS_MORE),
-                                .heir = heir && heir->length && heir->length <= HL_HEIR_MAX ? heir->bytes : NULL,
-                                .heir_length = heir ? heir->length : 0, .server_us = time_at(reply, 7),
-                                .removed = removed_of(removed)};
+                                .java_waiter = has_java_waiter ? java_waiter->bytes : NULL,
+                                .java_waiter_length = java_waiter ? java_waiter->length : 0,
+                                .server_us = time_at(reply, 7), .removed = removed_of(removed)};
     if (!is_left && (hands & WAS_GRANTED_NOW) && said.server_us && !said.has_no_ttl)
         said.handover = (struct hl_handover){said.left_ms, said.server_us, said.holder, said.holder_length};
     return said;
@@ -315,8 +315,8 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
  * handed over; -3 more waiters are not ready; -4 freed, and left to others while somebody waits. */
 static struct hl_response released(int64_t code)
 {
-    return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_unheard = code == -1, .has_more = code == -3,
-                                .handover = {.window_ms = code == -4 ? HL_LEFT_LOOK_MS : 0}};
+    return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_publish_denied = code == -1,
+                                .has_more = code == -3, .handover = {.window_ms = code == -4 ? HL_LEFT_LOOK_MS : 0}};
 }
 
 /* "<code>[ <window_ms> <us> <holder>][ <removed>]". A look whose answer is -3 was no release: nothing of it is left. */
@@ -404,9 +404,9 @@ static int take_time(struct text *text, uint64_t *ret_us)
     return is_good;
 }
 
-struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
+struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *uuid)
 {
-    const struct hl_push nonsense = {.what = HL_PUSH_NONSENSE};
+    const struct hl_push nonsense = {.what = HL_PUSH_INVALID};
     struct hl_push push = {.what = HL_PUSH_GRANT};
     struct text text = {message->bytes, message->length}, what, holder;
     uint64_t pause_ms;
@@ -437,4 +437,4 @@ struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid)
     .peek = hl_queued_peek
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
-const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .place_each = 1, WORDS};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .queues_each_handle = 1, WORDS};

@@ -20,7 +20,7 @@ enum {
 };
 /* For how long a grant that stands for a window may be believed in: by then its client must have renewed it. The rest
  * is for whoever made the grant to look whether it was taken, before anybody else can find the name free. */
-static inline uint32_t hl_queued_believed_ms(uint64_t window_ms)
+static inline uint32_t hl_queued_usable_ms(uint64_t window_ms)
 {
     uint64_t rest_ms = window_ms / 50 + 20;
     return window_ms > rest_ms ? (uint32_t)(window_ms - rest_ms) : 0;
@@ -28,7 +28,7 @@ static inline uint32_t hl_queued_believed_ms(uint64_t window_ms)
 #define HL_DUE_NEVER_S 9999999999u /* a due second for a client that does not know the server's clock */
 
 struct hl_push {
-    enum { HL_PUSH_GRANT, HL_PUSH_ASK, HL_PUSH_NONSENSE } what; /* ASK: there is news, ask */
+    enum { HL_PUSH_GRANT, HL_PUSH_ASK, HL_PUSH_INVALID } what; /* ASK: there is news, ask */
     uint64_t id;          /* of the acquisition */
     uint64_t number;      /* GRANT: of the heartbeat that it counts from */
     uint64_t asked_us;    /* GRANT: when that heartbeat ran, by the server's clock; 0: it is the first question, which
@@ -51,6 +51,6 @@ void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const ch
 /* The second part of an answer of form NEXT: an acquire's, about the next acquisition. 0: it was not asked for */
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next);
 /* another client's holder: NONSENSE */
-struct hl_push hl_queued_heard(const struct hl_reply *message, const char *uuid);
+struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *uuid);
 
 #endif

@@ -68,15 +68,15 @@ struct hl_response {
     uint32_t position, waiters;  /* acquire NO, peek: place in the queue, 1 is next, 0 not in it; its length */
     uint32_t ready;              /* peek: of the first 64 waiters so many are ready */
     int hands_over;              /* acquire NO: its release grants; 0: is published on the unlock channel, if at all */
-    const char *heir;            /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
+    const char *java_waiter;     /* acquire NO: a channel of its own tells this holder that the name is free; NULL: none
                                     is known; dies with the reply */
-    size_t heir_length;
+    size_t java_waiter_length;
     struct hl_handover handover; /* acquire NO, release: a grant that it made */
     struct hl_removed removed;   /* acquire, release */
     int has_more;                /* acquire NO, release: more waiters in front are not ready: ask again at once */
     uint64_t server_us;          /* LATE; acquire NO, release: the server's clock, if it said so; else 0 */
     int is_for_now;              /* release AGAIN: while its slot moves */
-    int was_unheard;             /* release YES: the message was refused */
+    int was_publish_denied;      /* release YES: the message was refused */
     struct hl_fault fault;       /* FAULT */
     const char *quote;           /* FAULT: the server's words; dies with the reply */
     size_t quote_length;

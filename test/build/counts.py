@@ -20,8 +20,8 @@ MACHINE = (*LOCK, 'group/')
 FEATURES = {  # words of it, and the files that are its own
     'FAIR': (r'\bhl_fair_\w+|HILOCK_FAIR', 'fair'),
     'multi': (r'\bhl_multi_\w+|\bmulti\b', 'multi'),
-    'quorum': (r'\bhl_quorum_\w+|\bis_quorum\b|\bmasters\b', 'quorum'),
-    'hand-off': (r'\bhl_turn_(?:next|hand_on)\b|\bhand(?:s|ed)?_(?:off|on|over)\w*', 'turn'),
+    'quorum': (r'\bhl_quorum_\w+|hl_masters_\w+|\bis_quorum\b|\bmasters\b', 'quorum'),
+    'hand-off': (r'\bhl_tenure_(?:next|hand_on)\b|\bhand(?:s|ed)?_(?:off|on|over)\w*', 'turn'),
     'replicas': (r'\bhl_replicas_\w+|\breplicas\b', 'replicas'),
 }
 FLAG, UNION = r'\buint8_t \w+ : 1;|\bint (?:is|has|was)_\w+[;,]', r'\bunion \{'

@@ -87,8 +87,8 @@ TREE_CASES = [
     ('adapters', 'adapters/libevent.c', '#include "base/text.h"\n'),
     ('adapters', 'adapters/shell/look.c', SPDX + '#include <hiredis/hiredis.h>\n'),
     ('adapters', 'adapters/shell/store.h', '#include "base/table.h"\n'),
-    ('stems', 'lib/lock/hold.c', 'int hl_gate_open(void)\n{\n    return 0;\n}\n'),
-    ('stems', 'lib/lock/hold.c', 'const int hl_gate_size = 3;\n'),
+    ('stems', 'lib/lock/hold.c', 'int hl_line_open(void)\n{\n    return 0;\n}\n'),
+    ('stems', 'lib/lock/hold.c', 'const int hl_line_size = 3;\n'),
     *(('plants', 'lib/lock/hold.c', f'static int f(int a, int b)\n{{\n    {text}\n}}\n') for text in (
         'return HL_PLANTED(A) + HL_PLANTED(B);', 'if (HL_PLANTED(A) || HL_PLANTED(B))\n        return 1;',
         'if (a && b && !HL_PLANTED(A))\n        return 1;', 'return (a && b) ||\n        HL_PLANTED(A);',

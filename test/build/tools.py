@@ -24,10 +24,10 @@ LOOK = 'import os, sys, time; open(sys.argv[1] + "/" + str(os.getpid()), "w"); t
        'os.remove(sys.argv[1] + "/" + str(os.getpid())); sys.exit(n)'
 
 NEAR = {
-    'lib/wait/gate.c': {'unit/gate', 'unit/twins'},     # of that name, and a bug is planted in it
+    'lib/wait/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
     'lib/base/slot.h': {'unit/slots'},
     'lib/wire/mutex_acquire.lua': {'unit/acquire'},     # mentions it
-    'test/unit/test_gate.c': {'unit/gate'},             # is made of it
+    'test/unit/test_line.c': {'unit/line'},             # is made of it
     'test/unit/stage.h': {'unit/cluster'},              # includes it
     'test/live/support/sentinels.c': {'sentinel/sentinel'},
     'adapters/libevent.c': {'adapter/libevent'},
@@ -36,7 +36,7 @@ NEAR = {
 MUTANTS = {
     '    if (a->count < limit && !done)': {'    if (a->count <= limit && !done)', '    if (a->count < limit || !done)',
                                           '    if (0 && (a->count < limit && !done))'},
-    '    hl_wake(gate, "a == b", 1); /* x == y */': {'    ;'},
+    '    hl_wake(line, "a == b", 1); /* x == y */': {'    ;'},
     '    return i + 1;': {'    return i + 0;'},
     '        return;': {'        ;'},
     '    const char *word = say("<= 1", \'<\');': set(),

@@ -91,7 +91,7 @@ TRIAL(test_next_waits_while_the_name_is_left_to_others)
     }
 }
 
-/* The heir of Redisson's queue is woken though nobody of ours is ready. */
+/* The first of Redisson's queue is woken though nobody of ours is ready. */
 TRIAL(test_an_heir_is_woken_past_the_dead)
 {
     struct waiter dead = waiter_of(trial, 'd', 1);
@@ -193,7 +193,7 @@ TRIAL(test_a_name_is_left_to_others_without_a_queue_as_well)
     assert_int_equal(RUN(trial, "EXISTS", Q, R)->integer, 0);
 }
 
-/* But for ourselves, for nobody, and for an heir that hears nothing. */
+/* But for ourselves, for nobody, and for a Java waiter that hears nothing. */
 TRIAL(test_to_whom_a_name_is_left)
 {
     static const struct { int listen; const char *terms, *heir; int is_left; } cases[] = {
@@ -351,7 +351,7 @@ TRIAL(a_release_is_published_where_its_name_says)
         struct hl_command command;
         char channel[128];
         for (int to_heir = 0; to_heir < 2; to_heir++) {
-            size_t length = to_heir ? hl_key_heir_write(channel, target.name, target.name_length, "java:1", 6)
+            size_t length = to_heir ? hl_key_java_waiter_write(channel, target.name, target.name_length, "java:1", 6)
                                     : hl_key_write(channel, hl_key_channel, target.name, target.name_length);
             channel[length] = '\0';
             trial_begin(trial);

@@ -4,9 +4,9 @@
  * It keeps the book for I5: each accepted acquire is answered once, a cancelled one with CANCELLED, a silenced handle never. */
 #include "core/lease.h"
 #include "hold/hold.h"
-#include "lock/turn.h"
+#include "lock/tenure.h"
 #include "sim.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 #include "wire/queued.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }
@@ -108,7 +108,7 @@ static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *par
     uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
     if (part->window_ms) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
         reach_us += 1000 * (uint64_t)HL_QUEUE_LIVES_MS;
-    if (!part->turn && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
+    if (!part->served && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
     return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
 }
@@ -120,7 +120,7 @@ static uint64_t begun_us(const struct sim_actor *actor)
     for (unsigned i = 0; i < sim_inside_count(actor); i++) {
         const struct hl_hold *part = sim_inside_hold(actor, i);
         uint64_t part_us = UINT64_MAX;
-        if (part && part->window_ms && !part->turn) /* by some heartbeat of this wait */
+        if (part && part->window_ms && !part->served) /* by some heartbeat of this wait */
             part_us = actor->asked_us;
         else if (part && part->kept == KEPT_OURS)
             part_us = world_clock_when_us(&actor->process->loop.clock, sent_us(actor, part));
@@ -165,10 +165,10 @@ static void hear_result(struct sim_actor *actor, const struct hilock_result *res
         actor->tokens[i] = actor->names_count > 1 ? hilock_multi_token(actor->lock, i) : actor->token;
     for (unsigned i = 0; i < actor->names_count; i++)
         actor->confirmed_us[i] = confirmed_us(actor, i);
-    actor->turn = actor->lock->hold ? actor->lock->hold->turn : 0;
+    actor->turn = actor->lock->hold ? actor->lock->hold->served : 0;
     actor->begun_us = begun_us(actor);
     actor->served = 1;
-    sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->haunted_until_us != 0;
+    sim->world.sometimes[SIM_REPLAYED] += sim_inside_hold(actor, 0) && sim_inside_hold(actor, 0)->may_run_until_us != 0;
     sim_check_grant(actor, result);
     sim_queue_granted(actor);
     sim_contest_granted(actor);
@@ -265,10 +265,10 @@ static struct sim_actor *foresee(struct sim_actor *actor)
 {
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
-    const struct hl_acquire *next = hold ? hl_gate_next(actor->lock->name) : NULL;
+    const struct hl_acquire *next = hold ? hl_line_next(actor->lock->name) : NULL;
     if (!next || next->lock->terms->is_internal || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
         return NULL;
-    if (hold->turn + 1u == sim_of(actor)->turns_max)
+    if (hold->served + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
     else if (now_us - hold->granted_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
         sometimes[SIM_HAND_OFF_AGED]++;
@@ -281,8 +281,8 @@ static struct sim_actor *foresee(struct sim_actor *actor)
 static void foresee_crossing(struct sim_actor *actor)
 {
     const struct hl_acquire *acquire = actor->lock->acquire;
-    if (acquire && acquire->state == ACQUIRE_GRANTED && acquire->hold->turn)
-        sim_of(actor)->world.sometimes[hl_turn_next(&actor->process->client->core, acquire->hold) ? SIM_HANDED_PAST : SIM_HANDED_BACK]++;
+    if (acquire && acquire->state == ACQUIRE_GRANTED && acquire->hold->served)
+        sim_of(actor)->world.sometimes[hl_tenure_next(&actor->process->client->core, acquire->hold) ? SIM_HANDED_PAST : SIM_HANDED_BACK]++;
 }
 
 static void silence(struct sim_actor *actor)

@@ -67,7 +67,7 @@ static void check_told(struct sim_actor *actor)
     /* timers of its sleep may still be due */
     before_us = process->loop.lane.until_us + 40000 < process->turned_us ? before_us : 0;
     if (end_us && actor->hold_max_ms && sim_inside_deadline_us(actor) &&
-        actor->lock->ops->look(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
+        actor->lock->ops->snapshot(actor->lock).since_us + (uint64_t)actor->hold_max_ms * 1000 + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: holds for longer than hold_max_ms", actor->who);
     if (actor->state == ACTOR_WAITS && actor->ends_us && actor->ends_us != UINT64_MAX && actor->ends_us + 40000 < before_us)
         sim_violate(&process->sim->world, "I5", "%s: waits %llu us longer than asked", actor->who,

@@ -54,13 +54,13 @@ uint64_t sim_inside_deadline_us(const struct sim_actor *actor)
     return held >= needed(actor) ? sim_inside_end_us(actor) : 0;
 }
 
-uint64_t sim_inside_left_us(const struct sim_actor *actor) { return hl_left_us(actor->lock->ops->look(actor->lock).ends_us, sim_process_now_us(actor->process)); }
+uint64_t sim_inside_left_us(const struct sim_actor *actor) { return hl_left_us(actor->lock->ops->snapshot(actor->lock).ends_us, sim_process_now_us(actor->process)); }
 
 /* Of a quorum: the vote of the first master that was asked is. */
 int sim_inside_is_handed_on(const struct sim_actor *actor)
 {
     for (unsigned i = 0; i < sim_inside_count(actor); i++)
-        if (sim_inside_hold(actor, i) && sim_inside_hold(actor, i)->turn)
+        if (sim_inside_hold(actor, i) && sim_inside_hold(actor, i)->served)
             return 1;
     return 0;
 }

@@ -59,7 +59,7 @@ int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
     *ret = (struct sim_kept){.name = name, .place = place};
     if (!part || part->kept != KEPT_OURS)
         return 0;
-    should = is_quorum ? part->token : actor->names_count > 1 ? actor->tokens[i] - sim_inside_hold(actor, i)->turn : actor->token - actor->turn;
+    should = is_quorum ? part->token : actor->names_count > 1 ? actor->tokens[i] - sim_inside_hold(actor, i)->served : actor->token - actor->turn;
     ret->believed_us = believed_us(actor, part);
     ret->is_known = is_kept_at(place->store, actor, name->text, sim_inside_hold(actor, i)->id, &token);
     ret->kept_us = ret->is_known && token == should ? kept_us(place, name->text) : guarded_us(place);

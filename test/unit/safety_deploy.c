@@ -160,7 +160,7 @@ SAFETY(OLD_EPOCH_BELIEVED, a_server_that_was_replaced_gets_nothing_back_by_anybo
 }
 
 /* It has the one at the first server, and asks for the other, when the first one's slots go to the third. */
-SAFETY(MULTI_ADRIFT_BY_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
+SAFETY(MULTI_UNVERIFIED_AFTER_MOVE, a_multi_is_not_granted_with_a_name_that_has_moved,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     static const char *names[3];

@@ -186,7 +186,7 @@ static void queues(struct fixture *s, const char *holder)
     store_disconnect(java);
 }
 
-SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
+SAFETY(JAVA_WAITER_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
        "store_publish(&s->store, 'redisson_lock__channel:{stock}:java:2', '0') == 1")
 {
     store_take(&s->store, "stock", "java:1", 60000);
@@ -199,7 +199,7 @@ SAFETY(FAIR_HEIR_UNHEARD, the_head_hears_whom_a_fair_lock_of_Redisson_wakes,
 }
 
 /* Its queue was empty by then: it tells nobody. */
-SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
+SAFETY(JAVA_WAITER_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     queues(s, "java:2");
@@ -212,7 +212,7 @@ SAFETY(FAIR_HEIR_TRUSTED, a_release_that_wakes_nobody_is_looked_for, "b:OK")
 }
 
 /* No queue was ever seen: but the holder is another one, and there was no message. */
-SAFETY(FAIR_HEIR_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
+SAFETY(JAVA_WAITER_TRUSTED, a_program_that_tells_nobody_is_looked_for, "b:OK")
 {
     store_take(&s->store, "stock", "java:1", 60000);
     waits(fixture_connect(s, NULL), "b", "stock");

@@ -18,7 +18,7 @@ SAFETY_WITH_CLIENT(MULTI_KEEPS, behind_another_program_a_multi_keeps_nothing_for
     TELLS_IN(s, 5, "m:WAITING m:OK");
 }
 
-SAFETY_WITH_CLIENT(MULTI_NEVER_GATHERS, refused_often_a_multi_takes_one_name_after_the_other, "is_ours(s, 'a')")
+SAFETY_WITH_CLIENT(MULTI_NEVER_ORDERED, refused_often_a_multi_takes_one_name_after_the_other, "is_ours(s, 'a')")
 {
     gathering(p, NULL, "c", store_grant);
     HOLDS(s, is_ours(s, "a"));
@@ -55,7 +55,7 @@ SAFETY_WITH_CLIENT(MULTI_UNEVEN, fixed_leases_of_a_multi_end_together,
 
 /* The store loses its data, and "a" goes to somebody else; with so many holds it is asked for a moment after the link is back, and in that moment
  * the rest is got. */
-SAFETY(MULTI_ADRIFT, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
+SAFETY(MULTI_UNVERIFIED, what_is_kept_across_a_loss_of_data_is_asked_for_anew,
        "hilock_lock_state(m->lock) == HILOCK_STATE_WAITING")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.restart_guard_ms = 0));

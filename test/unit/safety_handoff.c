@@ -156,7 +156,7 @@ SAFETY(HANDOFF_FIXED, a_fixed_lease_is_whole, "asked(s, 'mutex_release') == 1")
 }
 
 /* Nothing was verified yet: only that another took over is known. */
-SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WAITING", sentinels_begin(s))
+SAFETY_GIVEN(HANDOFF_AFTER_FAILOVER, nobody_begins_on_what_the_old_master_granted, "b:WAITING", sentinels_begin(s))
 {
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);
@@ -169,7 +169,7 @@ SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_on_what_the_old_master_granted, "b:WA
 }
 
 /* One server that is away will know all that it knew, or grant nothing: there a_store_that_is_away_does_not_stop_it. */
-SAFETY_GIVEN(HANDOFF_ADRIFT, nobody_begins_while_another_may_take_over, "b:WAITING", sentinels_begin(s))
+SAFETY_GIVEN(HANDOFF_AFTER_FAILOVER, nobody_begins_while_another_may_take_over, "b:WAITING", sentinels_begin(s))
 {
     struct handle *a = held(p, "a", "stock", NULL);
     asking(p, "b", "stock", NULL);

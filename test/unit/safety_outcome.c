@@ -34,7 +34,7 @@ SAFETY_WITH_CLIENT(R4_UNDO_UNORDERED, the_next_in_line_asks_behind_the_undo_of_t
 
 /* The request is overtaken by its own undoing: it runs when all think it lost, and makes a hold that nobody knows of. */
 ALSO(R3_UNKNOWN_IS_FAILURE, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 1")
-SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
+SAFETY(UNANSWERED_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, "asked(s, 'mutex_release') == 2")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));
     struct handle *a = handle_new(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 60000));
@@ -55,7 +55,7 @@ SAFETY(HAUNT_FORGOTTEN, a_ghost_is_released_once_its_request_can_no_longer_run, 
 
 /* Asked twice, for the link had died; somebody ends that hold; and then the first request runs. A kind without a queue: of one that has, every
  * id whose hold was taken is released, for it may stand there. */
-SAFETY(HAUNT_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
+SAFETY(UNANSWERED_LEFT_BY_LOSS, a_ghost_of_a_hold_that_was_taken_is_released, "!is_ours(s, 'stock')")
 {
     asking(fixture_connect(s, NULL), "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE, .lease_ms = 3000));
     PLAN(s, .on = "SET", .fate.is_stray = 1, .fate.there_us = 2500000);

@@ -82,7 +82,7 @@ SAFETY(STAMPS_IGNORED, who_is_told_the_time_is_passed_over_once, "counts_of(p).p
 }
 
 /* The message names one of the places that a release took out. */
-SAFETY(TOLD_ALONE, a_message_to_ask_makes_every_place_of_the_client_ask, "asked(s, 'mutex_acquire') - questions == 3")
+SAFETY(ASKS_ALONE, a_message_to_ask_makes_every_place_of_the_client_ask, "asked(s, 'mutex_acquire') - questions == 3")
 {
     struct client *p = fixture_connect(s, NULL);
     size_t questions;

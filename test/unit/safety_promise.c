@@ -34,7 +34,7 @@ SAFETY(BATCH_UNBOUNDED, a_turn_with_many_events_tells_one_batch, "told(s) == 100
     SAME(s, told(s), 2501);
 }
 
-SAFETY(CLOSED_UNTOLD, a_client_that_closes_tells_all_first_however_long_it_takes,
+SAFETY(CLOSED_UNREPORTED, a_client_that_closes_tells_all_first_however_long_it_takes,
        "c:CLOSED b:CLOSED a:CLOSED d:release UNKNOWN closed")
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 1000));

@@ -5,7 +5,7 @@
 
 /* Over a link that wrote nothing WAIT counts every replica that is connected. */
 ALSO(REPLICAS_WRONG_LINK, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
-SAFETY(REPLICAS_TOLD_EARLY, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
+SAFETY(REPLICAS_REPORTED_EARLY, a_grant_that_no_replica_has_is_told_to_nobody, "a:NOT_REPLICATED")
 {
     struct client *p = shop(s);
     s->store.replicas_away = 1;

@@ -48,7 +48,7 @@ WITH_CLIENT(a_push_finds_its_own_waiter)
     struct handle *a = holds(q, "a"), *t = handle_new(p, "t", "free", FAIR(.lease_ms = 30000));
     struct handle *c = asking(q, "c", "other", FAIR(.lease_ms = 30000)), *d = handle_new(p, "d", "other", FAIR(.lease_ms = 30000));
     waits(p, "b");
-    for (int i = 1; i < HL_PLACES; i++) {
+    for (int i = 1; i < HL_PLACE_BUCKETS; i++) {
         acquire(t, HILOCK_TRY);
         run_ms(s, 1);
         release(t);

@@ -54,7 +54,7 @@ TEST(requests_are_said_so)
     /* a try, and a guest */
     hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999999999|1000000");
-    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000, .is_guest = 1});
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000, .may_take_left = 1});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
     hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
@@ -142,13 +142,13 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
     else if (answer.result == HL_YES && hear == hl_response_renewed)
         snprintf(text, sizeof text, "YES left %" PRIu64, answer.left_ms);
     else if (answer.result == HL_YES)
-        snprintf(text, sizeof text, "YES%s", answer.was_unheard ? " unheard" : "");
+        snprintf(text, sizeof text, "YES%s", answer.was_publish_denied ? " unheard" : "");
     else if (answer.result == HL_NO && hear == hl_queued_released)
         snprintf(text, sizeof text, "NO");
     if (answer.result == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
                  answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
-                 answer.heir ? ", wakes " : "", answer.heir ? (int)answer.heir_length : 0, answer.heir ? answer.heir : "");
+                 answer.java_waiter ? ", wakes " : "", answer.java_waiter ? (int)answer.java_waiter_length : 0, answer.java_waiter ? answer.java_waiter : "");
     if (answer.has_more)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", more");
     if (answer.handover.window_ms)
@@ -172,14 +172,14 @@ static struct hl_reply *waits(int64_t code, const char *holder, int64_t hands_ov
     return say_array(6, say_integer(code), say_string(holder), say_integer(hands_over), say_integer(place), say_integer(ticket), say_integer(length));
 }
 
-static struct hl_reply *waits_beside(struct hl_reply *heir)
+static struct hl_reply *waits_beside(struct hl_reply *java_waiter)
 {
-    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), heir);
+    return say_array(7, say_integer(-5), say_string("java:1"), say_integer(0), say_integer(1), say_integer(9), say_integer(1), java_waiter);
 }
 
 TEST(answers_to_acquire_and_their_heirs)
 {
-    char name[HL_HEIR_MAX + 2] = "";
+    char name[HL_JAVA_WAITER_MAX + 2] = "";
     ACQUIRE(say_integer(1700000000000001), "YES 1700000000000001");
     ACQUIRE(waits(-30001, "x:1", 1, 2, 1700000000000001, 5), "NO \"x:1\" left 30000, 2 of 5, ticket 1700000000000001, handed over");
     ACQUIRE(waits(0, "java:1", 0, 1, 9, 1), "NO \"java:1\" left 0 for ever, 1 of 1, ticket 9");
@@ -304,7 +304,7 @@ static const char *heard_bytes(const char *bytes, size_t length)
 {
     static char text[256];
     const struct hl_reply message = {.type = HL_REPLY_STRING, .bytes = bytes, .length = length};
-    const struct hl_push push = hl_queued_heard(&message, UUID);
+    const struct hl_push push = hl_queued_read_push(&message, UUID);
     snprintf(text, sizeof text, "nonsense");
     if (push.what == HL_PUSH_GRANT)
         snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", at %" PRIu64 " after %" PRIu64 " of %" PRIu64 ", for %" PRIu64 " ms, token %" PRIu64,

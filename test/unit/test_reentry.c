@@ -60,10 +60,10 @@ HOLDING(no_count_overflows, &again)
 {
     acquire(a, HILOCK_TRY);
     run_ms(s, 1);
-    a->lock->side->count += UINT32_MAX - 2;
+    a->lock->extras->count += UINT32_MAX - 2;
     SAME(s, acquire(a, HILOCK_TRY), HILOCK_IN_USE);
     TEXT(s, hilock_client_refusal(p->client), "handle of \"stock\" was entered 4294967295 times: is a release missing?");
-    a->lock->side->count -= UINT32_MAX - 2;
+    a->lock->extras->count -= UINT32_MAX - 2;
     TELLS(s, "a:OK");
 }
 

@@ -82,7 +82,7 @@ TEST(test_quote_said)
         {NINETY_FIVE "shop", NINETY_FIVE "**.."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(hl_text_quote_said(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
+        assert_string_equal(hl_text_quote_server(secrets, cases[i].said, strlen(cases[i].said)).bytes, cases[i].quoted);
 }
 
 TEST(test_quote_holder)

@@ -160,7 +160,7 @@ static struct hl_params params_for(struct trial *trial, const struct line *line)
     if (trial_below(trial, 3))
         return params;
     params.queue_max = trial_below(trial, 8) ? 100000 : 2;
-    params.is_guest = trial_below(trial, 16) == 0;
+    params.may_take_left = trial_below(trial, 16) == 0;
     if (trial_below(trial, 8)) /* else it is a try */
         trial_stand(trial, line, &params);
     if (trial_below(trial, 4) == 0)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grants - see grants.h. */
-#include "wait/grants.h"
+/* grant_channel - see grant_channel.h. */
+#include "wait/grant_channel.h"
 
 #include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
 #include "node/clock.h"
 #include "node/handshake.h"
-#include "wait/gate.h"
+#include "wait/line.h"
 #include "wait/place.h"
 
 enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000 };
 
-struct hl_grants {
+struct hl_grant_channel {
     struct hl_table_entry by_slot;  /* first: found from it */
-    LIST_HEAD(, hl_gate) gates;     /* of the names whose grants come here */
+    LIST_HEAD(, hl_line) lines;     /* of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* where it listens */
     struct hl_listener *channel;    /* NULL: there was no memory for it */
@@ -27,21 +27,21 @@ struct hl_grants {
 };
 
 /* NULL: the first */
-static struct hl_grants *next_of(const struct hl_core *core, const struct hl_grants *grants)
+static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *grants)
 {
-    return (struct hl_grants *)(void *)hl_table_next(&core->slot_grants, grants ? &grants->by_slot : NULL);
+    return (struct hl_grant_channel *)(void *)hl_table_next(&core->grant_channels, grants ? &grants->by_slot : NULL);
 }
 
-static void drop(struct hl_grants *grants)
+static void drop(struct hl_grant_channel *grants)
 {
-    hl_table_remove(&grants->core->slot_grants, &grants->by_slot);
+    hl_table_remove(&grants->core->grant_channels, &grants->by_slot);
     hl_listener_close(grants->channel);
     hl_memory_free(&grants->core->host.memory, grants);
 }
 
-void hl_grants_done(struct hl_core *core)
+void hl_grant_channels_done(struct hl_core *core)
 {
-    struct hl_grants *grants;
+    struct hl_grant_channel *grants;
     while ((grants = next_of(core, NULL)) != NULL)
         drop(grants);
     if (core->queue_terms)
@@ -50,7 +50,7 @@ void hl_grants_done(struct hl_core *core)
 }
 
 /* Where it should listen. Routes with slots have no masters, and find it by the tag. */
-static struct hl_node *node_of(const struct hl_grants *grants)
+static struct hl_node *node_of(const struct hl_grant_channel *grants)
 {
     if (grants->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
         return grants->node;
@@ -64,14 +64,14 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
     if (!name->ending)
         return 0;
     TAILQ_FOREACH_REVERSE(hold, &core->live, hl_holds, live)
-        if (hold->id == id && hold->name == name && hold->is_awaited)
+        if (hold->id == id && hold->name == name && hold->siblings_wait)
             return 1;
     return 0;
 }
 
 /* No wait has its id. If a heartbeat was faster and found it, it is held already, and the push is no news. Without
  * memory it lapses. Else this client was too slow, so its other places may be gone: they ask. */
-static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
+static void on_unknown(struct hl_grant_channel *grants, const struct hl_push *push)
 {
     struct hl_core *core = grants->core;
     struct hilock_lock some = {.terms = core->queue_terms};
@@ -89,15 +89,19 @@ static void on_unknown(struct hl_grants *grants, const struct hl_push *push)
     if (!some.name)
         return;
     is_held = (some.name->hold && some.name->hold->id == push->id) || is_ending(core, some.name, push->id);
-    if (!is_held && hl_ending_of(core, &some, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
+    if (!is_held &&
+        hl_ending_release_id(core, &some, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = some.name->bytes});
-    if (!is_held && some.name->gate)
-        hl_gate_wake_places(some.name->gate, some.name->gate->waiting, NULL);
+    if (!is_held && some.name->line)
+        hl_line_wake_places(some.name->line, some.name->line->waiting, NULL);
     hl_name_unref(core, &core->host.memory, some.name);
 }
 
 /* Ids are our own, and given one after the other: the remainder spreads them evenly, and nobody else chooses them. */
-static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id) { return &core->places[id % HL_PLACES]; }
+static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
+{
+    return &core->places[id % HL_PLACE_BUCKETS];
+}
 
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
@@ -107,10 +111,10 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 }
 
 /* A message to ask names a waiter that may have gone meanwhile: the others of that name ask all the same. */
-static void on_push(struct hl_grants *grants, const struct hl_reply *message)
+static void on_push(struct hl_grant_channel *grants, const struct hl_reply *message)
 {
     struct hl_core *core = grants->core;
-    const struct hl_push push = hl_queued_heard(message, core->uuid);
+    const struct hl_push push = hl_queued_read_push(message, core->uuid);
     struct hl_queue_place *place;
     struct hl_name *name;
     LIST_FOREACH(place, places_of(core, push.id), by_id)
@@ -124,25 +128,25 @@ static void on_push(struct hl_grants *grants, const struct hl_reply *message)
         on_unknown(grants, &push);
     else if (push.what == HL_PUSH_ASK && !push.pause_us) {
         name = hl_name_find(core, push.name, push.name_length, core->route->ops->is_spread ? 0 : grants->slot);
-        if (name && name->gate)
-            hl_gate_wake_places(name->gate, name->gate->waiting, NULL);
+        if (name && name->line)
+            hl_line_wake_places(name->line, name->line->waiting, NULL);
     }
 }
 
-static void wake_all(struct hl_grants *grants)
+static void wake_all(struct hl_grant_channel *grants)
 {
-    struct hl_gate *gate;
-    LIST_FOREACH(gate, &grants->gates, by_grants)
-        hl_gate_wake_places(gate, grants->core->waiting, NULL);
+    struct hl_line *line;
+    LIST_FOREACH(line, &grants->lines, by_grants)
+        hl_line_wake_places(line, grants->core->waiting, NULL);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
-    struct hl_grants *grants = arg;
+    struct hl_grant_channel *grants = arg;
     switch (event) {
     case HL_CHANNEL_ON:
         grants->is_refused = 0;
-        hl_handshake_lack_counts(grants->node, 1);
+        hl_handshake_report_counts(grants->node, 1);
         if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
             wake_all(grants);
         break;
@@ -154,7 +158,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-static void locate(struct hl_grants *grants)
+static void locate(struct hl_grant_channel *grants)
 {
     if (grants->node == node_of(grants))
         return;
@@ -164,7 +168,7 @@ static void locate(struct hl_grants *grants)
     grants->node = node_of(grants);
 }
 
-static void listen(struct hl_grants *grants)
+static void listen(struct hl_grant_channel *grants)
 {
     struct hl_subscription *subscription;
     char said[HL_GRANT_CHANNEL_MAX];
@@ -185,12 +189,12 @@ static void listen(struct hl_grants *grants)
 }
 
 /* A new one is rare: old ones without waiters are given up now. */
-static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
+static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned slot)
 {
-    struct hl_grants *grants = hl_memory_new(&core->host.memory, sizeof *grants), *old, *next;
+    struct hl_grant_channel *grants = hl_memory_new(&core->host.memory, sizeof *grants), *old, *next;
     for (old = next_of(core, NULL); old; old = next) {
         next = next_of(core, old);
-        if (LIST_EMPTY(&old->gates) && old->used_us + UNUSED_US <= core->host.entered_us)
+        if (LIST_EMPTY(&old->lines) && old->used_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
     if (!grants)
@@ -199,56 +203,56 @@ static struct hl_grants *grants_new(struct hl_core *core, unsigned slot)
     grants->slot = slot;
     if (core->route->ops->is_spread)
         hl_slot_tag(slot, grants->tag);
-    if (hl_table_add(&core->slot_grants, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) == 0)
+    if (hl_table_add(&core->grant_channels, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) == 0)
         return grants;
     hl_memory_free(&core->host.memory, grants);
     return NULL;
 }
 
 /* NULL: no memory */
-static struct hl_grants *grants_of(struct hl_core *core, const struct hilock_lock *lock)
+static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const struct hilock_lock *lock)
 {
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
-    struct hl_grants *grants =
-        (struct hl_grants *)(void *)hl_table_find(&core->slot_grants, (const char *)&slot, sizeof slot);
+    struct hl_grant_channel *grants =
+        (struct hl_grant_channel *)(void *)hl_table_find(&core->grant_channels, (const char *)&slot, sizeof slot);
     if (!core->queue_terms) {
         core->queue_terms = lock->terms;
         core->queue_terms->refs++;
     }
     if (!grants)
-        grants = grants_new(core, slot);
+        grants = grant_channel_new(core, slot);
     if (grants)
         grants->used_us = core->host.entered_us; /* the loop's latest call: a minute need not be exact */
     return grants;
 }
 
-void hl_grants_join(struct hl_core *core, struct hl_queue_place *place)
+void hl_grant_channel_join(struct hl_core *core, struct hl_queue_place *place)
 {
-    struct hl_gate *gate = place->acquire->lock->name->gate;
-    struct hl_grants *grants = grants_of(core, place->acquire->lock);
-    if (!gate->grants && grants) {
-        gate->grants = grants;
-        LIST_INSERT_HEAD(&grants->gates, gate, by_grants);
+    struct hl_line *line = place->acquire->lock->name->line;
+    struct hl_grant_channel *grants = grant_channel_of(core, place->acquire->lock);
+    if (!line->grants && grants) {
+        line->grants = grants;
+        LIST_INSERT_HEAD(&grants->lines, line, by_grants);
     }
-    place->is_found = gate->grants != NULL; /* without memory for it no push finds it */
-    if (place->is_found)
+    place->is_indexed = line->grants != NULL; /* without memory for it no push finds it */
+    if (place->is_indexed)
         LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
 }
 
-void hl_grants_leave(struct hl_queue_place *place)
+void hl_grant_channel_leave(struct hl_queue_place *place)
 {
-    if (!place || !place->is_found)
+    if (!place || !place->is_indexed)
         return;
     LIST_REMOVE(place, by_id);
-    place->is_found = 0;
+    place->is_indexed = 0;
 }
 
 /* Without a ticket yet it only says where it would listen: a free name needs no grant. */
-enum hl_entry_channel hl_grants_listen(const struct hl_queue_place *place)
+enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place)
 {
-    struct hl_grants *grants = place->acquire->lock->name->gate->grants;
-    if (!place->is_found)
+    struct hl_grant_channel *grants = place->acquire->lock->name->line->grants;
+    if (!place->is_indexed)
         return ENTRY_POLLS;
     locate(grants);
     if (place->ticket)
@@ -258,17 +262,17 @@ enum hl_entry_channel hl_grants_listen(const struct hl_queue_place *place)
     return grants->node->subscription.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
 }
 
-void hl_grants_follow(struct hl_core *core)
+void hl_grant_channels_follow(struct hl_core *core)
 {
-    struct hl_grants *grants;
+    struct hl_grant_channel *grants;
     for (grants = next_of(core, NULL); grants; grants = next_of(core, grants))
         if (grants->channel && grants->node != node_of(grants))
             listen(grants);
 }
 
-void hl_grants_warm(struct hl_core *core, const struct hilock_lock *lock)
+void hl_grant_channel_open_early(struct hl_core *core, const struct hilock_lock *lock)
 {
-    struct hl_grants *grants = lock->terms->is_polling ? NULL : grants_of(core, lock);
+    struct hl_grant_channel *grants = lock->terms->is_polling ? NULL : grant_channel_of(core, lock);
     if (grants)
         listen(grants);
 }

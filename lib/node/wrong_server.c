@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elsewhere - see elsewhere.h. */
-#include "node/elsewhere.h"
+/* wrong_server - see wrong_server.h. */
+#include "node/wrong_server.h"
 
 #include "base/plant.h"
 #include "node/node.h"
@@ -16,7 +16,7 @@ static int is_read_only(const struct hl_reply *reply)
     return is_so && !HL_PLANTED(READONLY_IGNORED);
 }
 
-const char *hl_elsewhere_hear(struct hl_node *node, const struct hl_reply *reply)
+const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *reply)
 {
     int is_error = reply->type == HL_REPLY_ERROR;
     int is_unready = is_error && (hl_reply_has_code(reply, "LOADING") || hl_reply_has_code(reply, "MASTERDOWN"));
@@ -31,21 +31,22 @@ const char *hl_elsewhere_hear(struct hl_node *node, const struct hl_reply *reply
     return NULL;
 }
 
-void hl_elsewhere_leave(struct hl_node *node, const char *why)
+void hl_wrong_server_leave(struct hl_node *node, const char *why)
 {
     node->unready_since_us = 0;
     hl_session_leave(&node->session, why);
     hl_session_leave(&node->subscription.session, why);
-    if (node->third)
-        hl_session_leave(&node->third->session, why);
+    if (node->wait_node)
+        hl_session_leave(&node->wait_node->session, why);
 }
 
-int hl_elsewhere_detour(struct hl_node *node, struct hl_request *request, const struct hl_reply *error, unsigned most)
+int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, const struct hl_reply *error,
+                           unsigned most)
 {
     if (!is_read_only(error) || request->detours >= most)
         return 0;
     request->detours++;
-    hl_elsewhere_leave(node, read_only);
+    hl_wrong_server_leave(node, read_only);
     return 1;
 }
 
@@ -55,10 +56,10 @@ static int is_known(const struct hl_session *link)
     return link && hl_session_is_open(link) && *link->server_id;
 }
 
-void hl_elsewhere_compare(struct hl_node *node)
+void hl_wrong_server_compare(struct hl_node *node)
 {
-    struct hl_session *third = node->third ? &node->third->session : NULL, *latest = NULL;
-    struct hl_session *const links[LINKS] = {&node->session, &node->subscription.session, third};
+    struct hl_session *wait_node = node->wait_node ? &node->wait_node->session : NULL, *latest = NULL;
+    struct hl_session *const links[LINKS] = {&node->session, &node->subscription.session, wait_node};
     static const char *const words[LINKS] = {"commands", "subscriptions", "confirmed requests"};
     struct hl_text why;
     for (unsigned i = 0; i < LINKS; i++)
@@ -76,10 +77,10 @@ void hl_elsewhere_compare(struct hl_node *node)
     }
 }
 
-static void on_subscribed(void *node) { hl_elsewhere_compare(node); }
+static void on_subscribed(void *node) { hl_wrong_server_compare(node); }
 
 /* Outside of a cluster the handshake asks INFO over the command link anyway. A sentinel has no locks. */
-void hl_elsewhere_watch(struct hl_node *node)
+void hl_wrong_server_watch(struct hl_node *node)
 {
     static const struct hl_identity run = {{"INFO", "server"}, hl_server_info_read_run};
     static const struct hl_identity myself = {{"CLUSTER", "NODES"}, hl_slots_read_myself};
@@ -93,10 +94,11 @@ void hl_elsewhere_watch(struct hl_node *node)
     subscription->open_arg = node;
 }
 
-struct hl_reply hl_elsewhere_words(const struct hl_node *node, const char *why, struct hl_text *room)
+struct hl_reply hl_wrong_server_words(const struct hl_node *node, const char *why, struct hl_text *room)
 {
     const struct hl_session *session = &node->session;
-    int is_vain = node->is_replica && session->is_astray && session->strays >= hl_session_addresses(session);
+    int is_vain = node->is_replica && session->is_at_wrong_server &&
+                  session->wrong_servers >= hl_session_addresses(session);
     hl_text_set(room, "%s%s", is_vain ? "ELSEWHERE " : "", is_vain ? why : "");
     return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = room->bytes, .length = strlen(room->bytes)};
 }

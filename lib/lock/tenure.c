@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* turn - see turn.h. The handle's state changes only by its user's calls and as its callbacks start. */
-#include "lock/turn.h"
+/* tenure - see tenure.h. The handle's state changes only by its user's calls and as its callbacks start. */
+#include "lock/tenure.h"
 
 #include "base/plant.h"
 #include "core/lease.h"
@@ -8,16 +8,16 @@
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/reentry.h"
-#include "wait/gate.h"
-#include "wait/grants.h"
+#include "wait/line.h"
+#include "wait/grant_channel.h"
 #include "wait/place.h"
 
 /* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
- * present turn learns that when the hold is verified; until then no new turn begins. */
+ * present tenure learns that when the hold is verified; until then no new one begins. */
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
-    if (HL_PLANTED(HANDOFF_ADRIFT))
+    if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
         return 1;
     return (node->is_up || !core->route->ops->can_forget) && node->moved_us < hold->granted_us;
 }
@@ -29,7 +29,7 @@ static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, ui
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_same_lease = to->lease_ms == hold->terms->lease_ms && hold->reach_us <= own_us;
+    int is_same_lease = to->lease_ms == hold->terms->lease_ms && hold->extended_until_us <= own_us;
     int is_its_lease = is_same_lease || HL_PLANTED(HANDOFF_ANY_LEASE);
     int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
     int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
@@ -39,22 +39,22 @@ static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, ui
 
 /* Only the first in line: a handle that does not fit is not passed over. Beside programs that get a turn only when the
  * name is freed, each handle frees it. */
-struct hl_acquire *hl_turn_next(struct hl_core *core, const struct hl_hold *hold)
+struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold)
 {
-    struct hl_acquire *next = hold->state == HOLD_HELD ? hl_gate_next(hold->name) : NULL;
+    struct hl_acquire *next = hold->state == HOLD_HELD ? hl_line_next(hold->name) : NULL;
     if (!next)
         return NULL;
     uint64_t now_us = hl_now_us(&core->host);
-    unsigned turns_max = hl_gate_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
-    int is_within = hold->turn < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    unsigned turns_max = hl_line_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
+    int is_within = hold->served < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     if (HL_PLANTED(HANDOFF_UNBOUNDED))
-        is_within = hold->turn < UINT8_MAX;
+        is_within = hold->served < UINT8_MAX;
     if (!is_within || !is_vouched_for(core, hold))
         return NULL;
     return is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
-void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
+void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
 {
     terms->refs++;
     hl_terms_unref(hold->terms);
@@ -64,21 +64,21 @@ void hl_turn_retune(struct hl_hold *hold, struct hl_terms *terms, uint64_t since
 }
 
 /* The next one drops its own unused hold. Reports for its former holder are not made. */
-void hl_turn_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
+void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     uint64_t now_us = hl_now_us(&core->host);
     hl_notice_cancel(core, &hold->notice);
-    hl_grants_leave(next->place);
+    hl_grant_channel_leave(next->place);
     if (next->hold)
         hl_hold_free(next->hold);
     hold->lock = next->lock;
-    hold->turn++;
+    hold->served++;
     next->hold = hold;
     next->state = ACQUIRE_GRANTED;
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
-             &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->turn,
+             &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->served,
                                .token = hl_hold_token(hold), .waited_us = now_us - hold->granted_us});
-    hl_turn_retune(hold, next->lock->terms, now_us);
+    hl_tenure_change_terms(hold, next->lock->terms, now_us);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
@@ -112,11 +112,11 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
     core->held -= hl_terms_count(lock->terms);
 }
 
-void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
+void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report_receipt, forget_receipt};
     struct hl_hold *hold = lock->hold;
-    struct hl_acquire *next = hl_turn_next(core, hold);
+    struct hl_acquire *next = hl_tenure_next(core, hold);
     struct hl_call *receipt =
         next && on_result ? hl_callback_new(core, sizeof *receipt, &ops, NULL, lock, on_result, user) : NULL;
     end(core, hold, 0);
@@ -126,10 +126,10 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
     if (next && (receipt || !on_result)) {
         if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-            hl_ending_of(core, next->lock, hold->id, hold->entry, END_QUIET);
+            hl_ending_release_id(core, next->lock, hold->id, hold->entry, END_QUIET);
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
-        hl_turn_hand_on(core, hold, next);
+        hl_tenure_hand_on(core, hold, next);
         return;
     }
     hold->notice.epoch = lock->epoch;
@@ -141,7 +141,7 @@ void hl_turn_release(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     }
     hl_notice_cancel(core, &hold->notice);
     if (hold->state == HOLD_HELD) {
-        hl_place_take_next(core, hold);
+        hl_place_attach_next(core, hold);
         hl_ending_begin(hold, END_RELEASED);
     } else { /* in the turn in which its loss was due: the release reports the loss, once */
         hold->end = END_RELEASED;
@@ -160,7 +160,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     /* a loss is reported once: here by the answer to the extend. A group hears of a member's loss first, and then
      * answers its own extends: those of other groups may be lost, too, so that is news */
     int is_member = lock->terms->is_internal && !HL_PLANTED(MEMBER_EXTENDS_FIRST);
-    struct hl_extend *extend = lock->side && !is_member ? TAILQ_FIRST(&lock->side->extends) : NULL;
+    struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, hold, !is_member);
     hl_ending_go_on(hold); /* leaves with the flush after this drain */
@@ -200,7 +200,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-         .waited_ms = hl_lease_span_ms(core->notices.looked_us - hold->since_us)};
+         .waited_ms = hl_lease_span_ms(core->notices.checked_us - hold->since_us)};
     struct hilock_result result =
         {.operation = HILOCK_OP_RELEASE, .attempts = 1, .detail = detail.bytes, .waited_ms = event.waited_ms,
          .status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
@@ -238,4 +238,4 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 /* All holds are freed after the notices. */
 static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
-const struct hl_notice_ops hl_turn_reports = {report, forget};
+const struct hl_notice_ops hl_tenure_reports = {report, forget};

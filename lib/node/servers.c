@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* servers - see servers.h. */
+#include "node/servers.h"
+
+#include "base/plant.h"
+#include "node/wait_link.h"
+
+enum { UNUSED_US = 60000000, AWAY_US = 10000000 };
+
+static struct hl_server *server_new(struct hl_servers *servers, const struct hl_address *address)
+{
+    struct hl_endpoint *endpoint = &servers->options.session.endpoint;
+    struct hl_server *server = hl_memory_new(&servers->host->memory, sizeof *server);
+    endpoint->address = *address;
+    hl_address_write(endpoint->name, address);
+    if (!server || hl_node_init(&server->node, servers->host, &servers->options, servers->events, servers->arg) != 0) {
+        hl_memory_free(&servers->host->memory, server);
+        return NULL;
+    }
+    server->index = servers->count;
+    server->node.subscription.is_sharded = servers->is_sharded;
+    server->node.subscription.on_wrong_slot = servers->on_wrong_slot;
+    server->node.subscription.wrong_slot_arg = servers->arg;
+    return servers->list[servers->count++] = server;
+}
+
+/* Not the source: what its answer says is about the server that it is. */
+static struct hl_server *server_reused(struct hl_servers *servers, const struct hl_address *address,
+                                       const struct hl_server *source)
+{
+    for (unsigned i = servers->seeds; i < servers->count; i++) {
+        struct hl_server *server = servers->list[i];
+        if (server == source || server->slots || server->is_named || !hl_node_is_idle(&server->node))
+            continue;
+        hl_node_rest(&server->node);
+        server->lost_us = server->epoch = server->known_epoch = 0;
+        hl_node_move(&server->node, address, "another server");
+        return server;
+    }
+    return NULL;
+}
+
+struct hl_server *hl_servers_find(struct hl_servers *servers, const struct hl_address *answered,
+                                  const struct hl_server *source)
+{
+    struct hl_address address = *answered;
+    if (!*address.host && source)
+        memcpy(address.host, hl_node_address(&source->node)->host, sizeof address.host);
+    unsigned hash = hl_table_hash(&servers->keyed, address.host, strlen(address.host)) + (unsigned)address.port;
+    for (unsigned i = 0; i < servers->count; i++)
+        if (servers->hashes[i] == hash && hl_address_is_same(hl_node_address(&servers->list[i]->node), &address))
+            return servers->list[i];
+    struct hl_server *server = servers->count < HL_SERVERS_MAX ? server_new(servers, &address)
+                                                               : server_reused(servers, &address, source);
+    if (server)
+        servers->hashes[server->index] = hash;
+    return server;
+}
+
+static unsigned is_up(const struct hl_server *server)
+{
+    return server->node.is_up && hl_session_is_open(&server->node.session);
+}
+
+struct hl_server *hl_servers_up(struct hl_servers *servers, const struct hl_server *last)
+{
+    unsigned from = last ? last->index + 1 : (unsigned)hl_random_below(&servers->host->random, servers->count);
+    for (unsigned i = 0; i < servers->count; i++) {
+        struct hl_server *server = servers->list[(from + i) % servers->count];
+        if (is_up(server) && !server->node.is_silent)
+            return server;
+    }
+    return NULL;
+}
+
+void hl_servers_rest(struct hl_servers *servers)
+{
+    uint64_t now_us = hl_now_us(servers->host);
+    unsigned up = 0;
+    for (unsigned i = 0; i < servers->count; i++)
+        up += is_up(servers->list[i]);
+    for (unsigned i = 0; i < servers->count; i++) {
+        struct hl_server *server = servers->list[i];
+        struct hl_node *node = &server->node;
+        int is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
+        int is_used = server->slots && now_us - node->used_us <= UNUSED_US;
+        int is_last = is_up(server) && up == 1;
+        hl_wait_link_rest(node, UNUSED_US);
+        if (!is_heard || is_used || is_last || !hl_node_is_idle(node))
+            continue;
+        up -= is_up(server);
+        hl_node_rest(node);
+    }
+}
+
+/* So long that perhaps no other server can be asked. */
+static int is_away(const struct hl_server *owner)
+{
+    return owner->lost_us && hl_now_us(owner->node.host) - owner->lost_us > AWAY_US;
+}
+
+void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_server *to)
+{
+    struct hl_server *from = servers->owners[slot];
+    if (from) {
+        if (from->epoch > to->epoch && !is_away(from))
+            to->epoch = from->epoch;
+        from->slots--;
+        from->is_losing = 1;
+        /* in use: a request that goes there now has not been submitted yet */
+        to->node.moved_us = to->node.used_us = hl_now_us(servers->host);
+    }
+    to->slots++;
+    to->known_epoch = 0;
+    servers->owners[slot] = to;
+}
+
+static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slots_master *master)
+{
+    struct hl_servers *servers = arg;
+    struct hl_server *server = hl_servers_find(servers, &master->address, servers->asked);
+    if (!server)
+        return;
+    if (!server->is_named)
+        server->answered_epoch = hl_slots_epoch_of(&servers->epochs, master->id, master->id_length);
+    server->is_named = 1;
+    for (unsigned slot = from; slot <= to; slot++)
+        servers->answered[slot] = server;
+}
+
+/* May the answer move one of owner's slots to `to`? */
+static int is_believed(const struct hl_servers *servers, const struct hl_server *owner, const struct hl_server *to)
+{
+    int is_undated, is_free = !owner || is_away(owner);
+    if (is_free || HL_PLANTED(OLD_EPOCH_BELIEVED))
+        return 1;
+    /* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
+    is_undated = !owner->known_epoch && !owner->is_named && owner != servers->asked;
+    if (is_undated && !HL_PLANTED(UNDATED_OWNER_OUSTED))
+        return 0;
+    return to->answered_epoch >= owner->epoch;
+}
+
+int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, unsigned *changes, unsigned *doubts)
+{
+    memset(servers->answered, 0, sizeof servers->answered);
+    for (unsigned i = 0; i < servers->count; i++)
+        servers->list[i]->is_named = 0;
+    if (!hl_slots_read(reply, on_range, servers))
+        return 0;
+    for (unsigned slot = 0; slot < HL_SLOTS; slot++) {
+        struct hl_server *answered = servers->answered[slot];
+        if (!answered || answered == servers->owners[slot])
+            continue;
+        if (is_believed(servers, servers->owners[slot], answered)) {
+            hl_servers_give_slot(servers, slot, answered);
+            ++*changes;
+        } else
+            ++*doubts;
+    }
+    for (unsigned i = 0; i < servers->count; i++) {
+        struct hl_server *server = servers->list[i];
+        uint64_t epoch = server->answered_epoch, known_epoch = server->known_epoch;
+        int is_back = known_epoch && epoch > known_epoch;
+        if (!server->is_named || !epoch)
+            continue;
+        if (epoch > server->epoch || server == servers->asked) /* true about itself: it may be set up from scratch */
+            server->epoch = epoch;
+        if (epoch > known_epoch)
+            server->known_epoch = epoch;
+        if (!is_back || HL_PLANTED(SLOTS_BACK_UNNOTICED))
+            continue;
+        server->is_back = 1;
+        server->node.moved_us = hl_now_us(servers->host);
+        ++*changes;
+    }
+    return 1;
+}

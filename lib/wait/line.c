@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* line - see line.h. */
+#include "wait/line.h"
+
+#include "base/plant.h"
+#include "wait/place.h"
+#include "wait/view.h"
+
+enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20, ENDING_MAX = 2 };
+
+/* ---- the line ---- */
+
+struct hl_line *hl_line_of(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_line *line = name->line ? name->line : hl_memory_new(&core->host.memory, sizeof *line);
+    if (!line || name->line)
+        return line;
+    line->core = core;
+    line->name = name;
+    TAILQ_INIT(&line->arrivals);
+    TAILQ_INIT(&line->tries);
+    TAILQ_INIT(&line->queued);
+    TAILQ_INIT(&line->held_back);
+    name->refs++;
+    name->line = line;
+    core->lines++;
+    return line;
+}
+
+/* The last waiter. Removing waiters from the tail never hands a turn to anyone. NULL: there is none. */
+static struct hl_acquire *last_of(const struct hl_line *line)
+{
+    struct hl_acquire *last = TAILQ_LAST(&line->arrivals, hl_acquires);
+    if (!last)
+        last = TAILQ_LAST(&line->held_back, hl_acquires);
+    if (!last)
+        last = TAILQ_LAST(&line->queued, hl_acquires);
+    return last ? last : TAILQ_LAST(&line->tries, hl_acquires);
+}
+
+static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire *acquire)
+{
+    if (acquire->lock->terms->kind->queues_each_handle)
+        return acquire->is_held_back ? &line->held_back : &line->queued;
+    return acquire->is_try ? &line->tries : &line->arrivals;
+}
+
+/* One with an IDLE hold pauses (lock/acquire.c). */
+static int is_ready(const struct hl_acquire *acquire, int wakes)
+{
+    return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
+           (wakes && acquire->state == ACQUIRE_SLEEPING && acquire->hold->state != HOLD_IDLE);
+}
+
+/* Returns the first try that has not sent a request. */
+static struct hl_acquire *first_try(const struct hl_line *line)
+{
+    struct hl_acquire *acquire, *first = NULL;
+    for (acquire = TAILQ_LAST(&line->tries, hl_acquires); acquire && is_ready(acquire, 0);
+         acquire = TAILQ_PREV(acquire, hl_acquires, entry))
+        first = acquire;
+    return first;
+}
+
+/* All tries ask; of the waiters only the first. A sibling's hold goes on to the first of the line, or its release asks
+ * for it. One of a kind whose handles stand for themselves does neither: behind it the first of the line has a place at
+ * the store, and keeps that by its heartbeats. */
+void hl_line_advance(struct hl_line *line, int wakes)
+{
+    const struct hl_hold *hold = line->name->hold;
+    struct hl_acquire *acquire = hold ? NULL : first_try(line);
+    if (line->name->ending && !HL_PLANTED(R4_UNDO_UNORDERED))
+        return;
+    for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
+        line->core->waiters->ask(acquire);
+    acquire = TAILQ_FIRST(&line->arrivals);
+    if (!acquire || (hold && !(hold->terms->kind->queues_each_handle && acquire->lock->terms->kind->has_queue)))
+        return;
+    if (is_ready(acquire, wakes))
+        line->core->waiters->ask(acquire);
+}
+
+/* Skips a waiter with a pending request or a possible grant. */
+struct hl_acquire *hl_line_next(const struct hl_name *name)
+{
+    const struct hl_line *line = name->line;
+    struct hl_acquire *acquire = line ? TAILQ_FIRST(&line->arrivals) : NULL;
+    if (acquire && acquire->state == ACQUIRE_GRANTED)
+        acquire = TAILQ_NEXT(acquire, entry);
+    return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold)) ? acquire : NULL;
+}
+
+/* A sibling holds it now, which answers a try that has not asked yet. */
+void hl_line_deny_tries(struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    while (name->line && (acquire = first_try(name->line)) != NULL)
+        name->line->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
+}
+
+static struct hl_name *name_after(const struct hl_core *core, const struct hl_name *name)
+{
+    struct hl_table_entry *entry = hl_table_next(&core->names, name ? &name->entry : NULL);
+    while (entry && !((struct hl_name *)(void *)entry)->line)
+        entry = hl_table_next(&core->names, entry);
+    return (struct hl_name *)(void *)entry;
+}
+
+void hl_lines_close(struct hl_core *core)
+{
+    struct hl_name *name = NULL; /* the handles have references: it outlives its line */
+    while ((name = name_after(core, name)) != NULL)
+        while (name->line)
+            core->waiters->decide(last_of(name->line), HILOCK_CLOSED);
+}
+
+static int is_unreported(const struct hl_acquire *acquire)
+{
+    return acquire && !acquire->report_ms && acquire->state < ACQUIRE_GRANTED;
+}
+
+/* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
+ * too, if it was granted when the others got theirs. */
+void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
+{
+    struct hl_acquires *list = &name->line->arrivals;
+    struct hl_acquire *acquire, *first = NULL;
+    if (is_unreported(TAILQ_FIRST(list)))
+        core->waiters->report_waiting(core, TAILQ_FIRST(list));
+    for (acquire = TAILQ_LAST(list, hl_acquires); is_unreported(acquire);
+         acquire = TAILQ_PREV(acquire, hl_acquires, entry))
+        first = acquire;
+    for (; first; first = TAILQ_NEXT(first, entry))
+        core->waiters->report_waiting(core, first);
+}
+
+static uint64_t age_us(const struct hl_acquire *acquire)
+{
+    const struct hl_attempt *attempt = acquire->lock->attempt;
+    return attempt ? attempt->begun_us : acquire->begun_us;
+}
+
+static int is_behind(const struct hl_acquire *before, const struct hl_acquire *acquire)
+{
+    int has_asked = before->state != ACQUIRE_IN_LINE || before->hold;
+    int is_younger = age_us(before) > age_us(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
+    return is_younger && !has_asked;
+}
+
+/* A group's member that comes again is as old as the group's acquire: it goes before those that began later, if they
+ * have not asked yet. */
+static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
+{
+    struct hl_acquire *before = TAILQ_LAST(list, hl_acquires);
+    while (before && is_behind(before, acquire))
+        before = TAILQ_PREV(before, hl_acquires, entry);
+    if (before)
+        TAILQ_INSERT_AFTER(list, before, acquire, entry);
+    else
+        TAILQ_INSERT_HEAD(list, acquire, entry);
+}
+
+/* Of a handle that has a place of its own. */
+static void ask_by_itself(struct hl_acquire *acquire)
+{
+    struct hl_line *line = acquire->lock->name->line;
+    if (acquire->is_held_back) {
+        TAILQ_REMOVE(&line->held_back, acquire, entry);
+        acquire->is_held_back = 0;
+        TAILQ_INSERT_TAIL(&line->queued, acquire, entry);
+    }
+    line->core->waiters->ask(acquire);
+}
+
+/* Of a handle that has a place of its own: it asks, unless this is the first question of an id and too many releases of
+ * this name have no answer. */
+static void ask_or_hold_back(struct hl_acquire *acquire)
+{
+    struct hl_line *line = acquire->lock->name->line;
+    int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
+    int may_ask = !is_first || line->name->ending <= ENDING_MAX;
+    if (may_ask || HL_PLANTED(ASKS_ON_UNANSWERED)) {
+        ask_by_itself(acquire);
+        return;
+    }
+    if (acquire->is_held_back)
+        return;
+    TAILQ_REMOVE(&line->queued, acquire, entry);
+    acquire->is_held_back = 1;
+    TAILQ_INSERT_TAIL(&line->held_back, acquire, entry);
+}
+
+static void ask_held_back(struct hl_name *name)
+{
+    struct hl_acquire *acquire;
+    while (name->line && name->ending <= ENDING_MAX && (acquire = TAILQ_FIRST(&name->line->held_back)) != NULL)
+        ask_by_itself(acquire);
+}
+
+void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
+{
+    struct hl_acquires *list = list_of(line, acquire);
+    enter(list, acquire);
+    line->waiting += !acquire->is_try;
+    if (list == &line->tries && hl_view_denies_tries(line->name)) {
+        line->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
+        return;
+    }
+    if (list == &line->queued) {
+        ask_or_hold_back(acquire);
+        return;
+    }
+    hl_line_advance(line, 0);
+    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the others know */
+        line->core->waiters->report_waiting(line->core, acquire);
+}
+
+void hl_line_forget(struct hl_acquire *acquire)
+{
+    struct hl_name *name = acquire->lock->name;
+    struct hl_line *line = name->line;
+    struct hl_core *core = line->core;
+    TAILQ_REMOVE(list_of(line, acquire), acquire, entry);
+    line->waiting -= !acquire->is_try;
+    if (last_of(line))
+        return;
+    hl_line_stop_listening(line);
+    if (line->grants)
+        LIST_REMOVE(line, by_grants);
+    name->line = NULL;
+    core->lines--;
+    hl_memory_free(&core->host.memory, line->words);
+    hl_memory_free(&core->host.memory, line);
+    hl_name_unref(core, &core->host.memory, name);
+}
+
+void hl_line_leave(struct hl_acquire *acquire)
+{
+    const struct hl_name *name = acquire->lock->name;
+    hl_line_forget(acquire);
+    if (name->line)
+        hl_line_advance(name->line, 0);
+}
+
+void hl_line_move(struct hl_acquire *acquire, int to_front)
+{
+    struct hl_acquires *list = list_of(acquire->lock->name->line, acquire);
+    TAILQ_REMOVE(list, acquire, entry);
+    if (to_front)
+        TAILQ_INSERT_HEAD(list, acquire, entry);
+    else
+        TAILQ_INSERT_TAIL(list, acquire, entry);
+}
+
+void hl_line_try_again(struct hl_acquire *acquire)
+{
+    struct hl_line *line = acquire->lock->name->line;
+    if (acquire->lock->terms->kind->queues_each_handle) {
+        ask_or_hold_back(acquire);
+        return;
+    }
+    if (acquire->is_try)
+        hl_line_move(acquire, 0);
+    hl_line_advance(line, 1);
+}
+
+void hl_line_released(struct hl_name *name)
+{
+    struct hl_line *line = name->line;
+    if (line && line->last_status == HILOCK_TIMED_OUT)
+        line->last_status = HILOCK_OK;
+    if (line)
+        hl_line_advance(line, 1);
+    ask_held_back(name);
+}
+
+unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting : 0; }
+
+void hl_line_mark_others(struct hl_name *name)
+{
+    name->line->others_until_us = hl_now_us(&name->line->core->host) + OTHERS_US;
+}
+
+int hl_line_has_others(const struct hl_name *name)
+{
+    return name->line && name->line->others_until_us > hl_now_us(&name->line->core->host);
+}
+
+/* ---- news ---- */
+
+void hl_line_mark_stale(struct hl_line *line)
+{
+    line->stale_before_us = hl_now_us(&line->core->host);
+    line->is_held_by_other_program = 0;
+}
+
+/* Sends a heartbeat within that time. */
+static void wake(struct hl_acquire *acquire, uint64_t within_us)
+{
+    struct hl_host *host = &acquire->lock->name->line->core->host;
+    hl_line_mark_stale(acquire->lock->name->line);
+    if (acquire->state == ACQUIRE_SLEEPING)
+        hl_hold_wake_at(acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
+}
+
+void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl_node *but)
+{
+    struct hl_acquire *head = TAILQ_FIRST(&line->arrivals), *acquire;
+    uint64_t within_us = (uint64_t)waiting * PACE_US;
+    if (head && head->place && (!but || head->place->node != but))
+        wake(head, within_us);
+    TAILQ_FOREACH(acquire, &line->queued, entry)
+        if (!but || acquire->place->node != but)
+            wake(acquire, within_us);
+}
+
+/* News counts even during a request, whose answer may be older. Of those with a place it concerns the next one. */
+static void wake_waiters(struct hl_line *line)
+{
+    const struct hl_acquire *head = TAILQ_FIRST(&line->arrivals);
+    struct hl_acquire *acquire;
+    hl_line_mark_stale(line);
+    hl_line_advance(line, !(head && head->place && head->place->position > 1));
+    for (acquire = TAILQ_FIRST(&line->queued); acquire && acquire->place->position <= 1;
+         acquire = TAILQ_NEXT(acquire, entry))
+        wake(acquire, 0);
+}
+
+static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
+{
+    struct hl_line *line = arg;
+    (void)message;
+    switch (event) {
+    case HL_CHANNEL_ON:
+        line->is_channel_refused = 0;
+        if (!HL_PLANTED(R7_NO_SECOND_TRY))
+            wake_waiters(line);
+        break;
+    case HL_CHANNEL_MESSAGE:
+        hl_trace(&line->core->host, HL_WAKEUP, &(struct hl_fact){.name = line->name->bytes});
+        if (!HL_PLANTED(WAKE_IGNORED))
+            wake_waiters(line);
+        break;
+    case HL_CHANNEL_REFUSED:
+        line->is_channel_refused = 1;
+        wake_waiters(line); /* sleepers rely on messages: they poll from here on */
+        break;
+    }
+}
+
+/* A channel that others listen to, or did just now, is on at once, but earlier messages are lost: that, too, needs a
+ * second try. One that it listens to already has missed nothing. */
+static void listen(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
+{
+    struct hl_listener *before = *listener;
+    struct hl_subscription *there = &hl_name_node(line->core, line->name)->subscription;
+    struct hl_listener *now = hl_listener_open(there, channel, length, on_channel, line);
+    int has_missed = now && hl_listener_is_on(now) && !(before && before->channel == now->channel);
+    *listener = now;
+    if (has_missed && !HL_PLANTED(R7_NO_SECOND_TRY))
+        hl_line_mark_stale(line);
+    hl_listener_close(before);
+}
+
+/* Each listener counts as another program that wants the name. */
+void hl_line_stop_listening(struct hl_line *line)
+{
+    hl_listener_close(line->channel);
+    hl_listener_close(line->java_waiter);
+    line->channel = line->java_waiter = NULL;
+}
+
+/* The release of another program grants to none, and is published on the unlock channel, if at all: of those with a
+ * place the first listens. */
+int hl_line_may_sleep(const struct hl_acquire *acquire, const struct hl_response *said)
+{
+    char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_JAVA_WAITER_MAX];
+    const struct hl_name *name = acquire->lock->name;
+    const struct hl_queue_place *place = acquire->place;
+    struct hl_line *line = name->line;
+    const char *java_waiter = HL_PLANTED(JAVA_WAITER_UNHEARD) ? NULL : said->java_waiter;
+    int is_first = !place || (!place->hands_over && place->position <= 1);
+    int listens = is_first && !acquire->lock->terms->is_polling;
+    if (place && HL_PLANTED(FAIR_DEAF_TO_OTHERS))
+        listens = 0;
+    if (listens && java_waiter)
+        listen(line, &line->java_waiter, channel,
+               hl_key_java_waiter_write(channel, name->bytes, name->length, java_waiter, said->java_waiter_length));
+    if (listens && !line->channel)
+        listen(line, &line->channel, channel, hl_key_write(channel, hl_key_channel, name->bytes, name->length));
+    return line->stale_before_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+}
+
+/* Messages may have been lost, so all in the store's queue ask, too. The channel at an old node is silent from now on:
+ * the waiter that asks listens at the new one. */
+void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
+{
+    struct hl_name *name = NULL;
+    while ((name = name_after(core, name)) != NULL) {
+        struct hl_line *line = name->line;
+        const struct hl_node *node = hl_name_node(core, name);
+        int has_moved = line->channel && hl_listener_where(line->channel) != &node->subscription;
+        if (up && up != node)
+            continue;
+        if (up && HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
+            continue;
+        if (has_moved)
+            hl_line_stop_listening(line);
+        if (up || has_moved)
+            wake_waiters(line);
+        hl_line_wake_places(line, line->waiting, up ? NULL : node);
+    }
+}
+
+/* ---- no memory for a hold ---- */
+
+void hl_lines_on_shortage(void *arg)
+{
+    struct hl_core *core = arg;
+    struct hl_name *name = NULL;
+    struct hl_acquire *acquire;
+    hl_host_enter(&core->host);
+    core->is_memory_short = 0;
+    while ((name = name_after(core, name)) != NULL) {
+        hl_line_advance(name->line, 0);
+        TAILQ_FOREACH(acquire, &name->line->queued, entry)
+            if (acquire->state == ACQUIRE_STARVED)
+                core->waiters->ask(acquire);
+    }
+    hl_host_leave(&core->host);
+}
+
+void hl_lines_retry_soon(struct hl_core *core)
+{
+    if (!core->is_memory_short && !HL_PLANTED(SHORTAGE_FOREVER))
+        hl_timer_start(&core->host, core->shortage_timer, SHORTAGE_US);
+    core->is_memory_short = 1;
+}
