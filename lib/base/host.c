@@ -81,7 +81,7 @@ static void flush_all(struct hl_host *host)
 
 hilock_status hl_host_begin(struct hl_host *host)
 {
-    hilock_status status = host->may_turn ? host->may_turn(host->arg) : HILOCK_OK;
+    hilock_status status = host->begin_turn ? host->begin_turn(host->arg) : HILOCK_OK;
     if (status == HILOCK_OK)
         hl_host_enter(host);
     return status;

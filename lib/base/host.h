@@ -9,8 +9,8 @@
  * are pending, a leave is still to come, or the wake timer runs.
  *
  * A program may turn the loop where nothing of the client may happen: in a forked child, or on another thread. So
- * hl_host_begin comes before whatever the loop calls, and asks may_turn. A timer that was refused on another thread is
- * started again, as the right thread may be back by then; in a forked child it has ended. */
+ * hl_host_begin comes before whatever the loop calls, and calls begin_turn. A timer that was refused on another thread
+ * is started again, as the right thread may be back by then; in a forked child it has ended. */
 #ifndef HL_BASE_HOST_H
 #define HL_BASE_HOST_H
 
@@ -44,7 +44,7 @@ struct hl_host {
     uint64_t late_us[2];       /* the longest that a timer was late, in this period and in the one before */
     uint64_t late_since_us;    /* when this period began */
     TAILQ_HEAD(, hl_flush) flushes;
-    hilock_status (*may_turn)(void *arg); /* OK; FORKED or WRONG_THREAD: not here. NULL: always */
+    hilock_status (*begin_turn)(void *arg); /* OK; FORKED or WRONG_THREAD: not here. NULL: always OK */
     void (*on_enter)(void *arg); /* outermost enter */
     void (*on_leave)(void *arg); /* outermost leave */
     void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact);

@@ -74,7 +74,7 @@ static void destroy(struct hilock_client *client)
 static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
 
 /* In the wrong place the client's options and its cell are all that is read. */
-static hilock_status may_turn(void *arg)
+static hilock_status begin_turn(void *arg)
 {
     static const char forked[] =
         "a forked child turns this client's loop: the client is its parent's, and nothing is renewed or answered here; "
@@ -107,7 +107,7 @@ static void on_leave(void *arg)
         destroy(client);
         return;
     }
-    if (!hl_closing_is_over(client)) {
+    if (!hl_closing_advance(client)) {
         settle(client);
         return;
     }
@@ -173,7 +173,7 @@ static hilock_status set_up(struct hilock_client *client, const struct hl_doors 
     if (label)
         memcpy(core->label, label, strlen(label)); /* checked */
     core->host.arg = client;
-    core->host.may_turn = may_turn;
+    core->host.begin_turn = begin_turn;
     core->host.on_enter = on_enter;
     core->host.on_leave = on_leave;
     core->host.on_trace = hl_observe;

@@ -27,9 +27,9 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
-/* When nothing is left to report, or its time is up: then it answers what was accepted. Grants that it made and that
- * may lapse are looked after while the drain time lasts. */
-static int may_go(struct hilock_client *client)
+/* When nothing is left to report, or its time is up, it answers what was accepted. 1: nothing is left. Grants that it
+ * made and that may lapse are looked after while the drain time lasts. */
+static int try_finish(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
     int must_recheck = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
@@ -47,11 +47,11 @@ static int may_go(struct hilock_client *client)
 }
 
 /* A thread that is still inside of its call needs the client for some instructions more. */
-int hl_closing_is_over(struct hilock_client *client)
+int hl_closing_advance(struct hilock_client *client)
 {
     if (client->phase == CLIENT_DRAINING && !client->core.held)
         leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || !may_go(client))
+    if (client->phase != CLIENT_LEAVING || !try_finish(client))
         return 0;
     if (!atomic_load(&client->closing.askers))
         return 1;

@@ -18,7 +18,7 @@ void hl_closing_begin(struct hilock_client *client, uint64_t ends_us); /* again:
 /* On another thread than the loop's. WRONG_THREAD: this loop cannot be woken. IN_USE. */
 hilock_status hl_closing_ask(struct hilock_client *client, uint64_t ends_us, hilock_closed_fn *on_closed, void *user);
 void hl_closing_begin_asked(struct hilock_client *client); /* begins what another thread has asked for */
-int hl_closing_is_over(struct hilock_client *client); /* at each leave; goes on to the next step where it can */
+int hl_closing_advance(struct hilock_client *client); /* at each leave: the next step, where it can. 1: it is over */
 void hl_closing_timer(void *client);
 void hl_closing_report(const struct hl_closing *closing); /* of a client that is gone */
 

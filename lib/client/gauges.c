@@ -6,7 +6,7 @@
 
 enum { AGING_US = 1000000 };
 
-static void look_older(uint64_t *oldest_us, uint64_t since_us)
+static void keep_older(uint64_t *oldest_us, uint64_t since_us)
 {
     if (!*oldest_us || since_us < *oldest_us)
         *oldest_us = since_us;
@@ -19,7 +19,7 @@ struct hl_ages hl_gauges_ages(const struct hl_core *core)
     TAILQ_FOREACH(lock, &core->handles, entry) {
         const struct hl_snapshot now = lock->ops->snapshot(lock);
         if (now.state != HILOCK_STATE_IDLE)
-            look_older(now.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, now.since_us);
+            keep_older(now.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, now.since_us);
     }
     return ages;
 }

@@ -23,7 +23,10 @@ static hilock_status admit(const struct hilock_lock *lock)
     return status == HILOCK_OK && !core_of(lock) ? HILOCK_CLOSED : status;
 }
 
-static int may_read(const struct hilock_lock *lock) { return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK; }
+static int admit_read(const struct hilock_lock *lock)
+{
+    return lock && hl_cell_admit(lock->terms->cell) == HILOCK_OK;
+}
 
 static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->snapshot(lock).state; }
 
@@ -193,18 +196,21 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
                     "an inquiry");
 }
 
-uint64_t hilock_lock_token(const hilock_lock *lock) { return may_read(lock) ? lock->ops->snapshot(lock).token : 0; }
+uint64_t hilock_lock_token(const hilock_lock *lock) { return admit_read(lock) ? lock->ops->snapshot(lock).token : 0; }
 
 uint64_t hilock_multi_token(const hilock_lock *lock, size_t index)
 {
-    return may_read(lock) && lock->ops->token ? lock->ops->token(lock, index) : 0;
+    return admit_read(lock) && lock->ops->token ? lock->ops->token(lock, index) : 0;
 }
 
-hilock_state hilock_lock_state(const hilock_lock *lock) { return may_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE; }
+hilock_state hilock_lock_state(const hilock_lock *lock)
+{
+    return admit_read(lock) ? state_of(lock) : HILOCK_STATE_IDLE;
+}
 
-const char *hilock_lock_name(const hilock_lock *lock) { return may_read(lock) ? lock->name->bytes : ""; }
+const char *hilock_lock_name(const hilock_lock *lock) { return admit_read(lock) ? lock->name->bytes : ""; }
 
-void *hilock_lock_user(const hilock_lock *lock) { return may_read(lock) ? lock->user : NULL; }
+void *hilock_lock_user(const hilock_lock *lock) { return admit_read(lock) ? lock->user : NULL; }
 
 void hilock_lost_ignored(const struct hilock_event *event, void *user) { (void)event, (void)user; }
 
@@ -224,11 +230,14 @@ static struct hilock_lock_info describe(const struct hilock_lock *lock)
                                      .fencing_token = now.token};
 }
 
-uint32_t hilock_lock_remaining_ms(const hilock_lock *lock) { return may_read(lock) ? describe(lock).remaining_ms : 0; }
+uint32_t hilock_lock_remaining_ms(const hilock_lock *lock)
+{
+    return admit_read(lock) ? describe(lock).remaining_ms : 0;
+}
 
 void hilock_lock_describe(const hilock_lock *lock, struct hilock_lock_info *ret_info)
 {
-    struct hilock_lock_info info = may_read(lock) ? describe(lock) : (struct hilock_lock_info){.name = ""};
+    struct hilock_lock_info info = admit_read(lock) ? describe(lock) : (struct hilock_lock_info){.name = ""};
     size_t size = ret_info ? ret_info->size : 0;
     if (size < sizeof size)
         return;

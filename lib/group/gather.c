@@ -264,7 +264,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     return HILOCK_NO_MEMORY;
 }
 
-int hl_gather_lost(struct hl_group *group, const char *detail)
+int hl_gather_answer_lost(struct hl_group *group, const char *detail)
 {
     struct hl_gather *gather;
     TAILQ_FOREACH(gather, &group->gathers, entry)

@@ -33,7 +33,7 @@ void hl_gather_settled(struct hl_group *group); /* a member's release that was U
 hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                hilock_result_fn *on_result, void *user);
 /* answers the first extend that has no answer; 0: there is none. detail outlives the answer */
-int hl_gather_lost(struct hl_group *group, const char *detail);
+int hl_gather_answer_lost(struct hl_group *group, const char *detail);
 
 /* OK, NO_MEMORY; UNSUPPORTED: of several names. holder NULL: any holder. */
 hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,

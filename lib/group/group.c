@@ -182,7 +182,7 @@ static void on_lost(const struct hilock_event *lost, void *user)
                                      .detail = detail.bytes, .waited_us = hl_group_now_us(group) - group->since_us});
     end(group);
     hl_members_return(group, NULL);
-    if (!hl_gather_lost(group, detail.bytes))
+    if (!hl_gather_answer_lost(group, detail.bytes))
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_lost, &event);
 }
 

@@ -142,7 +142,7 @@ unsigned hl_members_votes(const struct hl_group *group)
     return group->state == GROUP_HELD && group->strategy->is_voted ? hl_members_count(group, hl_member_has) : 0;
 }
 
-unsigned hl_members_good(struct hl_group *group)
+unsigned hl_members_freshen(struct hl_group *group)
 {
     unsigned good = 0;
     for (unsigned i = 0; i < group->count; i++) {

@@ -36,9 +36,9 @@ void hl_members_return(struct hl_group *group, const struct hl_member *but); /* 
 void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *member), int is_try);
 uint64_t hl_members_rtt_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
 uint64_t hl_members_patience_us(const struct hl_group *group); /* one that owes an answer for longer is silent */
-/* WAITING: how many are good for a grant. One with too little left is extended, and so is one whose server may have
- * forgotten it since */
-unsigned hl_members_good(struct hl_group *group);
+/* WAITING: extends each member with too little left, and each whose server may have forgotten it since. Returns how
+ * many are good for a grant */
+unsigned hl_members_freshen(struct hl_group *group);
 unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct hl_member *member));
 unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */

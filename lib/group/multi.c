@@ -110,7 +110,7 @@ static void check(struct hl_group *group)
         wait_for(group, ORDERED, held);
     else if ((group->step == STANDING && held == 1) || are_others_due(group, held))
         try_all(group);
-    if (group->step == COMPLETING && hl_members_good(group) == group->count)
+    if (group->step == COMPLETING && hl_members_freshen(group) == group->count)
         hl_group_grant(group);
 }
 
@@ -140,7 +140,10 @@ static void lost(struct hl_group *group)
 static void on_alarm(struct hl_group *group)
 {
     struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    int is_behind_others = group->step == ORDERED && acquire && hl_acquire_check_holder(acquire);
+    int keeps_names = group->step == ORDERED && acquire;
+    int is_behind_others = keeps_names && hl_acquire_is_behind_others(acquire);
+    if (keeps_names && !is_behind_others)
+        hl_acquire_recheck_holder(acquire);
     if (is_behind_others && !HL_PLANTED(MULTI_KEEPS))
         wait_for(group, STANDING, group->at);
     else if (group->step == ORDERED)

@@ -145,7 +145,7 @@ static void go_on(struct hl_group *group)
 /* After each answer: do we have it, and can we still get it? */
 static void check(struct hl_group *group)
 {
-    if (hl_members_good(group) >= group->needed)
+    if (hl_members_freshen(group) >= group->needed)
         hl_group_grant(group);
     else if (hl_members_are_final(group))
         hl_group_decide(group, hl_members_verdict(group, 0));

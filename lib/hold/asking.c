@@ -83,9 +83,9 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_params params;
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
-    hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_round(hold) : hold->terms->lease_ms;
+    hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
     params = params_of(hold);
-    if (hold->ask == ASK_RENEW && (params.most_ms = hl_watchdog_most(hold)) != 0)
+    if (hold->ask == ASK_RENEW && (params.most_ms = hl_watchdog_begin_shortening(hold)) != 0)
         params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
@@ -202,7 +202,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     struct hl_hold *hold = hold_of(request);
     HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an end withdraws that request */
     if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
-        hl_hold_acquire_unsent(hold);
+        hl_hold_mark_unsent(hold);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING:
@@ -244,7 +244,7 @@ int hl_asking_init(struct hl_core *core)
     return hl_alarms_init(&core->hold_alarms, &core->host, on_alarm);
 }
 
-uint64_t hl_asking_id(const struct hilock_lock *lock)
+uint64_t hl_asking_new_id(const struct hilock_lock *lock)
 {
     struct hl_attempt *attempt = lock->attempt;
     return ++*(attempt && attempt->id_last ? &attempt->id_last : &lock->terms->cell->core->id_last);
@@ -253,7 +253,7 @@ uint64_t hl_asking_id(const struct hilock_lock *lock)
 void hl_asking_begin(struct hl_hold *hold)
 {
     if (!hold->id)
-        hold->id = hl_asking_id(hold->lock);
+        hold->id = hl_asking_new_id(hold->lock);
     hold->state = HOLD_ASKING;
     if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
         ask(hold, WAY_FIRST);

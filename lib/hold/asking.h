@@ -17,7 +17,7 @@
 #include "hold/hold.h"
 
 int hl_asking_init(struct hl_core *core); /* before the first hold. 0, or -1: no memory */
-uint64_t hl_asking_id(const struct hilock_lock *lock); /* a fresh one (R2) */
+uint64_t hl_asking_new_id(const struct hilock_lock *lock); /* a fresh one (R2) */
 void hl_asking_begin(struct hl_hold *hold); /* asks, under the id that it has or a new one */
 
 #endif

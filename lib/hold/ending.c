@@ -201,7 +201,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         hl_validity_follow(hold->lock);
     hold->since_us = now_us(hold);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
-        hl_hold_acquire_unsent(hold);
+        hl_hold_mark_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
     if (was_holder)
@@ -355,7 +355,7 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         hold->kept = KEPT_MAYBE;
         hold->since_us = now_us(hold);
     } else if (hold->ask == ASK_RENEW && said.result == HL_NO)
-        hl_hold_not_ours(hold);
+        hl_hold_mark_not_ours(hold);
     else if (is_acquire && said.result != HL_FAULT && hl_hold_is_cleared_by(hold, &said))
         hold->kept = KEPT_NOTHING;
     if (is_unheard && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))

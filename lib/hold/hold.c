@@ -153,14 +153,14 @@ int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *
     return said->result != HL_YES && !may_have_begun && !is_there;
 }
 
-void hl_hold_acquire_unsent(struct hl_hold *hold)
+void hl_hold_mark_unsent(struct hl_hold *hold)
 {
     int may_be_queued = hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
     if (hold->kept != KEPT_OURS)
         hold->kept = hold->may_run_until_us || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
-void hl_hold_not_ours(struct hl_hold *hold)
+void hl_hold_mark_not_ours(struct hl_hold *hold)
 {
     int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
         may_be_made = hold->may_run_until_us && !HL_PLANTED(UNANSWERED_LEFT_BY_LOSS);

@@ -145,10 +145,10 @@ int hl_hold_needs_verification(const struct hl_hold *hold); /* its latest reques
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
-void hl_hold_acquire_unsent(struct hl_hold *hold); /* an acquire of it never left: that leaves nothing behind */
+void hl_hold_mark_unsent(struct hl_hold *hold); /* an acquire of it never left: that leaves nothing behind */
 /* The store does not know this hold. Its id may still come: by an acquire without an answer, or from the queue, if the
  * store forgot its grant. In both cases it is released. */
-void hl_hold_not_ours(struct hl_hold *hold);
+void hl_hold_mark_not_ours(struct hl_hold *hold);
 /* latest time at which the store could still keep the lease if every extend took effect; 0: there was no extend */
 uint64_t hl_hold_extended_until_us(const struct hl_hold *hold);
 

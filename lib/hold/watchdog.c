@@ -32,7 +32,7 @@ static struct hl_extend *first_pending(const struct hl_hold *hold)
 
 /* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
  * asks for the time that is left, which does not lengthen it: one millisecond at least. */
-uint32_t hl_watchdog_round(struct hl_hold *hold)
+uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, extended_until_us;
     uint32_t longest_ms = hold->terms->is_renewed ? hold->terms->lease_ms : 0;
@@ -53,7 +53,7 @@ uint32_t hl_watchdog_round(struct hl_hold *hold)
 /* A server's clock that was set back makes leases longer: a holder that crashed would keep its name for an hour. No
  * other hold depends on this lease, and our own belief does not either: it counts from the server's time after that
  * step, if it was sampled since, with the lease that this renewal asks for and all that an extend may have got. */
-uint32_t hl_watchdog_most(struct hl_hold *hold)
+uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
@@ -185,10 +185,11 @@ void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
         core->owner->retry(hold->lock->acquire);
 }
 
-/* 1: it is lost; a report is pending, or its owner was notified. EXPIRED if the watchdog ran in time and no renewal got
- * through. SUSPENDED if work that was due well before the deadline was not done by then (every loop is a little late),
- * or if the loop stood still for long at the deadline itself. */
-static int has_ended(struct hl_hold *hold)
+/* Ends the hold if its deadline, or hold_max, has passed. 1: it did; a report is pending, or its owner was notified.
+ * EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the
+ * deadline was not done by then (every loop is a little late), or if the loop stood still for long at the deadline
+ * itself. */
+static int end_if_over(struct hl_hold *hold)
 {
     const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
@@ -209,7 +210,7 @@ static void sweep(struct hl_hold *hold, void *now_us)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold);
     if (ends_us <= *(const uint64_t *)now_us)
-        (void)has_ended(hold);
+        (void)end_if_over(hold);
     else if (ends_us < core->earliest_end_us)
         core->earliest_end_us = ends_us;
 }
@@ -361,9 +362,9 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
         on_failed(hold, "not ours");
     else if (said.result == HL_NO) {
-        hl_hold_not_ours(hold);
+        hl_hold_mark_not_ours(hold);
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
-    } else if (!HL_PLANTED(R11_RESURRECT) && has_ended(hold))
+    } else if (!HL_PLANTED(R11_RESURRECT) && end_if_over(hold))
         return;
     else if (said.result == HL_YES)
         on_renewed(hold, &said);
@@ -378,7 +379,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
 
 void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours)
 {
-    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && has_ended(hold))
+    if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && end_if_over(hold))
         return;
     if (is_ours)
         raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
@@ -408,7 +409,7 @@ void hl_watchdog_go_on(struct hl_hold *hold)
  * over, it is withdrawn. One on the wire cannot be: it may still be answered, and its answer counts as usual. */
 void hl_watchdog_on_alarm(struct hl_hold *hold)
 {
-    if (has_ended(hold))
+    if (end_if_over(hold))
         return;
     if (!hl_request_is_busy(&hold->request)) {
         renew(hold);

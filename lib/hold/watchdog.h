@@ -48,9 +48,9 @@ void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours);
 /* The handle holds. Accepted: a HELD hold is asked for; in other states its loss will be reported. OK or NO_MEMORY */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                  hilock_result_fn *on_result, void *user);
-uint32_t hl_watchdog_round(struct hl_hold *hold); /* a renewal leaves; the lease that it asks for */
-/* It leaves; what a lease that became too long is to be shortened to. 0: nothing is */
-uint32_t hl_watchdog_most(struct hl_hold *hold);
+uint32_t hl_watchdog_begin_round(struct hl_hold *hold); /* a renewal leaves. Returns the lease that it asks for */
+/* It leaves, and shortens a lease that became too long. Returns to how much; 0: it shortens nothing */
+uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold);
 /* the hold ends: all extends are LOST; is_loss: reported before all else */
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* its answer; detail: of a loss, in place of on_lost; NULL: its own */

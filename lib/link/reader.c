@@ -2,7 +2,8 @@
 /* reader - see reader.h. */
 #include "link/reader.h"
 
-static int admits(struct hl_reader *reader, const redisReadTask *task)
+/* 0: it is refused, and the reader has the reason. */
+static int check_item(struct hl_reader *reader, const redisReadTask *task)
 {
     int depth = task->type == REDIS_REPLY_ARRAY;
     for (const redisReadTask *list = task->parent; list; list = list->parent)
@@ -37,7 +38,7 @@ static void *make(const redisReadTask *task, struct hl_reply reply)
         reply.count = HL_REPLY_INNER_MAX;
     reader->items += is_kept ? reply.count : 0;
     reader->bytes += is_kept ? reply.length : 0;
-    if (!admits(reader, task))
+    if (!check_item(reader, task))
         return NULL;
     if (!is_kept)
         return &reader->skipped;

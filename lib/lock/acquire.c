@@ -92,7 +92,7 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 
 void hl_acquire_ask(struct hl_acquire *acquire)
 {
-    if (!hl_acquire_may_ask(acquire))
+    if (!hl_acquire_prepare(acquire))
         return;
     if (acquire->place && !acquire->hold->id)
         hl_place_begin(core_of(acquire), acquire->place);
@@ -161,19 +161,21 @@ void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
-    int is_held = said->result == HL_NO, may_sleep;
+    int is_held = said->result == HL_NO;
     struct hl_queue_place *place = is_held ? acquire->place : NULL;
     if (is_held && !acquire->lock->terms->kind->queues_each_handle)
         hl_line_report_waiting(core, acquire->lock->name);
     else if (is_held && !acquire->report_ms)
         hl_acquire_report_waiting(core, acquire);
-    may_sleep = !is_held || hl_line_may_sleep(acquire, said);
+    if (is_held)
+        hl_line_listen(acquire, said);
     acquire->state = ACQUIRE_SLEEPING;
-    if (may_sleep)
-        hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_sleep_us(core, place, said)
-                                                                 : hl_view_sleep_us(core, acquire)));
-    else
+    if (is_held && hl_line_is_outdated(acquire)) {
         hl_line_try_again(acquire);
+        return;
+    }
+    hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + (place ? hl_place_plan_sleep_us(core, place, said)
+                                                             : hl_view_sleep_us(core, acquire)));
 }
 
 /* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
@@ -183,7 +185,7 @@ static void give_back_unconfirmed(struct hl_acquire *acquire)
     hl_line_move(acquire, 0);
     if (!HL_PLANTED(REPLICAS_KEPT))
         give_hold_back(acquire);
-    if (!hl_acquire_may_ask(acquire))
+    if (!hl_acquire_prepare(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
     hl_hold_wake_at(acquire->hold, hl_now_us(&core_of(acquire)->host) + PAUSE_US);
@@ -205,7 +207,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3); or more of the queue */
     else if (is_held && hl_place_is_queue_full(acquire, said))
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
-    else if (hl_place_forgoes_queue(acquire, said))
+    else if (hl_place_give_up_queue(acquire, said))
         hl_acquire_ask(acquire);
     else if (acquire->is_try || (!is_held && said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
@@ -239,18 +241,26 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         hl_acquire_decide(acquire, hl_view_status(core, acquire));
 }
 
-/* A waiter in line behind another one knows what that one knows. */
-int hl_acquire_check_holder(struct hl_acquire *acquire)
+/* A waiter in line behind another one knows what that one knows. NULL: a request is under way, or the holder is ours.
+ * */
+static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     struct hl_acquire *asker = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
-    if (asker->state != ACQUIRE_SLEEPING || name->hold)
-        return 0;
-    if (!asker->place || (asker->place->ticket && !asker->place->hands_over))
-        return 1;
-    if (!HL_PLANTED(MULTI_ASKS_ONCE))
+    return asker->state == ACQUIRE_SLEEPING && !name->hold ? asker : NULL;
+}
+
+int hl_acquire_is_behind_others(struct hl_acquire *acquire)
+{
+    const struct hl_acquire *asker = sleeper_of(acquire);
+    return asker && (!asker->place || (asker->place->ticket && !asker->place->hands_over));
+}
+
+void hl_acquire_recheck_holder(struct hl_acquire *acquire)
+{
+    struct hl_acquire *asker = sleeper_of(acquire);
+    if (asker && !HL_PLANTED(MULTI_ASKS_ONCE))
         hl_acquire_ask(asker);
-    return 0;
 }
 
 /* ---- its reports ---- */
@@ -342,7 +352,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 
 /* A place is taken with each attempt, even if it has a hold: an acquire that was handed a hold, and gave it back as too
  * late, has no id yet. */
-int hl_acquire_may_ask(struct hl_acquire *acquire)
+int hl_acquire_prepare(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     int is_begun = acquire->hold && acquire->hold->id;

@@ -29,10 +29,13 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire); /* DECID
 /* The caller has checked everything but memory. limit_us: UINT64_MAX is for ever. HILOCK_OK or HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user);
-int hl_acquire_may_ask(struct hl_acquire *acquire); /* makes its hold; 0: no memory, the line is advanced again later */
+/* Its turn to ask has come: takes its place and its hold. 0: no memory, the line is advanced again later */
+int hl_acquire_prepare(struct hl_acquire *acquire);
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* of core->wait_alarms */
-/* 1: the holder is another program, whose release does not hand over. 0: it was not, and is asked for again: when the
- * holder changes, only the first in the queue gets a message */
-int hl_acquire_check_holder(struct hl_acquire *acquire);
+/* The holder is another program, whose release does not hand over. */
+int hl_acquire_is_behind_others(struct hl_acquire *acquire);
+/* Asks for the holder again, which is not such a program: when the holder changes, only the first in the queue gets a
+ * message. */
+void hl_acquire_recheck_holder(struct hl_acquire *acquire);
 
 #endif

@@ -196,7 +196,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
 }
 
 /* When its handshake is answered, and has not ended the link. */
-static void look_for_up(struct hl_node *node)
+static void come_up(struct hl_node *node)
 {
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
         return;
@@ -218,7 +218,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     node->active_us = node->host->entered_us;
     node->is_silent = 0;
     on_answer(node, reply);
-    look_for_up(node);
+    come_up(node);
     if (node->parent)
         node->options.wait_link->go_on(node);
     pump(node);
@@ -239,7 +239,7 @@ static void on_open(void *arg)
     for (unsigned step = 0; step < HL_HANDSHAKE_STEPS && may_send; step++)
         if (steps & 1u << step)
             may_send = send_request(node, &node->steps[step]) == 0;
-    look_for_up(node);
+    come_up(node);
     hl_wrong_server_compare(hl_node_parent(node)); /* a server of a cluster has told by now which one it is */
 }
 
@@ -291,7 +291,7 @@ void hl_node_probe(struct hl_node *node)
 /* It owes an answer since the oldest unanswered question or the latest answer, and if that is long it is silent. An
  * idle node is asked; one that has listeners, and that another server may replace, more often: nothing else would show
  * its silence. */
-static void look_for_silence(struct hl_node *node)
+static void detect_silence(struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
     uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
@@ -331,7 +331,7 @@ static void on_due(void *arg, uint64_t due_us)
         node->grace_count = 0;
         if (earliest_us != UINT64_MAX)
             hl_session_watch(&node->session, earliest_us);
-        look_for_silence(node);
+        detect_silence(node);
     } else if (now_us - due_us > STALL_US && node->grace_count < GRACES_MAX) {
         node->grace_count++;
         hl_session_watch(&node->session, now_us + GRACE_US);

@@ -201,10 +201,10 @@ static void lose_all(struct hl_subscription *subscription)
     settle_all(subscription);
 }
 
-/* An open link that ends while commands flow was cut by the server: most often a burst of messages was more than it
- * keeps for a subscriber. It will do so again: only the first cut is news, until commands fail, too. A stranger is
- * reported by the link for commands. */
-static int is_news(struct hl_subscription *subscription, const struct hl_reply *refusal)
+/* Returns whether the loss is news. An open link that ends while commands flow was cut by the server: most often a
+ * burst of messages was more than it keeps for a subscriber. It will do so again: only the first cut is news, until
+ * commands fail, too. A stranger is reported by the link for commands. */
+static int note_loss(struct hl_subscription *subscription, const struct hl_reply *refusal)
 {
     int was_on = subscription->was_on, was_reported = subscription->is_cut_reported;
     subscription->was_on = 0;
@@ -223,7 +223,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     lose_all(subscription);
     hl_text_set(&what, "subscriptions: %s%s", why,
                 was_on ? "; if commands flow: is client-output-buffer-limit pubsub too small?" : "");
-    if (is_news(subscription, refusal))
+    if (note_loss(subscription, refusal))
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){
                      .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});

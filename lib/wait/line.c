@@ -372,7 +372,7 @@ void hl_line_stop_listening(struct hl_line *line)
 
 /* The release of another program grants to none, and is published on the unlock channel, if at all: of those with a
  * place the first listens. */
-int hl_line_may_sleep(const struct hl_acquire *acquire, const struct hl_response *said)
+void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_JAVA_WAITER_MAX];
     const struct hl_name *name = acquire->lock->name;
@@ -388,7 +388,12 @@ int hl_line_may_sleep(const struct hl_acquire *acquire, const struct hl_response
                hl_key_java_waiter_write(channel, name->bytes, name->length, java_waiter, said->java_waiter_length));
     if (listens && !line->channel)
         listen(line, &line->channel, channel, hl_key_write(channel, hl_key_channel, name->bytes, name->length));
-    return line->stale_before_us <= acquire->hold->request.sent_us || HL_PLANTED(R7_NEWS_FORGOTTEN);
+}
+
+int hl_line_is_outdated(const struct hl_acquire *acquire)
+{
+    const struct hl_line *line = acquire->lock->name->line;
+    return line->stale_before_us > acquire->hold->request.sent_us && !HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
 /* Messages may have been lost, so all in the store's queue ask, too. The channel at an old node is silent from now on:

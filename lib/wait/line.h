@@ -65,8 +65,10 @@ struct hl_acquire *hl_line_next(const struct hl_name *name); /* the next one aft
 void hl_line_mark_others(struct hl_name *name); /* another program holds the name */
 int hl_line_has_others(const struct hl_name *name);
 void hl_line_mark_stale(struct hl_line *line); /* what was asked before proves nothing any more */
-/* Held, as the store said: listens, if a message could wake it. 0: there is newer news: it asks again at once (R7) */
-int hl_line_may_sleep(const struct hl_acquire *acquire, const struct hl_response *said);
+/* Held, as the store said: listens, if a message could wake it. */
+void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *said);
+/* News came after its question left, so the answer may be older: it asks again before it sleeps (R7). */
+int hl_line_is_outdated(const struct hl_acquire *acquire);
 void hl_line_stop_listening(struct hl_line *line); /* no other program has held the name lately */
 /* Waiters try again: at a node whose link is back. NULL: those whose name has moved to another node */
 void hl_lines_retry(struct hl_core *core, const struct hl_node *up);

@@ -35,7 +35,7 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
 
 /* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
  * granted already, WAIT was refused, not the queue. */
-int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said)
+int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
@@ -94,7 +94,7 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 {
     struct hl_hold *hold = place->acquire->hold;
     hl_grant_channel_leave(place);
-    hold->id = hl_asking_id(place->acquire->lock);
+    hold->id = hl_asking_new_id(place->acquire->lock);
     hold->entry = (struct hl_entry_words){.channel = ENTRY_NONE};
     place->ticket = place->first_us = 0;
     place->number = place->position = place->pace_us = 0;
@@ -299,7 +299,7 @@ static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *sai
 
 /* Behind another program the first place looks more often: the release of Redisson's fair lock wakes only the first of
  * its own queue. The second one looks, in case the first is dead. */
-uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
+uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t ends_us = lease_end_us(core, said, at);
@@ -331,7 +331,7 @@ void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold)
     int is_vote = lock && lock->attempt && lock->attempt->id_last;
     if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || is_vote)
         return;
-    if (!hl_place_is_wanted(acquire) || !core->waiters->may_ask(acquire))
+    if (!hl_place_is_wanted(acquire) || !core->waiters->prepare(acquire))
         return;
     hl_place_begin(core, acquire->place);
     acquire->place->releasing = hold;

@@ -60,8 +60,8 @@ struct hl_queue_place {
 
 int hl_place_is_wanted(const struct hl_acquire *acquire); /* it will have one when its turn to ask comes */
 int hl_place_new(struct hl_core *core, struct hl_acquire *acquire); /* if it has none yet; -1: no memory */
-/* 1: the user has no rights to the queue: from now on it polls */
-int hl_place_forgoes_queue(struct hl_acquire *acquire, const struct hl_response *said);
+/* Gives the place up for good, if the user has no rights to the queue: from now on it polls. 1: it did */
+int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said);
 /* 1: it asked for a place and got none, because the queue is full */
 int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said);
 /* it ends, and leaves its place and request to the next in line, if it can */
@@ -72,7 +72,8 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place); /* a ne
 /* an acquire leaves: a heartbeat, if it has a place */
 void hl_place_add_params(struct hl_hold *hold, struct hl_params *params);
 void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said);
-uint64_t hl_place_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
+/* How long until the next question. Behind another program, whose release may wake no waiter, each time longer. */
+uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
 
 /* that hold is released: takes the first in line along */
 void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold);

@@ -42,7 +42,7 @@ static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
 }
 
 struct hl_waiter_ops {
-    int (*may_ask)(struct hl_acquire *acquire); /* its turn has come. 0: no memory for that now */
+    int (*prepare)(struct hl_acquire *acquire); /* its turn has come: takes what it needs. 0: no memory now */
     void (*ask)(struct hl_acquire *acquire);    /* if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*report_waiting)(struct hl_core *core, struct hl_acquire *acquire);
