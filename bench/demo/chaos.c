@@ -4,10 +4,11 @@
  *   BEFORE -> KILLING -> SUSPENDING -> ASLEEP -> AWAKE -> DONE
  *
  * To hit a process while it really holds a lock it is stopped first, and then the store is asked: if one of the items'
- * locks names it as holder, the resource has seen that very token (it has read the stock) and the ledger has no line
- * for it (it has not written), it is in the middle of a sale. The store is asked twice, as commands sent before it
- * stopped may have been on their way. If it is not, it goes on, and another is tried a few milliseconds later. So what
- * is recorded here as held was held.
+ * locks names it as holder, the resource has seen the token of that hold (it has read the stock) and the ledger has no
+ * line for it (it has not written), it is in the middle of a sale. The store shows the token of the grant; where one
+ * handle of the shop has handed the hold on to the next, the resource has seen a higher one since. The store is asked
+ * twice, as commands sent before it stopped may have been on their way. If it is not, it goes on, and another is tried
+ * a few milliseconds later. So what is recorded here as held was held.
  *
  * The sleeper wakes when the lease is over and others have sold its items: only then a late write does harm. AWAKE
  * ends when the ledger has for each of its holds that the loss was reported and the write refused, or after a patience:
@@ -25,7 +26,7 @@ static bool is_in_mid_sale(const struct chaos *chaos, const struct branch *branc
 {
     size_t count;
     const struct entry *entries = ledger_entries(chaos->ledger, &count);
-    return strncmp(shelf->holder, branch->uuid, strlen(branch->uuid)) == 0 && shelf->token == shelf->fence &&
+    return strncmp(shelf->holder, branch->uuid, strlen(branch->uuid)) == 0 && shelf->fence >= shelf->token &&
            shelf->left > 0 && !audit_has(entries, count, ENTRY_SALE, hold) &&
            !audit_has(entries, count, ENTRY_REFUSED, hold);
 }
@@ -37,7 +38,7 @@ static int find_holds(struct chaos *chaos, const struct branch *branch, struct c
         return -1;
     ret_victim->count = 0;
     for (unsigned item = 0; item < ITEMS; item++) {
-        struct hold hold = {item, shelves[item].token};
+        struct hold hold = {item, shelves[item].fence};
         if (is_in_mid_sale(chaos, branch, &shelves[item], hold))
             ret_victim->holds[ret_victim->count++] = hold;
     }
