@@ -35,7 +35,7 @@ TREE = {
     'bench/main.c': SPDX,
     'README.md': '# Well, a *case*\n[lib](lib/README.md) [here](#well-a-case) [there](https://x.org/a#b)\n    $S apt-get install -y \\\n      gcc meson && meson setup build\n',
     'CONTRIBUTING.md': '    apt-get install gcc meson # and so on\n',
-    '.ci/run': 'build_packages=(gcc meson\n  ninja-build)\n',
+    'test/packages': "groups=(\n    [demo]='gcc meson'\n    [test]='ninja-build')\n",
 }
 FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/client', 'adapters', 'adapters/shell', 'include/hilock', 'test',
            'test/unit', 'bench']
@@ -118,7 +118,7 @@ TREE_CASES = [
     ('licences', 'lib/base/new.c', '#include <string.h>\n'),
     ('licences', 'bench/new.h', ''),
     ('licences', 'bench/new.cc', ''),
-    ('packages', 'README.md', '    apt-get install gcc && make\n'),
+    ('packages', 'README.md', '    apt-get install gcc make && make\n'),
     ('packages', 'CONTRIBUTING.md', '    apt-get install gcc meson \\\n    clang\n'),
     ('links', 'README.md', '[the layers](lib/layers.md)\n'),
     ('links', 'README.md', '[the layers](lib/README.md#layers)\n'),

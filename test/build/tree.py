@@ -254,23 +254,17 @@ def licences(root):
 
 
 def packages(root):
-    """What a reader is told to install is one list, and CI installs it too, or nobody sees that it has become too short."""
-    told = {}
+    """What a page tells a reader to install stands in test/packages, which CI reads as well, or nobody sees that a list has become too short."""
+    listed = set()
+    if os.path.exists(os.path.join(root, 'test/packages')):
+        listed = set(' '.join(re.findall(r"\[\w+\]='([^']*)'", '\n'.join(lines(root, 'test/packages')))).split())
     for path in ('README.md', 'CONTRIBUTING.md'):
         if os.path.exists(os.path.join(root, path)):
             text = '\n'.join(lines(root, path)).replace('\\\n', ' ')
-            for number, line in enumerate(re.findall(r'apt-get install([^&\n#]*)', text), 1):
-                told[f'{path}, command {number}'] = {word for word in line.split() if not word.startswith('-')}
-    if os.path.exists(os.path.join(root, '.ci/run')):
-        text = '\n'.join(lines(root, '.ci/run'))
-        ci = set(re.search(r'build_packages=\(([^)]*)\)', text).group(1).split())
-        for place, names in told.items():
-            if names - ci:
-                yield 'packages', f'{place}: .ci/run does not install {sorted(names - ci)}'
-    every = set().union(*told.values())
-    for place, names in told.items():
-        if names != every:
-            yield 'packages', f'{place}: lacks {sorted(every - names)}, which another command line installs'
+            for command in re.findall(r'apt-get install([^&\n#]*)', text):
+                others = {word for word in command.split() if not word.startswith('-')} - listed
+                if others:
+                    yield 'packages', f'{path}: test/packages does not have {sorted(others)}'
 
 
 def anchors(text):
