@@ -41,10 +41,23 @@ bool audit_has(const struct entry *entries, size_t count, enum entry_kind kind, 
     return false;
 }
 
+uint64_t audit_longest_pause_ms(const struct entry *entries, size_t count, uint64_t from_ms)
+{
+    uint64_t longest_ms = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].kind != ENTRY_SALE || entries[i].at_ms < from_ms)
+            continue;
+        if (entries[i].at_ms - from_ms > longest_ms)
+            longest_ms = entries[i].at_ms - from_ms;
+        from_ms = entries[i].at_ms;
+    }
+    return longest_ms;
+}
+
 void audit_run(struct audit *ret_audit, const struct entry *entries, size_t count)
 {
-    bool is_gone[ITEMS][STOCK + 1] = {{false}};
-    uint64_t newest[ITEMS] = {0};
+    bool is_gone[ITEMS_MAX][STOCK_MAX + 1] = {{false}};
+    uint64_t newest[ITEMS_MAX] = {0};
     struct audit audit = {0};
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = &entries[i];

@@ -10,7 +10,9 @@
 #include "branch.h"
 
 #include "../process.h"
+#include "plan.h"
 #include "report.h"
+#include "story.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -26,10 +28,16 @@
 
 enum { STOP_PATIENCE_MS = 8000 };
 
+static void tell(const struct branch *branch, const char *step)
+{
+    story_tell(branch->plan->story, step, "\"shop\": \"%c\"", branch->name);
+}
+
 static void on_line(struct branch *branch, const char *line)
 {
     if (branch->state == BRANCH_OPENING && sscanf(line, "open %u %63s", &branch->port, branch->uuid) == 2) {
         branch->state = BRANCH_OPEN;
+        tell(branch, "opened");
         report_event("shop %c is open: process %d, http://127.0.0.1:%u/sell?item=0", branch->name, (int)branch->pid,
                      branch->port);
     } else {
@@ -92,8 +100,14 @@ int branch_start(struct branch *branch)
 {
     const struct branch_plan *plan = branch->plan;
     const char name[] = {branch->name, '\0'};
-    const char *const argv[] = {plan->program, name, plan->prefix, plan->has_locks ? NULL : "--no-lock", NULL};
-    int ends[2], why;
+    const char *argv[16] = {plan->program, name, plan->prefix, "--plan", plan->figures->name};
+    int ends[2], why, count = 5;
+    if (!plan->has_locks)
+        argv[count++] = "--no-lock";
+    if (plan->story_path) {
+        argv[count++] = "--story";
+        argv[count++] = plan->story_path;
+    }
     if (pipe2(ends, O_CLOEXEC) != 0)
         why = errno;
     else {
@@ -120,6 +134,7 @@ static void forget(struct branch *branch)
 bool branch_suspend(struct branch *branch)
 {
     int status = 0;
+    tell(branch, "stopped");
     kill(branch->pid, SIGSTOP);
     while (waitpid(branch->pid, &status, WUNTRACED) < 0 && errno == EINTR)
         ;
@@ -134,11 +149,13 @@ bool branch_suspend(struct branch *branch)
 void branch_resume(struct branch *branch)
 {
     branch->state = BRANCH_OPEN;
+    tell(branch, "continued");
     kill(branch->pid, SIGCONT);
 }
 
 void branch_kill(struct branch *branch)
 {
+    tell(branch, "killed");
     kill(branch->pid, SIGKILL);
     while (waitpid(branch->pid, NULL, 0) < 0 && errno == EINTR)
         ;

@@ -10,12 +10,17 @@
 struct evbuffer;
 struct event;
 struct event_base;
+struct plan;
+struct story;
 
 enum branch_state { BRANCH_CLOSED, BRANCH_OPENING, BRANCH_OPEN, BRANCH_SUSPENDED };
 
 struct branch_plan { /* the same for all branches */
     struct event_base *base;
     const char *program, *prefix; /* the server's URL is in the environment, HILOCK_URL */
+    const struct plan *figures;
+    const char *story_path;       /* NULL: no story is told */
+    struct story *story;
     bool has_locks;
 };
 

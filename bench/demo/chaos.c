@@ -33,11 +33,11 @@ static bool is_in_mid_sale(const struct chaos *chaos, const struct branch *branc
 
 static int find_holds(struct chaos *chaos, const struct branch *branch, struct chaos_victim *ret_victim)
 {
-    struct shelf shelves[ITEMS];
+    struct shelf shelves[ITEMS_MAX];
     if (ledger_shelves(chaos->ledger, shelves) != 0 || ledger_follow(chaos->ledger) != 0)
         return -1;
     ret_victim->count = 0;
-    for (unsigned item = 0; item < ITEMS; item++) {
+    for (unsigned item = 0; item < ITEMS_MAX; item++) {
         struct hold hold = {item, shelves[item].fence};
         if (is_in_mid_sale(chaos, branch, &shelves[item], hold))
             ret_victim->holds[ret_victim->count++] = hold;
@@ -75,6 +75,8 @@ static int kill_holder(struct chaos *chaos, uint64_t now_ms)
     if (!victim->branch)
         return 0;
     branch_kill(victim->branch);
+    if (ledger_now(chaos->ledger, &chaos->killed_ms) != 0)
+        return -1;
     report_event("kill -9 of shop %c in the middle of %u sale%s: item %u, token %llu", victim->branch->name,
                  victim->count, victim->count == 1 ? "" : "s", victim->holds[0].item,
                  (unsigned long long)victim->holds[0].token);
@@ -97,7 +99,7 @@ static int suspend_holder(struct chaos *chaos, uint64_t now_ms)
     return 0;
 }
 
-static bool others_have_been_there(const struct chaos_victim *victim, const struct shelf shelves[ITEMS])
+static bool others_have_been_there(const struct chaos_victim *victim, const struct shelf shelves[ITEMS_MAX])
 {
     for (unsigned i = 0; i < victim->count; i++)
         if (shelves[victim->holds[i].item].fence <= victim->holds[i].token)
@@ -107,16 +109,16 @@ static bool others_have_been_there(const struct chaos_victim *victim, const stru
 
 static int wake_sleeper(struct chaos *chaos, uint64_t now_ms)
 {
-    struct shelf shelves[ITEMS];
+    struct shelf shelves[ITEMS_MAX];
     uint64_t asleep_ms = now_ms - chaos->since_ms;
-    if (asleep_ms < SUSPENDED_MS)
+    if (asleep_ms < chaos->plan->suspended_ms)
         return 0;
     if (ledger_shelves(chaos->ledger, shelves) != 0)
         return -1;
-    if (!others_have_been_there(&chaos->suspended, shelves) && asleep_ms < SUSPENDED_MS + PATIENCE_MS)
+    if (!others_have_been_there(&chaos->suspended, shelves) && asleep_ms < chaos->plan->suspended_ms + PATIENCE_MS)
         return 0;
-    report_event("shop %c runs again after %llu ms; its lease was %d ms", chaos->suspended.branch->name,
-                 (unsigned long long)asleep_ms, LEASE_MS);
+    report_event("shop %c runs again after %llu ms; its lease was %u ms", chaos->suspended.branch->name,
+                 (unsigned long long)asleep_ms, chaos->plan->lease_ms);
     branch_resume(chaos->suspended.branch);
     move(chaos, CHAOS_AWAKE, now_ms);
     return 0;

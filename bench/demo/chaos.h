@@ -10,17 +10,19 @@ enum chaos_stage { CHAOS_BEFORE, CHAOS_KILLING, CHAOS_SUSPENDING, CHAOS_ASLEEP, 
 
 struct chaos_victim {
     struct branch *branch;    /* NULL: not found yet */
-    struct hold holds[ITEMS]; /* what it held between its read and its write, as the store showed it while the
-                                 process stood still */
+    struct hold holds[ITEMS_MAX]; /* what it held between its read and its write, as the store showed it while the
+                                     process stood still */
     unsigned count;
 };
 
 struct chaos {
+    const struct plan *plan;
     struct ledger *ledger;
     struct branch *branches; /* SHOPS */
     enum chaos_stage stage;
     struct chaos_victim killed, suspended;
     uint64_t since_ms;       /* of the stage */
+    uint64_t killed_ms;      /* by the ledger's clock; 0: nobody was killed yet */
     uint64_t reopen_ms;      /* when the killed shop opens again; 0: it did */
     unsigned tries;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* driver.c - the demo: three shops sell one stock, half-way one is killed and one sleeps past its lease. usage:
- * hilock-demo [--no-lock]      (HILOCK_URL=...: that server instead of a private one)
+ * hilock-demo [--no-lock] [--story FILE]      (HILOCK_URL=...: that server instead of a private one)
+ * hilock-demo --picture FILE.svg              a smaller run without locks, the same with them, and a picture of both
  *
  * The driver starts the store and the shops (branch.c), sends the buyers (load.c), causes the accidents (chaos.c),
  * reads what the resource recorded (ledger.c), shows it (report.c) and judges it (verdict.c). One event_base; one tick
@@ -9,10 +10,14 @@
 #include "../server.h"
 #include "../store.h"
 #include "chaos.h"
+#include "picture.h"
 #include "report.h"
+#include "story.h"
 #include "verdict.h"
 
+#include <errno.h>
 #include <event2/event.h>
+#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -35,7 +40,7 @@ struct demo {
     struct branch branches[SHOPS];
     struct load *load; /* NULL until all shops are open */
     struct chaos chaos;
-    struct shelf shelves[ITEMS];
+    struct shelf shelves[ITEMS_MAX];
     uint64_t started_ms, shown_ms;
     enum outcome outcome;
     bool is_clean_end;
@@ -84,7 +89,7 @@ static void await_opening(struct demo *demo, uint64_t now)
             fault(demo, "not all shops have opened");
         return;
     }
-    demo->load = load_start(demo->base, demo->branches);
+    demo->load = load_start(demo->base, demo->branches, demo->plan.figures);
     demo->started_ms = now;
     if (!demo->load)
         fault(demo, "no memory for the buyers");
@@ -93,7 +98,7 @@ static void await_opening(struct demo *demo, uint64_t now)
 static unsigned pieces_left(const struct demo *demo)
 {
     unsigned left = 0;
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < ITEMS_MAX; item++)
         left += demo->shelves[item].left;
     return left;
 }
@@ -103,14 +108,15 @@ static void show(struct demo *demo, const struct audit *audit, uint64_t now)
     if (now - demo->shown_ms < report_interval_ms())
         return;
     demo->shown_ms = now;
-    report_view(&(struct view){now - demo->started_ms, demo->plan.has_locks, audit, demo->shelves, demo->branches,
-                               load_figures(demo->load)});
+    report_view(&(struct view){demo->plan.figures, now - demo->started_ms, demo->plan.has_locks, audit, demo->shelves,
+                               demo->branches, load_figures(demo->load)});
 }
 
-/* Half-way in stock, or on a slow machine in time. */
-static bool is_half_way(const struct demo *demo, uint64_t elapsed_ms)
+/* Enough was sold, or on a slow machine enough time is over. */
+static bool is_time_for_accidents(const struct demo *demo, uint64_t elapsed_ms)
 {
-    return pieces_left(demo) <= ITEMS * STOCK / 2 || elapsed_ms > BUYING_MAX_MS / 3;
+    const struct plan *plan = demo->plan.figures;
+    return pieces_left(demo) + plan->calm_pieces <= plan->items * plan->stock || elapsed_ms > BUYING_MAX_MS / 3;
 }
 
 static void sell_on(struct demo *demo, uint64_t now)
@@ -122,7 +128,7 @@ static void sell_on(struct demo *demo, uint64_t now)
     const struct entry *entries = ledger_entries(demo->ledger, &count);
     audit_run(&audit, entries, count);
     show(demo, &audit, now);
-    if (demo->plan.has_locks && is_half_way(demo, elapsed_ms) && chaos_step(&demo->chaos, now) != 0)
+    if (demo->plan.has_locks && is_time_for_accidents(demo, elapsed_ms) && chaos_step(&demo->chaos, now) != 0)
         fault(demo, "the store or a shop is gone");
     else if (is_calm && (load_is_done(demo->load) || elapsed_ms > BUYING_MAX_MS))
         finish(demo, OUTCOME_BOUGHT);
@@ -178,9 +184,12 @@ static int open_loop(struct demo *demo)
 
 static int open_shops(struct demo *demo)
 {
-    demo->plan = (struct branch_plan){demo->base, demo->program, demo->prefix, demo->plan.has_locks};
+    demo->plan.base = demo->base;
+    demo->plan.program = demo->program;
+    demo->plan.prefix = demo->prefix;
     demo->chaos.ledger = demo->ledger;
     demo->chaos.branches = demo->branches;
+    demo->chaos.plan = demo->plan.figures;
     for (unsigned i = 0; i < SHOPS; i++) {
         demo->branches[i].plan = &demo->plan;
         demo->branches[i].name = (char)('A' + i);
@@ -192,16 +201,17 @@ static int open_shops(struct demo *demo)
 
 static int open_all(struct demo *demo)
 {
+    const struct plan *plan = demo->plan.figures;
     char error[STORE_ERROR_SIZE] = "no event loop";
     snprintf(demo->prefix, sizeof demo->prefix, "hilock-demo:%d:%llx:", (int)getpid(), (unsigned long long)now_ms());
     if (find_shop_program(demo) != 0 || open_loop(demo) != 0 ||
         server_start(&demo->server, getenv("HILOCK_URL"), error) != 0 ||
-        !(demo->ledger = ledger_open(demo->server.url, demo->prefix, error))) {
+        !(demo->ledger = ledger_open(demo->server.url, demo->prefix, demo->plan.figures, error))) {
         fprintf(stderr, "hilock-demo: %s\n", error);
         return -1;
     }
-    printf("%d shops sell %d items of %d pieces to %d buyers, %s; the stock is in %s\n", SHOPS, ITEMS, STOCK, BUYERS,
-           demo->plan.has_locks ? "under one lock per item" : "WITHOUT locks",
+    printf("%d shops sell %u items of %u pieces to %u buyers, %s; the stock is in %s\n", SHOPS, plan->items,
+           plan->stock, plan->buyers, demo->plan.has_locks ? "under one lock per item" : "WITHOUT locks",
            demo->server.directory[0] ? "a private redis-server" : "the server of HILOCK_URL");
     fflush(stdout);
     demo->started_ms = now_ms();
@@ -219,7 +229,7 @@ static void close_shops(struct demo *demo)
 
 static bool is_any_held(const struct demo *demo)
 {
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < ITEMS_MAX; item++)
         if (demo->shelves[item].holder[0] != '\0')
             return true;
     return false;
@@ -239,13 +249,27 @@ static int read_shelves(struct demo *demo)
     return status;
 }
 
+/* What was recorded is the measure of what was traced. */
+static void tell_ledger(const struct demo *demo)
+{
+    static const char *const kinds[] = {[ENTRY_SALE] = "sale", [ENTRY_REFUSED] = "refused", [ENTRY_LOST] = "lost"};
+    size_t count;
+    const struct entry *entries = ledger_entries(demo->ledger, &count);
+    for (size_t i = 0; i < count; i++)
+        story_tell(demo->plan.story, "ledger",
+                   "\"kind\": \"%s\", \"shop\": \"%c\", \"item\": %u, \"token\": %llu, \"piece\": %u",
+                   kinds[entries[i].kind], entries[i].shop, entries[i].item, (unsigned long long)entries[i].token,
+                   entries[i].piece);
+}
+
 /* After a fault or an interruption there is nothing to judge. */
 static enum exit_status judge(struct demo *demo)
 {
-    struct evidence evidence = {demo->plan.has_locks, demo->is_clean_end, demo->ledger,
-                                demo->shelves,        &demo->chaos,       load_figures(demo->load)};
+    struct evidence evidence = {demo->plan.figures, demo->plan.has_locks, demo->is_clean_end,       demo->ledger,
+                                demo->shelves,      &demo->chaos,         load_figures(demo->load), demo->plan.story};
     if (ledger_follow(demo->ledger) != 0 || read_shelves(demo) != 0)
         return EXIT_CANNOT_RUN;
+    tell_ledger(demo);
     return verdict_give(&evidence) ? EXIT_HOLDS : EXIT_FAILS;
 }
 
@@ -255,6 +279,8 @@ static void clean_up(struct demo *demo)
     for (unsigned i = 0; i < SHOPS; i++)
         branch_stop(&demo->branches[i]);
     ledger_close(demo->ledger);
+    if (demo->server.directory[0]) /* a run after this one starts a server of its own */
+        unsetenv("HILOCK_URL");
     server_stop(&demo->server);
     if (demo->tick)
         event_free(demo->tick);
@@ -263,10 +289,10 @@ static void clean_up(struct demo *demo)
             event_free(demo->interrupts[i]);
     if (demo->base)
         event_base_free(demo->base);
-    libevent_global_shutdown();
 }
 
-static enum exit_status run(struct demo *demo)
+/* From opening to judging. */
+static enum exit_status play(struct demo *demo)
 {
     if (open_all(demo) != 0)
         return EXIT_CANNOT_RUN;
@@ -281,17 +307,79 @@ static enum exit_status run(struct demo *demo)
     return judge(demo);
 }
 
+/* One face of the demo. story_path may be NULL. */
+static enum exit_status run(const struct plan *figures, bool has_locks, const char *story_path)
+{
+    struct demo demo = {.plan = {.figures = figures, .has_locks = has_locks, .story_path = story_path}};
+    enum exit_status status;
+    if (story_path && !(demo.plan.story = story_open(story_path, "driver"))) {
+        fprintf(stderr, "hilock-demo: %s: %s\n", story_path, strerror(errno));
+        return EXIT_CANNOT_RUN;
+    }
+    story_tell(demo.plan.story, "begin",
+               "\"has_locks\": %s, \"items\": %u, \"stock\": %u, \"buyers\": %u, \"shops\": %d, \"lease_ms\": %u",
+               has_locks ? "true" : "false", figures->items, figures->stock, figures->buyers, SHOPS, figures->lease_ms);
+    status = play(&demo);
+    clean_up(&demo);
+    story_close(demo.plan.story);
+    return status;
+}
+
+/* Without the lock, with it, and both in one picture. */
+static enum exit_status run_for_picture(const char *path)
+{
+    struct picture_files files;
+    enum exit_status status;
+    if (picture_name(&files, path) != 0) {
+        fprintf(stderr, "hilock-demo: %s: a picture ends in .svg or .html\n", path);
+        return EXIT_CANNOT_RUN;
+    }
+    if (picture_check() != 0)
+        return EXIT_CANNOT_RUN;
+    if (unlink(files.story) != 0 && errno != ENOENT) {
+        fprintf(stderr, "hilock-demo: %s: %s\n", files.story, strerror(errno));
+        return EXIT_CANNOT_RUN;
+    }
+    status = run(&plan_picture, false, files.story);
+    if (status == EXIT_HOLDS) {
+        report_event("nothing was oversold without the lock, so there is nothing to show");
+        return EXIT_FAILS;
+    }
+    if (status != EXIT_FAILS)
+        return status;
+    printf("\nThe same with locks.\n");
+    status = run(&plan_picture, true, files.story);
+    if (status != EXIT_HOLDS && status != EXIT_FAILS)
+        return status;
+    if (picture_draw(&files) != 0)
+        return EXIT_CANNOT_RUN;
+    printf("\nThe picture is %s, with the verdict %s; drawn from %s\n", files.svg, files.html, files.story);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    static struct demo demo;
+    static const struct option options[] = {{"no-lock", no_argument, NULL, 'n'},
+                                            {"picture", required_argument, NULL, 'p'},
+                                            {"story", required_argument, NULL, 's'},
+                                            {NULL, 0, NULL, 0}};
+    const char *picture = NULL, *story = NULL;
+    bool has_locks = true, is_usage = false;
     enum exit_status status;
-    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--no-lock") != 0)) {
-        fprintf(stderr, "usage: hilock-demo [--no-lock]      (HILOCK_URL=...: that server instead of a private one)\n");
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        has_locks = has_locks && option != 'n';
+        picture = option == 'p' ? optarg : picture;
+        story = option == 's' ? optarg : story;
+        is_usage = is_usage || option == '?';
+    }
+    if (is_usage || optind != argc || (picture && (story || !has_locks))) {
+        fprintf(stderr, "usage: hilock-demo [--no-lock] [--story FILE], or hilock-demo --picture FILE.svg\n"
+                        "       (HILOCK_URL=...: that server instead of a private one)\n");
         return EXIT_CANNOT_RUN;
     }
     signal(SIGPIPE, SIG_IGN);
-    demo.plan.has_locks = argc == 1;
-    status = run(&demo);
-    clean_up(&demo);
+    status = picture ? run_for_picture(picture) : run(&plan_crowd, has_locks, story);
+    libevent_global_shutdown();
     return (int)status;
 }

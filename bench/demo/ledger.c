@@ -17,6 +17,7 @@
 
 struct ledger {
     redisContext *store;
+    const struct plan *plan;
     char prefix[PREFIX_SIZE];
     struct entry *entries;
     size_t count, capacity;
@@ -48,12 +49,12 @@ static bool skip_replies(struct ledger *ledger, unsigned count, int type)
 
 static bool fill_shelves(struct ledger *ledger)
 {
-    for (unsigned item = 0; item < ITEMS; item++)
-        redisAppendCommand(ledger->store, "HSET %sstock %u %u", ledger->prefix, item, STOCK);
-    return skip_replies(ledger, ITEMS, REDIS_REPLY_INTEGER);
+    for (unsigned item = 0; item < ledger->plan->items; item++)
+        redisAppendCommand(ledger->store, "HSET %sstock %u %u", ledger->prefix, item, ledger->plan->stock);
+    return skip_replies(ledger, ledger->plan->items, REDIS_REPLY_INTEGER);
 }
 
-struct ledger *ledger_open(const char *url, const char *prefix, char *ret_error)
+struct ledger *ledger_open(const char *url, const char *prefix, const struct plan *plan, char *ret_error)
 {
     struct ledger *ledger = calloc(1, sizeof *ledger);
     snprintf(ret_error, STORE_ERROR_SIZE, "out of memory");
@@ -63,6 +64,7 @@ struct ledger *ledger_open(const char *url, const char *prefix, char *ret_error)
         free(ledger);
         return NULL;
     }
+    ledger->plan = plan;
     snprintf(ledger->prefix, sizeof ledger->prefix, "%s", prefix);
     if (fill_shelves(ledger))
         return ledger;
@@ -74,12 +76,13 @@ struct ledger *ledger_open(const char *url, const char *prefix, char *ret_error)
 static bool read_entry(const char *line, struct entry *ret_entry)
 {
     static const char *const kinds[] = {[ENTRY_SALE] = "sale", [ENTRY_REFUSED] = "refused", [ENTRY_LOST] = "lost"};
-    unsigned long long token;
+    unsigned long long token, at_ms;
     char kind[16];
-    if (sscanf(line, "%15s %u %llu %c %u %u", kind, &ret_entry->item, &token, &ret_entry->shop, &ret_entry->piece,
-               &ret_entry->waited_ms) != 6 || ret_entry->item >= ITEMS || ret_entry->piece > STOCK)
+    if (sscanf(line, "%15s %u %llu %c %u %u %llu", kind, &ret_entry->item, &token, &ret_entry->shop, &ret_entry->piece,
+               &ret_entry->waited_ms, &at_ms) != 7 || ret_entry->item >= ITEMS_MAX || ret_entry->piece > STOCK_MAX)
         return false;
     ret_entry->token = token;
+    ret_entry->at_ms = at_ms;
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kind, kinds[i]) == 0) {
             ret_entry->kind = (enum entry_kind)i;
@@ -126,15 +129,15 @@ const struct entry *ledger_entries(const struct ledger *ledger, size_t *ret_coun
     return ledger->entries;
 }
 
-/* Arrays of 2 * ITEMS fields and values, in any order; what is absent stays 0. */
-static bool read_counts(struct ledger *ledger, uint64_t ret_counts[ITEMS])
+/* Arrays of fields and values, one pair an item, in any order; what is absent stays 0. */
+static bool read_counts(struct ledger *ledger, uint64_t ret_counts[ITEMS_MAX])
 {
     redisReply *hash = next_reply(ledger, REDIS_REPLY_ARRAY);
     if (!hash)
         return false;
     for (size_t i = 0; i + 1 < hash->elements; i += 2) {
         unsigned long item = strtoul(hash->element[i]->str, NULL, 10);
-        if (item < ITEMS)
+        if (item < ITEMS_MAX)
             ret_counts[item] = strtoull(hash->element[i + 1]->str, NULL, 10);
     }
     freeReplyObject(hash);
@@ -156,20 +159,32 @@ static bool read_holder(struct ledger *ledger, struct shelf *shelf)
     return true;
 }
 
-int ledger_shelves(struct ledger *ledger, struct shelf ret_shelves[ITEMS])
+int ledger_shelves(struct ledger *ledger, struct shelf ret_shelves[ITEMS_MAX])
 {
-    uint64_t left[ITEMS] = {0}, fence[ITEMS] = {0};
+    uint64_t left[ITEMS_MAX] = {0}, fence[ITEMS_MAX] = {0};
     bool is_good;
     redisAppendCommand(ledger->store, "HGETALL %sstock", ledger->prefix);
     redisAppendCommand(ledger->store, "HGETALL %sfence", ledger->prefix);
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < ITEMS_MAX; item++)
         redisAppendCommand(ledger->store, "HGETALL %sitem:%u", ledger->prefix, item);
     is_good = read_counts(ledger, left) && read_counts(ledger, fence);
-    for (unsigned item = 0; is_good && item < ITEMS; item++) {
+    for (unsigned item = 0; is_good && item < ITEMS_MAX; item++) {
         ret_shelves[item] = (struct shelf){.left = (unsigned)left[item], .fence = fence[item]};
         is_good = read_holder(ledger, &ret_shelves[item]);
     }
     return is_good ? 0 : -1;
+}
+
+int ledger_now(struct ledger *ledger, uint64_t *ret_now_ms)
+{
+    redisReply *time;
+    redisAppendCommand(ledger->store, "TIME");
+    time = next_reply(ledger, REDIS_REPLY_ARRAY);
+    if (!time)
+        return -1;
+    *ret_now_ms = strtoull(time->element[0]->str, NULL, 10) * 1000 + strtoull(time->element[1]->str, NULL, 10) / 1000;
+    freeReplyObject(time);
+    return 0;
 }
 
 void ledger_close(struct ledger *ledger)

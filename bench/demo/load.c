@@ -27,9 +27,10 @@ struct buyer {
 
 struct load {
     struct event_base *base;
+    const struct plan *plan;
     struct load_figures figures;
-    bool is_sold_out[ITEMS];
-    struct buyer buyers[BUYERS];
+    bool is_sold_out[ITEMS_MAX];
+    struct buyer buyers[BUYERS_MAX];
 };
 
 static void rest(struct buyer *buyer, long pause_ms)
@@ -63,9 +64,9 @@ static void on_answer(struct evhttp_request *request, void *user)
 /* False: everything is sold out. */
 static bool choose_item(struct buyer *buyer)
 {
-    unsigned first = (unsigned)random() % ITEMS;
-    for (unsigned i = 0; i < ITEMS; i++) {
-        buyer->item = (first + i) % ITEMS;
+    unsigned items = buyer->load->plan->items, first = (unsigned)random() % items;
+    for (unsigned i = 0; i < items; i++) {
+        buyer->item = (first + i) % items;
         if (!buyer->load->is_sold_out[buyer->item])
             return true;
     }
@@ -110,13 +111,14 @@ static void on_pause_over(evutil_socket_t fd, short what, void *user)
         rest(buyer, CLOSED_PAUSE_MS);
 }
 
-struct load *load_start(struct event_base *base, const struct branch *branches)
+struct load *load_start(struct event_base *base, const struct branch *branches, const struct plan *plan)
 {
     struct load *load = calloc(1, sizeof *load);
     if (!load)
         return NULL;
     load->base = base;
-    for (unsigned i = 0; i < BUYERS; i++) {
+    load->plan = plan;
+    for (unsigned i = 0; i < plan->buyers; i++) {
         struct buyer *buyer = &load->buyers[i];
         *buyer = (struct buyer){.load = load, .shop = &branches[i % SHOPS]};
         buyer->pause = evtimer_new(base, on_pause_over, buyer);
@@ -131,7 +133,7 @@ struct load *load_start(struct event_base *base, const struct branch *branches)
 
 bool load_is_done(const struct load *load)
 {
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < load->plan->items; item++)
         if (!load->is_sold_out[item] || load->figures.waiting[item] > 0)
             return false;
     return true;
@@ -144,7 +146,7 @@ const struct load_figures *load_figures(const struct load *load)
 
 void load_quit(struct load *load)
 {
-    for (unsigned i = 0; i < BUYERS; i++) {
+    for (unsigned i = 0; i < load->plan->buyers; i++) {
         struct buyer *buyer = &load->buyers[i];
         if (buyer->connection)
             evhttp_connection_free(buyer->connection); /* may call back, and so start the pause */

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TABLE_COLUMNS = 74, TABLE_LINES = ITEMS + 3, TABLE_INTERVAL_MS = 200, LOG_INTERVAL_MS = 1000 };
+enum { TABLE_COLUMNS = 74, TABLE_LINES_MAX = ITEMS_MAX + 3, TABLE_INTERVAL_MS = 200, LOG_INTERVAL_MS = 1000 };
 
 static unsigned table_lines; /* on the screen now */
 
@@ -24,7 +24,7 @@ static bool is_drawing(void)
     const char *kind = getenv("TERM");
     struct winsize size;
     return isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-           size.ws_col >= TABLE_COLUMNS && size.ws_row > TABLE_LINES + 2;
+           size.ws_col >= TABLE_COLUMNS && size.ws_row > TABLE_LINES_MAX + 2;
 }
 
 static void take_table_away(void)
@@ -37,7 +37,7 @@ static void take_table_away(void)
 static unsigned all_waiting(const struct view *view)
 {
     unsigned waiting = 0;
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < view->plan->items; item++)
         waiting += view->load->waiting[item];
     return waiting;
 }
@@ -55,7 +55,7 @@ static char holder_of(const struct view *view, unsigned item)
 static uint64_t newest_token(const struct view *view)
 {
     uint64_t newest = 0;
-    for (unsigned item = 0; item < ITEMS; item++)
+    for (unsigned item = 0; item < view->plan->items; item++)
         if (view->shelves[item].fence > newest)
             newest = view->shelves[item].fence;
     return newest;
@@ -72,12 +72,12 @@ static void draw_table(const struct view *view)
 {
     const struct audit *audit = view->audit;
     printf("%6.1f s  sold %u of %u, oversold %u, waiting %u\n", (double)view->elapsed_ms / 1000,
-           audit->sold - audit->oversold, ITEMS * STOCK, audit->oversold, all_waiting(view));
+           audit->sold - audit->oversold, view->plan->items * view->plan->stock, audit->oversold, all_waiting(view));
     printf("        ");
     for (unsigned i = 0; i < SHOPS; i++)
         printf("  shop %c: %u, %s", view->branches[i].name, audit->sold_by[i], state_of(&view->branches[i]));
     printf("\n  item   left   sold   held by   token              waiting\n");
-    for (unsigned item = 0; item < ITEMS; item++) {
+    for (unsigned item = 0; item < view->plan->items; item++) {
         const struct shelf *shelf = &view->shelves[item];
         char token[24] = "";
         if (shelf->token)
@@ -85,18 +85,19 @@ static void draw_table(const struct view *view)
         printf("  %4u %6u %6u   %c         %-18s %u\n", item, shelf->left, audit->sold_of[item], holder_of(view, item),
                token, view->load->waiting[item]);
     }
-    table_lines = TABLE_LINES;
+    table_lines = view->plan->items + 3;
 }
 
 static void log_line(const struct view *view)
 {
-    char holders[ITEMS + 1] = "";
-    for (unsigned item = 0; item < ITEMS; item++)
+    char holders[ITEMS_MAX + 1] = "";
+    for (unsigned item = 0; item < view->plan->items; item++)
         holders[item] = holder_of(view, item);
     printf("%6.1f s  sold %4u of %u  oversold %u  waiting %2u", (double)view->elapsed_ms / 1000,
-           view->audit->sold - view->audit->oversold, ITEMS * STOCK, view->audit->oversold, all_waiting(view));
+           view->audit->sold - view->audit->oversold, view->plan->items * view->plan->stock, view->audit->oversold,
+           all_waiting(view));
     if (view->has_locks)
-        printf("  items 0-%d held by %s  newest token %llu", ITEMS - 1, holders,
+        printf("  items 0-%u held by %s  newest token %llu", view->plan->items - 1, holders,
                (unsigned long long)newest_token(view));
     printf("\n");
 }

@@ -8,10 +8,11 @@
 #include "load.h"
 
 struct view { /* a moment of the run */
+    const struct plan *plan;
     uint64_t elapsed_ms;
     bool has_locks;
     const struct audit *audit;
-    const struct shelf *shelves;   /* ITEMS */
+    const struct shelf *shelves;   /* ITEMS_MAX */
     const struct branch *branches; /* SHOPS */
     const struct load_figures *load;
 };

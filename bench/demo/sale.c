@@ -14,6 +14,7 @@
 #include "shop.h"
 
 #include "plan.h"
+#include "story.h"
 #include "till.h"
 
 #include <event2/buffer.h>
@@ -27,11 +28,24 @@
 struct sale {
     struct shop *shop;
     struct evhttp_request *request; /* NULL: answered, or the buyer hung up */
+    unsigned number;                /* of this shop's sales, from 1 */
     hilock_lock *lock;              /* NULL: without */
     struct event *thinking;
     struct till_sale till;          /* what is written in the end */
     uint64_t lost_token;            /* not 0: reported as lost, and not yet noted in the ledger */
 };
+
+void sale_tell(const struct shop *shop, const void *sale, const char *step, uint64_t token)
+{
+    const struct sale *of = sale;
+    story_tell(shop->story, step, "\"sale\": %u, \"item\": %u, \"token\": %llu, \"piece\": %lld", of->number,
+               of->till.item, (unsigned long long)token, of->till.piece);
+}
+
+static void tell(const struct sale *sale, const char *step)
+{
+    sale_tell(sale->shop, sale, step, sale->till.token);
+}
 
 static void answer(struct sale *sale, int code, const char *reason)
 {
@@ -105,6 +119,8 @@ static void release(struct sale *sale)
 static void on_sold(long long verdict, void *user)
 {
     struct sale *sale = user;
+    if (verdict != TILL_FAILED)
+        tell(sale, verdict == 1 ? "sold" : "refused");
     if (verdict == 1)
         answer(sale, HTTP_OK, "Sold");
     else
@@ -123,7 +139,8 @@ static void on_thought(evutil_socket_t fd, short what, void *user)
 static void on_looked(long long left, void *user)
 {
     struct sale *sale = user;
-    long think_ms = THINK_MIN_MS + random() % (THINK_MAX_MS - THINK_MIN_MS + 1);
+    const struct plan *plan = sale->shop->plan;
+    long think_ms = plan->think_min_ms + random() % (plan->think_max_ms - plan->think_min_ms + 1);
     const struct timeval think_time = {0, think_ms * 1000};
     if (left <= 0) {
         answer(sale, left == 0 ? 410 : HTTP_SERVUNAVAIL, left == 0 ? "Sold out" : "No till");
@@ -131,6 +148,7 @@ static void on_looked(long long left, void *user)
         return;
     }
     sale->till.piece = left;
+    tell(sale, "looked");
     sale->thinking = evtimer_new(sale->shop->base, on_thought, sale);
     if (!sale->thinking || evtimer_add(sale->thinking, &think_time) != 0)
         fail(sale, HTTP_SERVUNAVAIL, "Out of memory");
@@ -161,13 +179,15 @@ static void on_acquired(const struct hilock_result *result, void *user)
 static void ask_for_lock(struct sale *sale)
 {
     hilock_client *locks = sale->shop->locks;
+    const struct plan *plan = sale->shop->plan;
     char name[32];
     hilock_status status;
     snprintf(name, sizeof name, "item:%u", sale->till.item);
     status = hilock_lock_create(&sale->lock, locks, name,
-                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = sale, .hold_max_ms = 4 * LEASE_MS));
+                                HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = sale,
+                                                    .hold_max_ms = 4 * plan->lease_ms));
     if (status == HILOCK_OK)
-        status = hilock_acquire(sale->lock, WAIT_MS, on_acquired, sale);
+        status = hilock_acquire(sale->lock, plan->wait_ms, on_acquired, sale);
     if (status != HILOCK_OK) {
         if (status != HILOCK_CLOSED)
             fprintf(stderr, "no lock: %s\n", hilock_client_refusal(locks));
@@ -196,7 +216,7 @@ static int item_of(struct evhttp_request *request)
         text = evhttp_find_header(&query, "item");
     if (text && *text)
         item = strtol(text, &rest, 10);
-    if (!rest || *rest || item < 0 || item >= ITEMS)
+    if (!rest || *rest || item < 0 || item >= ITEMS_MAX)
         item = -1;
     evhttp_clear_headers(&query);
     return (int)item;
@@ -215,6 +235,7 @@ void sale_begin(struct evhttp_request *request, void *user)
     sale->request = request;
     sale->till.item = (unsigned)item;
     shop->sales++;
+    sale->number = ++shop->begun;
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone, sale);
     if (shop->has_locks)
         ask_for_lock(sale);

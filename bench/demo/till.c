@@ -4,8 +4,8 @@
  * THE RESOURCE is three keys, the same for all shops:
  *   <prefix>stock   hash  item -> pieces left
  *   <prefix>fence   hash  item -> highest fencing token that has been here
- *   <prefix>ledger  list  "kind item token shop piece waited_ms": every sale, every refused write, every loss that a
- *                         shop learned of
+ *   <prefix>ledger  list  "kind item token shop piece waited_ms at_ms": every sale, every refused write, every loss
+ *                         that a shop learned of, and when by the server's clock
  *
  * It knows nothing of the lock. All it does for safety is to refuse a token lower than one it has seen: that stops the
  * write of a holder that slept past its lease. It does not compare stock and piece: two sales that overlap sell one
@@ -34,6 +34,10 @@ struct question { /* one command under way */
     void *user;
 };
 
+#define CLOCK                           \
+    "local time = redis.call('TIME') "  \
+    "local now_ms = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) "
+
 #define FENCED                                                            \
     "local item, token = ARGV[1], tonumber(ARGV[2]) "                     \
     "local seen = tonumber(redis.call('HGET', KEYS[2], item) or '0') "    \
@@ -44,15 +48,15 @@ static const char look_script[] = FENCED
     "if is_stale then return -1 end "
     "return tonumber(redis.call('HGET', KEYS[1], item))";
 
-static const char sell_script[] = FENCED
+static const char sell_script[] = FENCED CLOCK
     "local kind = is_stale and 'refused' or 'sale' "
-    "redis.call('RPUSH', KEYS[3], table.concat({kind, item, ARGV[2], ARGV[3], ARGV[4], ARGV[5]}, ' ')) "
+    "redis.call('RPUSH', KEYS[3], table.concat({kind, item, ARGV[2], ARGV[3], ARGV[4], ARGV[5], now_ms}, ' ')) "
     "if is_stale then return -1 end "
     "redis.call('HSET', KEYS[1], item, ARGV[4] - 1) "
     "return 1";
 
-static const char lost_script[] =
-    "redis.call('RPUSH', KEYS[3], table.concat({'lost', ARGV[1], ARGV[2], ARGV[3], 0, 0}, ' ')) return 1";
+static const char lost_script[] = CLOCK
+    "redis.call('RPUSH', KEYS[3], table.concat({'lost', ARGV[1], ARGV[2], ARGV[3], 0, 0, now_ms}, ' ')) return 1";
 
 static void on_reply(redisAsyncContext *store, void *answer, void *user)
 {

@@ -7,6 +7,7 @@
 #include "verdict.h"
 
 #include "report.h"
+#include "story.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,22 +45,24 @@ static unsigned count_told(const struct verdict *verdict, enum entry_kind kind)
 static void claim_sold(struct verdict *verdict)
 {
     const struct audit *audit = &verdict->audit;
+    const struct plan *plan = verdict->evidence->plan;
     unsigned told = verdict->evidence->load->sold;
     claim(verdict, "sold", audit->sold > 0, "%u of %u pieces, in %u sales: shop A %u, B %u, C %u",
-          audit->sold - audit->oversold, ITEMS * STOCK, audit->sold, audit->sold_by[0], audit->sold_by[1],
+          audit->sold - audit->oversold, plan->items * plan->stock, audit->sold, audit->sold_by[0], audit->sold_by[1],
           audit->sold_by[2]);
     claim(verdict, "oversold", audit->oversold == 0, "%u sales of a piece that was gone", audit->oversold);
-    claim(verdict, "promises kept", told <= audit->sold, "%u buyers got \"sold\", the ledger has %u sales", told,
+    claim(verdict, "promises kept", told <= audit->sold, "%u buyers were told of a sale, the ledger has %u sales", told,
           audit->sold);
 }
 
 static void claim_books(struct verdict *verdict)
 {
+    const struct plan *plan = verdict->evidence->plan;
     unsigned wrong = 0;
-    for (unsigned item = 0; item < ITEMS; item++)
-        wrong += verdict->evidence->shelves[item].left + verdict->audit.sold_of[item] != STOCK;
-    claim(verdict, "books balance", wrong == 0, "sold and left make %d for %u of %d items", STOCK, ITEMS - wrong,
-          ITEMS);
+    for (unsigned item = 0; item < plan->items; item++)
+        wrong += verdict->evidence->shelves[item].left + verdict->audit.sold_of[item] != plan->stock;
+    claim(verdict, "books balance", wrong == 0, "sold and left make %u for %u of %u items", plan->stock,
+          plan->items - wrong, plan->items);
 }
 
 static void claim_killed(struct verdict *verdict)
@@ -93,10 +96,21 @@ static void claim_tokens(struct verdict *verdict)
 
 static void claim_nothing_left(struct verdict *verdict)
 {
-    unsigned held = 0;
-    for (unsigned item = 0; item < ITEMS; item++)
+    unsigned held = 0, items = verdict->evidence->plan->items;
+    for (unsigned item = 0; item < items; item++)
         held += verdict->evidence->shelves[item].holder[0] != '\0';
-    claim(verdict, "nothing left locked", held == 0, "%u of %d locks are still held", held, ITEMS);
+    claim(verdict, "nothing left locked", held == 0, "%u of %u locks are still held", held, items);
+}
+
+/* Figures that depend on the machine, and so are not judged. */
+static void print_figures(const struct verdict *verdict)
+{
+    const struct evidence *evidence = verdict->evidence;
+    uint64_t leases_end_ms = evidence->chaos->killed_ms + evidence->plan->lease_ms;
+    printf("%-22s        p50 %u ms, p99 %u ms (for the lock, of all sales)\n", "wait", verdict->audit.wait_p50_ms,
+           verdict->audit.wait_p99_ms);
+    printf("%-22s        %llu ms, once the leases of the killed shop were over\n", "longest without a sale",
+           (unsigned long long)audit_longest_pause_ms(verdict->entries, verdict->entry_count, leases_end_ms));
 }
 
 bool verdict_give(const struct evidence *evidence)
@@ -115,10 +129,12 @@ bool verdict_give(const struct evidence *evidence)
     }
     claim(&verdict, "shops closed", evidence->is_clean_end, "%s",
           evidence->is_clean_end ? "all with status 0" : "not all with status 0");
+    for (size_t i = 0; i < verdict.claim_count; i++)
+        story_tell(evidence->story, "claim", "\"what\": \"%s\", \"holds\": %s, \"figure\": \"%s\"",
+                   verdict.claims[i].what, verdict.claims[i].holds ? "true" : "false", verdict.claims[i].figure);
     report_claims(verdict.claims, verdict.claim_count);
     if (evidence->has_locks)
-        printf("%-22s        p50 %u ms, p99 %u ms (for the lock, of all sales)\n", "wait", verdict.audit.wait_p50_ms,
-               verdict.audit.wait_p99_ms);
+        print_figures(&verdict);
     for (size_t i = 0; i < verdict.claim_count; i++)
         holds = holds && verdict.claims[i].holds;
     return holds;

@@ -8,11 +8,13 @@
 #include "load.h"
 
 struct evidence {
+    const struct plan *plan;
     bool has_locks, is_clean_end; /* every shop closed in the ordinary way */
     const struct ledger *ledger;
     const struct shelf *shelves;
     const struct chaos *chaos;
     const struct load_figures *load;
+    struct story *story; /* is told each claim; NULL: none */
 };
 
 /* Prints one line for each claim. True: all of them hold. */
