@@ -35,36 +35,36 @@
  *         event_base_free(base);
  *     }
  *
- * In a coroutine `auto result = co_await lock.acquire(1s);` and `co_await lock.release();` stand
- * for the callbacks.
+ * In a coroutine `auto result = co_await lock.acquire(1s);` and `co_await lock.release();` take the
+ * place of the callbacks.
  *
  *  1. client and lock may be moved at any time, also while they wait and inside callbacks: C points
- *     to a state on the heap, never to them. One that was moved from, or made by default, is empty,
- *     and its calls answer `invalid`.
- *  2. Nothing throws but std::bad_alloc, and then nothing has begun. A client or lock that was
- *     refused says so by status() and refusal(), and its calls answer that status again: a bad name
- *     may be noticed at acquire. A refused call under co_await does not suspend: the result has the
- *     refusal, and its words in `detail`.
- *  3. No exception may leave a function object given to hilock, nor a coroutine's
+ *     to a state on the heap, never to them. An object that was moved from, or made by default, is
+ *     empty, and its calls answer `invalid`.
+ *  2. Nothing throws except std::bad_alloc, and then nothing has begun. If a client or lock was
+ *     refused, status() and refusal() say so, and its calls answer that status again; a bad name
+ *     may be noticed only at acquire. A refused call under co_await does not suspend: the result
+ *     has the refusal, and `detail` its words.
+ *  3. No exception may leave a function object that you gave to hilock, nor a coroutine's
  *     unhandled_exception: it would cross frames of C, so it ends in std::terminate. So does
  *     std::bad_alloc while an answer is copied.
- *  4. The end of a lock (its destructor, or another moved into it) cancels its wait or releases its
- *     hold, and destroys its function objects uncalled. It may come inside each of them; the one
- *     that runs lives until it returns. A COROUTINE that awaits is still resumed, on a later turn
- *     of the loop and never inside the destructor: an acquire with `cancelled` (`closed`, if
- *     the client closed first), anything else with its true answer. The lock is gone by then, and
- *     the coroutine may not touch it. Until a coroutine has its answer, the function objects beside
- *     it are kept, uncalled.
- *  5. A coroutine that is destroyed while it awaits cancels its acquire (the handle is `in_use`
- *     until the loop has turned); if it is still granted, it is given back. A release goes
- *     on.
- *  6. The end of a client closes it with no drain, unless it was closed, and silences its
- *     on_log and on_event; the loop must turn until it is closed. An earlier close() is then
- *     answered, though the object is gone. Where the loop will not turn again, and in a forked
- *     child (after event_reinit), call abandon() first: nothing is answered after it, and the owner
- *     of a coroutine that awaits must destroy it.
- *  7. On a wrong thread ends give nothing back: what they should have ended goes on, and leaks
- *     (hilock.h, 6). */
+ *  4. When a lock ends (its destructor runs, or another is moved into it), its wait is cancelled or
+ *     its hold released, and its function objects are destroyed without being called. This may
+ *     happen inside each of them; the one that is running lives until it returns. A coroutine that
+ *     awaits is still resumed, on a later turn of the loop and never inside the destructor: an
+ *     acquire with `cancelled` (`closed` if the client was closed first), anything else with its
+ *     true answer. The lock is gone by then, and the coroutine may not touch it. Until a coroutine
+ *     has its answer, the function objects of its lock are kept, and not called.
+ *  5. When a coroutine is destroyed while it awaits, its acquire is cancelled (the handle is
+ *     `in_use` until the loop has turned); if it is granted all the same, the grant is given back.
+ *     A release goes on.
+ *  6. When a client ends it is closed without a drain, unless it was closed already, and its on_log
+ *     and on_event are not called any more. The loop must turn until it is closed. An earlier
+ *     close() is answered then, though the object is gone. If the loop will not turn again, and in
+ *     a forked child (after event_reinit), call abandon() first: after it nothing is answered, and
+ *     whoever owns a coroutine that awaits must destroy it.
+ *  7. On a wrong thread the end of an object frees nothing: what it should have ended goes on, and
+ *     leaks (hilock.h, 6). */
 #ifndef HILOCK_HPP
 #define HILOCK_HPP
 
