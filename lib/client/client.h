@@ -46,7 +46,7 @@ struct hl_log { /* log.h */
 enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 
 struct hilock_client {
-    struct hl_core core; /* first: an event's client is found from it */
+    struct hl_core core; /* first: core/callback.c, which does not know this struct, makes a client of it */
     struct hilock_client_options options; /* with every default; guard 0: off. Of its texts only name_prefix and
                                              tls_server_name are kept; the others are the user's, and may be gone */
     enum hl_client_phase phase;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handle - the public calls on a lock: they check the caller and the arguments, then call the lock machine; and those
  * on a validity, the only ones for any thread, which touch no client and no lock. */
+#include "base/container.h"
 #include "client/client.h"
 #include "client/options.h"
 #include "core/lease.h"
@@ -14,7 +15,10 @@ static const char unheld[] = "does not hold: never acquired, released before, or
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
-static struct hilock_client *client_of(const struct hilock_lock *lock) { return (void *)core_of(lock); }
+static struct hilock_client *client_of(const struct hilock_lock *lock)
+{
+    return HL_CONTAINER(core_of(lock), struct hilock_client, core);
+}
 
 /* HILOCK_OK: the handle and its client may be used. */
 static hilock_status admit(const struct hilock_lock *lock)

@@ -3,6 +3,7 @@
  * one table. A client event carries a copy of its facts, as it is delivered later; without memory for the copy it is
  * only logged. Events of locks, on which programs act, need no memory; neither do the steps of on_trace, which the user
  * gets inside the inner event itself. */
+#include "base/container.h"
 #include "client/client.h"
 
 #include <stdio.h>
@@ -242,14 +243,17 @@ struct client_event {
 
 static void report_event(struct hl_core *core, struct hl_notice *notice)
 {
-    struct client_event *news = (struct client_event *)(void *)notice;
+    struct client_event *news = HL_CONTAINER(notice, struct client_event, notice);
     const struct hilock_client_options *options = &news->event.client->options;
     hl_notice_cancel(core, notice);
     options->on_event(&news->event, options->user);
     hl_memory_free(&core->host.memory, news);
 }
 
-static void forget_event(struct hl_core *core, struct hl_notice *notice) { hl_memory_free(&core->host.memory, notice); }
+static void forget_event(struct hl_core *core, struct hl_notice *notice)
+{
+    hl_memory_free(&core->host.memory, HL_CONTAINER(notice, struct client_event, notice));
+}
 
 static void raise_event(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {

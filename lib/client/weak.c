@@ -2,6 +2,7 @@
 /* weak - a reference to a client that does not keep it alive. It is the cell, which the client shares with its handles
  * and which outlives them all (core/cell.h): so making one needs no memory, and it learns of the client's end where
  * handles do. */
+#include "base/container.h"
 #include "client/client.h"
 
 static struct hl_cell *cell_of(const hilock_weak *weak) { return (struct hl_cell *)(uintptr_t)weak; }
@@ -18,7 +19,8 @@ hilock_client *hilock_weak_client(const hilock_weak *weak)
 {
     if (!weak || hl_cell_is_forked(cell_of(weak)))
         return NULL;
-    return (hilock_client *)(void *)cell_of(weak)->core; /* its core is its first member */
+    struct hl_core *core = cell_of(weak)->core;
+    return core ? HL_CONTAINER(core, struct hilock_client, core) : NULL;
 }
 
 void hilock_weak_unref(hilock_weak *weak)

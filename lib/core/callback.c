@@ -2,6 +2,7 @@
 /* callback - see callback.h. */
 #include "core/callback.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
 
@@ -65,7 +66,7 @@ void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_
 
 void hl_callback_on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_call *call = (struct hl_call *)(void *)((char *)alarm - offsetof(struct hl_call, alarm));
+    struct hl_call *call = HL_CONTAINER(alarm, struct hl_call, alarm);
     call->expire(call->lock->terms->cell->core, call);
 }
 

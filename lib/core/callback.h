@@ -15,7 +15,7 @@ int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *n
 /* ---- calls that are answered later: extends, re-entries, hand-offs, inquiries ---- */
 
 /* A call keeps its handle, and is answered once, unless the handle was dropped or freed meanwhile. */
-struct hl_call { /* an object with one begins with it */
+struct hl_call { /* an object with one begins with it, and is freed as it */
     struct hl_notice notice;     /* one thing to report */
     struct hilock_lock *lock;    /* referenced */
     hilock_result_fn *on_result; /* NULL: no callback */

@@ -2,6 +2,7 @@
 /* name - see name.h. */
 #include "core/name.h"
 
+#include "base/container.h"
 #include "base/contract.h"
 #include "base/slot.h"
 #include "wire/queued.h"
@@ -20,7 +21,8 @@ struct hl_name *hl_name_find(struct hl_core *core, const char *bytes, size_t len
 {
     char key[HILOCK_NAME_MAX + KEY_MORE];
     size_t used = write_key(key, bytes, length, master);
-    return (struct hl_name *)(void *)hl_table_find(&core->names, key, used);
+    struct hl_table_entry *entry = hl_table_find(&core->names, key, used);
+    return entry ? HL_CONTAINER(entry, struct hl_name, entry) : NULL;
 }
 
 struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master)

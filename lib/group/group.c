@@ -6,6 +6,7 @@
  * before the store grants the names to others. */
 #include "group/group.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
@@ -51,7 +52,7 @@ static void heal_within(struct hl_group *group, unsigned share)
 
 void hl_group_alarm(struct hl_alarm *alarm)
 {
-    struct hl_group *group = (struct hl_group *)(void *)((char *)alarm - offsetof(struct hl_group, alarm));
+    struct hl_group *group = HL_CONTAINER(alarm, struct hl_group, alarm);
     if (group->state != GROUP_HELD) {
         group->strategy->on_alarm(group);
         return;
@@ -242,7 +243,7 @@ static void on_event(const struct hilock_event *event, void *user)
 /* Its notice: an acquire without a grant, or a lost member. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_group *group = (struct hl_group *)(void *)notice;
+    struct hl_group *group = HL_CONTAINER(notice, struct hl_group, notice);
     struct hilock_lock *lock = group->lock;
     struct hl_result_words *words = group->refusal.words;
     struct hilock_result result = {.status = group->refusal.status};

@@ -17,6 +17,7 @@
 #ifndef HL_GROUP_GROUP_H
 #define HL_GROUP_GROUP_H
 
+#include "base/container.h"
 #include "core/lock.h"
 #include "wait/view.h"
 
@@ -84,8 +85,7 @@ extern const struct hl_handle_ops hl_group_ops;
 
 static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* the user's handle; NULL: it is plain */
 {
-    return lock->attempt ? (struct hl_group *)(void *)((char *)lock->attempt - offsetof(struct hl_group, attempt))
-                         : NULL;
+    return lock->attempt ? HL_CONTAINER(lock->attempt, struct hl_group, attempt) : NULL;
 }
 
 /* Makes a handle of it. References the names. -1: no memory, unref the handle */

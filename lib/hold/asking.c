@@ -2,6 +2,7 @@
 /* asking - see asking.h. */
 #include "hold/asking.h"
 
+#include "base/container.h"
 #include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
@@ -13,12 +14,12 @@
 
 static struct hl_hold *hold_of(struct hl_request *request)
 {
-    return (struct hl_hold *)(void *)((char *)request - offsetof(struct hl_hold, request));
+    return HL_CONTAINER(request, struct hl_hold, request);
 }
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    *ret = hl_name_about(hold_of((struct hl_request *)(uintptr_t)request)->name);
+    *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
 }
 
 static struct hl_params params_of(const struct hl_hold *hold)
@@ -228,7 +229,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 
 static void on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_hold *hold = (struct hl_hold *)(void *)((char *)alarm - offsetof(struct hl_hold, alarm));
+    struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
     case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;

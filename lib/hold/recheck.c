@@ -2,6 +2,7 @@
 /* recheck - see recheck.h. */
 #include "hold/recheck.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "node/clock.h"
 
@@ -21,9 +22,9 @@ struct hl_recheck {
     int is_again;               /* it is to look once more when the request is answered */
 };
 
-static struct hl_recheck *recheck_of(const struct hl_request *request)
+static struct hl_recheck *recheck_of(struct hl_request *request)
 {
-    return (struct hl_recheck *)((uintptr_t)request - offsetof(struct hl_recheck, request));
+    return HL_CONTAINER(request, struct hl_recheck, request);
 }
 
 static void recheck_free(struct hl_recheck *recheck)
@@ -41,7 +42,7 @@ static void recheck_free(struct hl_recheck *recheck)
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    *ret = hl_name_about(recheck_of(request)->name);
+    *ret = hl_name_about(HL_CONTAINER(request, const struct hl_recheck, request)->name);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -133,7 +134,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 
 static void on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_recheck *recheck = (struct hl_recheck *)(void *)((char *)alarm - offsetof(struct hl_recheck, alarm));
+    struct hl_recheck *recheck = HL_CONTAINER(alarm, struct hl_recheck, alarm);
     recheck->is_waiting = 0;
     look(recheck);
 }

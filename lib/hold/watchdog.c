@@ -3,6 +3,7 @@
  * end of belief or of hold_max comes first. */
 #include "hold/watchdog.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
@@ -90,7 +91,7 @@ static void answer_extends(struct hl_hold *hold, hilock_status status, const cha
 
 static void expire(struct hl_core *core, struct hl_call *call)
 {
-    struct hl_extend *extend = (struct hl_extend *)(void *)call;
+    struct hl_extend *extend = HL_CONTAINER(call, struct hl_extend, call);
     struct hl_quoted name = hl_name_quoted(call->lock->name);
     const struct hl_node *node = hl_name_node(core, call->lock->name);
     uint32_t waited_ms = core->limits.command_timeout_ms;
@@ -118,12 +119,12 @@ void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, c
 
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_watchdog_report_extend(core, (struct hl_extend *)(void *)notice, NULL);
+    hl_watchdog_report_extend(core, HL_CONTAINER(notice, struct hl_extend, call.notice), NULL);
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_extend *extend = (struct hl_extend *)(void *)notice;
+    struct hl_extend *extend = HL_CONTAINER(notice, struct hl_extend, call.notice);
     if (extend->status != HILOCK_LOST)
         TAILQ_REMOVE(&extend->call.lock->extras->extends, extend, entry);
     hl_memory_free(&core->host.memory, extend->detail);

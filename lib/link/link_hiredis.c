@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/container.h"
 #include "base/contract.h"
 #include "base/platform.h"
 #include "base/stranger.h"
@@ -30,7 +31,7 @@ enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 2 << 10, SIGN_MAX = 8 
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
-    struct hl_flush flush; /* first: flush hands it back */
+    struct hl_flush flush; /* found from it */
     struct hl_host *host;
     const struct hl_link_events *events;
     void *arg;
@@ -246,7 +247,7 @@ static void write_some(struct hl_link *link)
 
 static void on_flush(struct hl_flush *flush)
 {
-    struct hl_link *link = (struct hl_link *)flush;
+    struct hl_link *link = HL_CONTAINER(flush, struct hl_link, flush);
     if (!(link->interest & HILOCK_WRITABLE))
         write_some(link);
 }

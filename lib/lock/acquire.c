@@ -3,6 +3,7 @@
  * its grant proves too old at the last moment). */
 #include "lock/acquire.h"
 
+#include "base/container.h"
 #include "base/contract.h"
 #include "base/plant.h"
 #include "core/callback.h"
@@ -227,7 +228,7 @@ void hl_acquire_resume(struct hl_acquire *acquire)
 
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_acquire *acquire = (struct hl_acquire *)(void *)((char *)alarm - offsetof(struct hl_acquire, alarm));
+    struct hl_acquire *acquire = HL_CONTAINER(alarm, struct hl_acquire, alarm);
     struct hl_core *core = core_of(acquire);
     if (acquire->state == ACQUIRE_GRANTED)
         return;
@@ -331,7 +332,7 @@ void hl_acquire_drop(struct hl_acquire *acquire)
 /* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_acquire *acquire = (struct hl_acquire *)(void *)notice;
+    struct hl_acquire *acquire = HL_CONTAINER(notice, struct hl_acquire, notice);
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
     int is_late = is_checked && is_too_late(acquire, core->notices.checked_us);
@@ -345,7 +346,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_acquire_free(core, (struct hl_acquire *)(void *)notice);
+    hl_acquire_free(core, HL_CONTAINER(notice, struct hl_acquire, notice));
 }
 
 /* ---- its begin ---- */

@@ -3,6 +3,7 @@
  * twice); an error ends it. */
 #include "lock/inquiry.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/recheck.h"
@@ -10,14 +11,14 @@
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
-static struct hl_inquiry *inquiry_of(const struct hl_request *request)
+static struct hl_inquiry *inquiry_of(struct hl_request *request)
 {
-    return (struct hl_inquiry *)((uintptr_t)request - offsetof(struct hl_inquiry, request));
+    return HL_CONTAINER(request, struct hl_inquiry, request);
 }
 
 static void about(const struct hl_request *request, struct hl_about *ret)
 {
-    *ret = hl_name_about(inquiry_of(request)->call.lock->name);
+    *ret = hl_name_about(HL_CONTAINER(request, const struct hl_inquiry, request)->call.lock->name);
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -89,7 +90,7 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 /* It was reported: freed now, or when the pending answer comes. */
 static void retire(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
+    struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
     if (!hl_request_is_busy(&inquiry->request))
         inquiry_free(core, inquiry);
 }
@@ -97,7 +98,7 @@ static void retire(struct hl_core *core, struct hl_notice *notice)
 /* Retiring may free the inquiry. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)notice;
+    struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
     const struct hl_inquiry own = *inquiry;
     hl_callback_answer(core, &inquiry->call,
                        (struct hilock_result){
@@ -123,7 +124,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
 
 static void run_out(struct hl_core *core, struct hl_call *call)
 {
-    struct hl_inquiry *inquiry = (struct hl_inquiry *)(void *)call;
+    struct hl_inquiry *inquiry = HL_CONTAINER(call, struct hl_inquiry, call);
     (void)core;
     hl_node_withdraw(&inquiry->request);
     decide(inquiry, inquiry->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);

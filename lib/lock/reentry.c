@@ -2,6 +2,7 @@
 /* reentry - see reentry.h. */
 #include "lock/reentry.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "hold/watchdog.h"
 
@@ -59,7 +60,7 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
     if (entry->is_entering)
         TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
     hl_callback_free(core, &entry->call);
@@ -67,7 +68,7 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_entry *entry = (struct hl_entry *)(void *)notice;
+    struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
     const struct hilock_lock *lock = entry->call.lock;
     hilock_status status = entry->is_acquire ? verdict(core, entry) : HILOCK_OK;
     /* a dropped entry reports nothing, like a dropped wait */

@@ -2,6 +2,7 @@
 /* tenure - see tenure.h. The handle's state changes only by its user's calls and as its callbacks start. */
 #include "lock/tenure.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
@@ -84,7 +85,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
 
 static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_call *receipt = (struct hl_call *)(void *)notice;
+    struct hl_call *receipt = HL_CONTAINER(notice, struct hl_call, notice);
     struct hl_text detail;
     hl_text_set(&detail, "handed to the next handle of this client that waited for \"%s\", with no command",
                 hl_name_quoted(receipt->lock->name).bytes);
@@ -95,7 +96,7 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 
 static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
 {
-    hl_callback_free(core, (struct hl_call *)(void *)notice);
+    hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
 /* From here on only we and the store know the hold; the handle may acquire again at once. Pending calls on the hold are
@@ -225,7 +226,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
 
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
-    struct hl_hold *hold = (struct hl_hold *)(void *)notice;
+    struct hl_hold *hold = HL_CONTAINER(notice, struct hl_hold, notice);
     unsigned bit = hl_notice_take(core, &hold->notice);
     if (bit == REPORT_LOST)
         report_lost(core, hold);

@@ -12,6 +12,7 @@
  * one that is there now (wrong_server.h). Nothing more is read from a server that lost all its slots.
  * Invariants: one question at a time. Requests for a slot without a known server wait at the node `unassigned`, which
  * has no links, and so do those that are sent again in a moment. */
+#include "base/container.h"
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
@@ -54,7 +55,7 @@ static void refresh_later(void *arg)
 /* If the table lacks the slot, ask for the table again: the request has to wait for that. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
-    struct cluster *cluster = (struct cluster *)route;
+    struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
     struct hl_server *owner = cluster->servers.owners[hl_slot_of(about->key, about->length)];
     if (!owner && cluster->has_table)
         refresh_later(cluster);
@@ -84,7 +85,7 @@ static void resubmit_all(struct cluster *cluster, struct hl_node *at)
  * from it. One that has them back has the keys of the server between. */
 static void on_slots_moved(struct hl_flush *flush)
 {
-    struct cluster *cluster = (struct cluster *)(void *)((char *)flush - offsetof(struct cluster, slots_moved));
+    struct cluster *cluster = HL_CONTAINER(flush, struct cluster, slots_moved);
     int is_failover = 0, is_moved = 0;
     for (unsigned i = 0; i < cluster->servers.count; i++) {
         struct hl_server *server = cluster->servers.list[i];
@@ -369,7 +370,7 @@ static void on_down(void *arg, struct hl_node *node)
 
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
-    struct cluster *cluster = (struct cluster *)route;
+    struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
     for (unsigned j = 0; j < cluster->servers.count; j++)
         if (hl_node_is_started(&cluster->servers.list[j]->node) && i-- == 0)
             return &cluster->servers.list[j]->node;
@@ -378,13 +379,13 @@ static struct hl_node *node_at(struct hl_route *route, unsigned i)
 
 static int is_up(struct hl_route *route)
 {
-    struct cluster *cluster = (struct cluster *)route;
+    struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
     return cluster->has_table && hl_servers_up(&cluster->servers, NULL) != NULL;
 }
 
 static void start(struct hl_route *route)
 {
-    struct cluster *cluster = (struct cluster *)route;
+    struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
     cluster->seed = (unsigned)hl_random_below(&cluster->route.host->random, cluster->servers.seeds);
     try_seed(cluster);
     hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->servers.options.keepalive_ms * 1000);
@@ -393,7 +394,7 @@ static void start(struct hl_route *route)
 /* Also of one that is half made: what is missing is all zero. */
 static void free_route(struct hl_route *route)
 {
-    struct cluster *cluster = (struct cluster *)route;
+    struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
     hl_node_done(&cluster->unassigned);
     hl_host_flush_never(route->host, &cluster->slots_moved);
     for (unsigned i = 0; i < cluster->servers.count; i++) {

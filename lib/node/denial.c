@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/container.h"
 #include "base/plant.h"
 
 /* LOADING or too many clients, which may answer a login, too, pass by themselves. */
@@ -28,7 +29,7 @@ static struct hl_request *next_of(const struct hl_node *node)
 
 static void answer(struct hl_flush *flush)
 {
-    struct hl_denial *denial = (struct hl_denial *)flush;
+    struct hl_denial *denial = HL_CONTAINER(flush, struct hl_denial, flush);
     struct hl_node *node = denial->node;
     const struct hl_reply refusal = {.type = HL_REPLY_ERROR, .bytes = denial->words, .length = strlen(denial->words)};
     struct hl_request *request;

@@ -3,6 +3,7 @@
  * the others. One server is a quorum of one: every key is at its one node, and nobody votes. Two addresses of one
  * server would be two votes that fail together: that is reported. Each is found by its name alone, which is resolved
  * again when its server turns out to be no master (wrong_server.h). */
+#include "base/container.h"
 #include "node/route.h"
 
 struct masters {
@@ -13,12 +14,12 @@ struct masters {
 
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
-    return &((struct masters *)route)->nodes[about->master];
+    return &HL_CONTAINER(route, struct masters, route)->nodes[about->master];
 }
 
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
-    struct masters *masters = (struct masters *)route;
+    struct masters *masters = HL_CONTAINER(route, struct masters, route);
     return i < masters->count ? &masters->nodes[i] : NULL;
 }
 
@@ -56,7 +57,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
 
 static int is_up(struct hl_route *route)
 {
-    struct masters *masters = (struct masters *)route;
+    struct masters *masters = HL_CONTAINER(route, struct masters, route);
     unsigned up = 0;
     for (unsigned i = 0; i < masters->count; i++)
         up += masters->nodes[i].is_up != 0;
@@ -65,14 +66,14 @@ static int is_up(struct hl_route *route)
 
 static void start(struct hl_route *route)
 {
-    struct masters *masters = (struct masters *)route;
+    struct masters *masters = HL_CONTAINER(route, struct masters, route);
     for (unsigned i = 0; i < masters->count; i++)
         hl_node_start(&masters->nodes[i]);
 }
 
 static void free_route(struct hl_route *route)
 {
-    struct masters *masters = (struct masters *)route;
+    struct masters *masters = HL_CONTAINER(route, struct masters, route);
     while (masters->count)
         hl_node_done(&masters->nodes[--masters->count]);
     hl_memory_free(&route->host->memory, masters);

@@ -54,7 +54,7 @@ struct hl_node_events {
 };
 
 struct hl_denial { /* denial.h */
-    struct hl_flush flush; /* first: flush hands it back */
+    struct hl_flush flush; /* found from it */
     struct hl_node *node;
     int is_on;
     char words[96]; /* its beginning */

@@ -18,6 +18,7 @@
  * Invariant: requests wait in the one node while no master is known. */
 #include <stdio.h>
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
@@ -304,19 +305,19 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     (void)about;
-    return &((struct deployment *)route)->node;
+    return &HL_CONTAINER(route, struct deployment, route)->node;
 }
 
 static struct hl_node *node_at(struct hl_route *route, unsigned i)
 {
-    return i == 0 ? &((struct deployment *)route)->node : NULL;
+    return i == 0 ? &HL_CONTAINER(route, struct deployment, route)->node : NULL;
 }
 
-static int is_up(struct hl_route *route) { return ((struct deployment *)route)->node.is_up; }
+static int is_up(struct hl_route *route) { return HL_CONTAINER(route, struct deployment, route)->node.is_up; }
 
 static void start(struct hl_route *route)
 {
-    struct deployment *deployment = (struct deployment *)route;
+    struct deployment *deployment = HL_CONTAINER(route, struct deployment, route);
     hl_node_start(&deployment->node);
     for (unsigned i = 0; i < deployment->count; i++)
         hl_node_start(&deployment->sentinels[i].node);
@@ -326,7 +327,7 @@ static void start(struct hl_route *route)
 /* Also of one that is half made: what is missing is all zero. */
 static void free_route(struct hl_route *route)
 {
-    struct deployment *deployment = (struct deployment *)route;
+    struct deployment *deployment = HL_CONTAINER(route, struct deployment, route);
     hl_node_done(&deployment->node);
     for (unsigned i = 0; i < deployment->count; i++)
         hl_node_done(&deployment->sentinels[i].node);

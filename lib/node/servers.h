@@ -16,6 +16,7 @@
 #ifndef HL_NODE_SERVERS_H
 #define HL_NODE_SERVERS_H
 
+#include "base/container.h"
 #include "base/table.h"
 #include "node/node.h"
 #include "node/slots.h"
@@ -23,7 +24,7 @@
 enum { HL_SERVERS_MAX = 1024 };
 
 struct hl_server {
-    struct hl_node node;     /* first: found from it */
+    struct hl_node node;     /* found from it */
     unsigned index, slots;   /* how many slots it has */
     uint64_t lost_us;        /* when its link was lost; 0: it is up, or never was */
     int is_losing;           /* some of its slots went elsewhere, just now */
@@ -67,6 +68,9 @@ void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_s
  * to doubts: slots that it may not move. 0: it has no slots. */
 int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, unsigned *changes, unsigned *doubts);
 
-static inline struct hl_server *hl_server_of(struct hl_node *node) { return (struct hl_server *)(void *)node; }
+static inline struct hl_server *hl_server_of(struct hl_node *node)
+{
+    return HL_CONTAINER(node, struct hl_server, node);
+}
 
 #endif

@@ -6,6 +6,7 @@
  * Each answer compares the state with what is wanted: a channel that is wanted again while it leaves turns round. */
 #include "node/subscription.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "base/stranger.h"
 
@@ -24,6 +25,11 @@ struct hl_channel {
     size_t length;
     char name[];
 };
+
+static struct hl_channel *channel_of(struct hl_table_entry *entry)
+{
+    return HL_CONTAINER(entry, struct hl_channel, entry);
+}
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
@@ -92,7 +98,7 @@ static void settle_all(struct hl_subscription *subscription)
     struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
     while ((entry = next) != NULL) {
         next = hl_table_next(&subscription->channels, entry);
-        settle((void *)entry);
+        settle(channel_of(entry));
     }
 }
 
@@ -171,7 +177,8 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *text = hl_reply_item(reply, 2, HL_REPLY_STRING);
-    void *named = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    struct hl_channel *named = entry ? channel_of(entry) : NULL;
     subscription->active_us = hl_now_us(subscription->host);
     if (!kind || !(hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
         on_confirmation(subscription, reply, kind, named);
@@ -197,7 +204,7 @@ static void lose_all(struct hl_subscription *subscription)
     struct hl_table_entry *entry = NULL;
     TAILQ_INIT(&subscription->sent);
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
-        ((struct hl_channel *)(void *)entry)->state = CHANNEL_OFF;
+        channel_of(entry)->state = CHANNEL_OFF;
     settle_all(subscription);
 }
 
@@ -287,7 +294,7 @@ int hl_subscription_is_idle(const struct hl_subscription *subscription)
     const struct hl_table_entry *entry = NULL;
     const struct hl_listener *listener;
     while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
-        const struct hl_channel *channel = (const void *)entry;
+        const struct hl_channel *channel = HL_CONTAINER(entry, const struct hl_channel, entry);
         if (!is_wanted(channel) && !is_beat(channel))
             return 0;
         TAILQ_FOREACH(listener, &channel->listeners, entry)
@@ -308,7 +315,7 @@ void hl_subscription_done(struct hl_subscription *subscription)
     struct hl_table_entry *entry;
     hl_session_done(&subscription->session);
     while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL) {
-        struct hl_channel *channel = (void *)entry;
+        struct hl_channel *channel = channel_of(entry);
         while (is_wanted(channel))
             hl_listener_close(TAILQ_FIRST(&channel->listeners));
         forget(channel);
@@ -317,15 +324,15 @@ void hl_subscription_done(struct hl_subscription *subscription)
 
 int hl_subscription_has(const struct hl_subscription *subscription, const char *name, size_t length)
 {
-    const struct hl_channel *channel = (void *)hl_table_find(&subscription->channels, name, length);
-    return channel && channel->state == CHANNEL_ON;
+    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
+    return entry && channel_of(entry)->state == CHANNEL_ON;
 }
 
 struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
                                      hl_channel_fn *on_event, void *arg)
 {
-    void *found = hl_table_find(&subscription->channels, name, length);
-    struct hl_channel *channel = found ? found : channel_new(subscription, name, length);
+    struct hl_table_entry *found = hl_table_find(&subscription->channels, name, length);
+    struct hl_channel *channel = found ? channel_of(found) : channel_new(subscription, name, length);
     struct hl_listener *listener = channel ? hl_memory_new(&subscription->host->memory, sizeof *listener) : NULL;
     if (!listener && channel && !found)
         forget(channel);

@@ -2,15 +2,16 @@
 /* wait_link - see wait_link.h. */
 #include "node/wait_link.h"
 
+#include "base/container.h"
 #include "base/contract.h"
 #include "base/plant.h"
 
-static struct hl_wait_link *wait_link_of(struct hl_node *link) { return (struct hl_wait_link *)(void *)link; }
+static struct hl_wait_link *wait_link_of(struct hl_node *link) { return HL_CONTAINER(link, struct hl_wait_link, node); }
 static struct hl_requests *pending_of(struct hl_wait_link *it) { return &it->node.queues[REQUEST_CONFIRMING]; }
 
 static void encode_wait(struct hl_request *request, struct hl_command *command)
 {
-    const struct hl_wait_link *wait_link = (void *)((char *)request - offsetof(struct hl_wait_link, wait));
+    const struct hl_wait_link *wait_link = HL_CONTAINER(request, struct hl_wait_link, wait);
     hl_command_begin(command, "WAIT");
     hl_command_add_number(command, wait_link->replicas);
     hl_command_add_number(command, wait_link->timeout_ms);
@@ -37,7 +38,7 @@ static void ask_for_the_least(struct hl_wait_link *wait_link)
  * others. */
 static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 {
-    struct hl_wait_link *wait_link = (void *)((char *)wait - offsetof(struct hl_wait_link, wait));
+    struct hl_wait_link *wait_link = HL_CONTAINER(wait, struct hl_wait_link, wait);
     struct hl_requests *pending = pending_of(wait_link);
     const struct hl_reply *reply = answer->reply;
     struct hl_request *request;
@@ -102,7 +103,7 @@ static struct hl_node *link_of(struct hl_node *node)
 {
     static const struct hl_node_events events = {NULL, on_down, NULL, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
-    struct hl_wait_link *wait_link = wait_link_of(node->wait_node);
+    struct hl_wait_link *wait_link = node->wait_node ? wait_link_of(node->wait_node) : NULL;
     if (!wait_link) {
         wait_link = hl_memory_new(&node->host->memory, sizeof *wait_link);
         if (!wait_link || hl_node_init(&wait_link->node, node->host, &node->options, &events, wait_link) != 0) {

@@ -19,7 +19,7 @@
 #include "node/node.h"
 
 struct hl_wait_link {
-    struct hl_node node; /* first: found from it. Its queue CONFIRMING has the pending requests */
+    struct hl_node node; /* first: it is freed as its node. Its queue CONFIRMING has the pending requests */
     struct hl_request wait, mark; /* mark: ends what is being answered */
     unsigned replicas;          /* of the pending WAIT: how many replicas, and how long it may block */
     uint32_t timeout_ms;

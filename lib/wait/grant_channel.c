@@ -2,6 +2,7 @@
 /* grant_channel - see grant_channel.h. */
 #include "wait/grant_channel.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
@@ -13,7 +14,7 @@
 enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000 };
 
 struct hl_grant_channel {
-    struct hl_table_entry by_slot;  /* first: found from it */
+    struct hl_table_entry by_slot;  /* found from it */
     LIST_HEAD(, hl_line) lines;     /* of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* where it listens */
@@ -26,10 +27,16 @@ struct hl_grant_channel {
     unsigned undone;
 };
 
+/* NULL: none */
+static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
+{
+    return entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
+}
+
 /* NULL: the first */
 static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *grants)
 {
-    return (struct hl_grant_channel *)(void *)hl_table_next(&core->grant_channels, grants ? &grants->by_slot : NULL);
+    return container_of(hl_table_next(&core->grant_channels, grants ? &grants->by_slot : NULL));
 }
 
 static void drop(struct hl_grant_channel *grants)
@@ -215,7 +222,7 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
     struct hl_grant_channel *grants =
-        (struct hl_grant_channel *)(void *)hl_table_find(&core->grant_channels, (const char *)&slot, sizeof slot);
+        container_of(hl_table_find(&core->grant_channels, (const char *)&slot, sizeof slot));
     if (!core->queue_terms) {
         core->queue_terms = lock->terms;
         core->queue_terms->refs++;

@@ -2,6 +2,7 @@
 /* line - see line.h. */
 #include "wait/line.h"
 
+#include "base/container.h"
 #include "base/plant.h"
 #include "wait/place.h"
 #include "wait/view.h"
@@ -101,9 +102,9 @@ void hl_line_deny_tries(struct hl_name *name)
 static struct hl_name *name_after(const struct hl_core *core, const struct hl_name *name)
 {
     struct hl_table_entry *entry = hl_table_next(&core->names, name ? &name->entry : NULL);
-    while (entry && !((struct hl_name *)(void *)entry)->line)
+    while (entry && !HL_CONTAINER(entry, struct hl_name, entry)->line)
         entry = hl_table_next(&core->names, entry);
-    return (struct hl_name *)(void *)entry;
+    return entry ? HL_CONTAINER(entry, struct hl_name, entry) : NULL;
 }
 
 void hl_lines_close(struct hl_core *core)

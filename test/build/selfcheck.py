@@ -13,6 +13,8 @@ import symbols
 import tree
 from outside import write
 
+LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../lib')
+
 # ---- source text
 
 SPDX = '/* SPDX-License-Identifier: BSD-3-Clause */\n'
@@ -100,6 +102,7 @@ TREE_CASES = [
         'a = string.format ( "%s %05d", b, c)', "a = format('%s %x', b, c)", "a = ('%d'):format(b)", "a = string.format'%d'")),
     ('longs', 'lib/lock/hold.c', 'static long f(void)\n{\n    return 1;\n}\n'),
     ('longs', 'lib/lock/lease.h', 'struct s { unsigned long long a; unsigned long b; };\n'),
+    ('containers', 'lib/lock/hold.c', 'static struct s *f(char *m)\n{\n    return (struct s *)(m - offsetof(struct s, m));\n}\n'),
     ('public', 'include/hilock/hilock.h', '#include <event2/event.h>\n'),
     ('public', 'include/hilock/hilock.h', '#include "base/text.h"\n'),
     ('public', 'include/hilock/hilock.hpp', '#include <event2/event.h>\n'),
@@ -169,6 +172,12 @@ LOWER = '#include "a/lower.h"\n%s\nint hl_lower(void)\n{\n    return %s;\n}\n'
 LOWER_HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
 CIRCLES = [('', '1', set()), ('int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
            ('extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'})]
+
+# ---- the struct around a member
+
+# A pointer, and whether HL_CONTAINER(it, struct s, y) compiles.
+CONTAINED = {'&a.y': True, '&a.x': False, '(void *)&a.y': False, '&a': False}
+CONTAINER = '#include "base/container.h"\nstruct s { int x; char y; } a;\nstruct s *f(void);\nstruct s *f(void)\n{\n    return %s;\n}\n'
 
 # ---- headers, version script and library
 
@@ -293,6 +302,13 @@ def circles_in(compiler, *lower):
         return {text.split(':')[0] for _, text in circles.check(root, core) if 'circle' in text}
 
 
+def contains(compiler, pointer):
+    """Whether it compiles without a warning."""
+    command = [*compiler, '-std=c11', '-Wpedantic', '-Werror', '-fsyntax-only', '-I', LIB, '-x', 'c', '-']
+    text = CONTAINER % f'HL_CONTAINER({pointer}, struct s, y)'
+    return subprocess.run(command, input=text, text=True, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def in_library(compiler, files):
     with tempfile.TemporaryDirectory() as root:
         header, script, source = (write(root, name, files[name]) for name in ('case.h', 'case.map', 'case.c'))
@@ -338,6 +354,7 @@ def unreported(compiler):
     for *lower, where in CIRCLES:
         if circles_in(compiler, *lower) != where:
             yield f'a circle by {lower}: found in {circles_in(compiler, *lower)}'
+    yield from (f'HL_CONTAINER of {pointer}: wrong' for pointer, is_good in CONTAINED.items() if contains(compiler, pointer) != is_good)
     for part, *change in LIBRARY_CASES + REFERENCE_CASES:
         if change[0] in LIBRARY:
             found = in_library(compiler, changed(LIBRARY, *change))
@@ -353,7 +370,7 @@ def main(*arguments):
     *compiler, renderer = arguments
     sys.path.insert(0, renderer)
     failures = list(unreported(compiler))
-    count = sum(map(len, (TREE_CASES, CORE_CASES, ADAPTER_CASES, CIRCLES, LIBRARY_CASES, REFERENCE_CASES)))
+    count = sum(map(len, (TREE_CASES, CORE_CASES, ADAPTER_CASES, CIRCLES, CONTAINED, LIBRARY_CASES, REFERENCE_CASES)))
     print('\n'.join(failures) or f'{count} violations planted, all of them reported')
     return 1 if failures else 0
 

@@ -237,6 +237,15 @@ def longs(root):
                 yield 'longs', f'{path}:{number}: a long has 32 bits on some machines: take int64_t, or int'
 
 
+def containers(root):
+    """The struct around a member is found by the one macro, which checks the member's type."""
+    for path in filter(is_c, files(root, 'lib')):
+        for number, line in enumerate(lines(root, path), 1):
+            offsets = re.sub(r'(offsetof\([^)]*\)|sizeof \*?\w+) - offsetof\(', '', line)  # a size, not a place
+            if path != 'lib/base/container.h' and re.search(r'-\s*offsetof\(', offsets):
+                yield 'containers', f'{path}:{number}: an offset by hand: take HL_CONTAINER of base/container.h'
+
+
 def numbers(root):
     """Lua formats whole numbers through a C long, which cannot hold a time in microseconds where the server is one of 32 bits. In two parts,
     '%d%09d', it can."""
@@ -286,7 +295,7 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, numbers, licences, packages, links]
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, containers, numbers, licences, packages, links]
 
 
 def check(root):
