@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quickstart - takes one lock, says so, gives it back. What follows this head is the example of the README, letter for letter.
+/* quickstart - takes one lock, prints that, and gives it back: the shortest whole program.
  * usage: quickstart [URL] */
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
