@@ -3,6 +3,7 @@
 long a file or a function may be, what every folder has), others in objects.py and circles.py. selfcheck.py breaks every rule once.
 
 A new rule is a function here that yields (rule, text), its name in RULES, and a violation planted in selfcheck.py."""
+import datetime
 import os
 import re
 import sys
@@ -43,6 +44,9 @@ COLUMNS_MAX = [
     (120, r'include/hilock/.*\.hpp$'),
     (120, r'(lib|adapters|bench)/.*\.([ch]|lua)$'),
 ]
+# Pages for users: their running text. Tables, code, commands and lines with a link may be longer.
+PAGES = re.compile(r'(README|CONTRIBUTING|CHANGELOG|SECURITY)\.md$|include/hilock/.*\.md$')
+PAGE_COLUMNS_MAX = 100
 # Where functions have another prefix than their file; all others are found by their name.
 STEMS = {
     'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
@@ -158,6 +162,13 @@ def columns(root):
         for number, line in enumerate(lines(root, path) if most else (), 1):
             if len(line) > most:
                 yield 'columns', f'{path}:{number}: {len(line)} columns, at most {most}'
+    for path in filter(PAGES.match, [*os.listdir(root), *files(root, 'include')]):
+        is_code = False
+        for number, line in enumerate(lines(root, path), 1):
+            is_code = is_code != line.startswith('```')
+            is_free = is_code or line.startswith(('|', '    ', '```')) or '](' in line
+            if len(line) > PAGE_COLUMNS_MAX and not is_free:
+                yield 'columns', f'{path}:{number}: {len(line)} columns, at most {PAGE_COLUMNS_MAX} in running text'
 
 
 def functions(text):
@@ -295,7 +306,33 @@ def links(root):
                 yield 'links', f'{path}: a link leads nowhere: {target}'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, containers, numbers, licences, packages, links]
+VERSIONS = {'meson.build': r"^  version: '([\d.]+)'", 'include/hilock/version.h': r'HILOCK_VERSION "([\d.]+)"',
+            'README.md': r'^Version ([\d.]+) ', 'CHANGELOG.md': r'^## ([\d.]+) ', '.debian/changelog': r'^hilock \(([\d.]+)-'}
+DATES = {'CHANGELOG.md': (r'^## [\d.]+ \((.*)\)', '%Y-%m-%d'), '.debian/changelog': (r'^ -- .*>  (.*) \+', '%a, %d %b %Y %H:%M:%S'),
+         'adapters/shell/hilock.1': (r'^\.Dd (.*)', '%B %d, %Y')}
+
+
+def release(root):
+    """The version is one, and so is its date, wherever they stand."""
+    def first(path, pattern):
+        match = re.search(pattern, '\n'.join(lines(root, path)), re.M)
+        return match.group(1) if match else 'none'
+
+    def day(text, form):
+        try:
+            return datetime.datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            return 'none'
+    there = {path for path in {*VERSIONS, *DATES} if os.path.exists(os.path.join(root, path))}
+    versions = {path: first(path, pattern) for path, pattern in VERSIONS.items() if path in there}
+    dates = {path: day(first(path, pattern), form) for path, (pattern, form) in DATES.items() if path in there}
+    for what, told in (('version', versions), ('date', dates)):
+        if len(set(told.values())) > 1:
+            yield 'release', f'not one {what}: {told} (CONTRIBUTING.md, "Releasing")'
+
+
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, containers, numbers, licences, packages,
+         links, release]
 
 
 def check(root):
