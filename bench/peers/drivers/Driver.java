@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Driver PORT - Redisson's RLock and RFairLock by the lines of README.md. A contender is a thread, because Redisson holds by thread. The time is
+ * System.nanoTime(), which on Linux is CLOCK_MONOTONIC. Idle connections are closed: 32 of these programs run on one machine.
+ */
+final class Driver {
+    private static RLock lockOf(RedissonClient client, String kind, String name) {
+        return kind.equals("RFairLock") ? client.getFairLock(name) : client.getLock(name);
+    }
+
+    private static void sleepMicros(long micros) {
+        long end = System.nanoTime() + micros * 1000;
+        for (long left = micros * 1000; left > 0; left = end - System.nanoTime())
+            LockSupport.parkNanos(left);
+    }
+
+    private static String grant(long asked, long granted, long releasing) {
+        return "grant " + asked + " " + granted + " " + releasing + " " + System.nanoTime() + "\n";
+    }
+
+    private static void contend(RLock lock, long leaseMs, long holdUs, long thinkUs, long end, long waitMs, StringBuilder lines) {
+        try {
+            for (long asked = System.nanoTime(); asked < end; asked = System.nanoTime()) {
+                boolean isGranted = lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+                long granted = System.nanoTime();
+                if (!isGranted) {
+                    lines.append("ended ").append(asked).append(' ').append(granted).append('\n');
+                    continue;
+                }
+                sleepMicros(holdUs);
+                long releasing = System.nanoTime();
+                lock.unlock();
+                lines.append(grant(asked, granted, releasing));
+                sleepMicros(thinkUs);
+            }
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    /** KIND NAME LEASE_MS HOLD_US THINK_US RUN_MS CONTENDERS WAIT_MS */
+    private static String run(RedissonClient client, String[] words) throws InterruptedException {
+        long[] numbers = new long[words.length];
+        for (int i = 3; i < words.length; i++)
+            numbers[i] = Long.parseLong(words[i]);
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(numbers[6]);
+        List<StringBuilder> lines = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (long i = 0; i < numbers[7]; i++) {
+            StringBuilder own = new StringBuilder();
+            lines.add(own);
+            threads.add(new Thread(() -> contend(lockOf(client, words[1], words[2]), numbers[3], numbers[4], numbers[5], end, numbers[8], own)));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads)
+            thread.join();
+        return String.join("", lines) + "done\n";
+    }
+
+    /** KIND NAME LEASE_MS */
+    private static String hold(RedissonClient client, String[] words, BufferedReader input) throws IOException {
+        RLock lock = lockOf(client, words[1], words[2]);
+        long asked = System.nanoTime();
+        lock.lock(Long.parseLong(words[3]), TimeUnit.MILLISECONDS);
+        long granted = System.nanoTime();
+        tell("granted " + granted + "\n");
+        input.readLine();
+        long releasing = System.nanoTime();
+        lock.unlock();
+        return grant(asked, granted, releasing) + "done\n";
+    }
+
+    private static void tell(String lines) {
+        System.out.print(lines);
+        System.out.flush();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Config config = new Config();
+        config.useSingleServer().setAddress("redis://127.0.0.1:" + arguments[0]).setConnectionMinimumIdleSize(1)
+            .setSubscriptionConnectionMinimumIdleSize(1);
+        RedissonClient client = Redisson.create(config);
+        tell("ready RLock RFairLock\n");
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            String[] words = line.split(" ");
+            tell(words[0].equals("run") ? run(client, words) : hold(client, words, input));
+        }
+        Runtime.getRuntime().halt(0);
+    }
+}

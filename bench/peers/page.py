@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""page [JSON] - what `run` measured, as a page: for each scene a table of all kinds, and the ratio of ours to the best peer, round by round."""
+import json
+import sys
+
+import programs
+import scenes
+
+WIDE = {'free': 'us a pair, p50', 'least': 'least share'}
+NEVER = f'> {scenes.RECOVERY_PATIENCE_S} s'
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def figure(value):
+    if value is None:
+        return NEVER
+    if abs(value) >= 100:
+        return f'{value:.0f}'
+    return f'{value:.1f}' if abs(value) >= 10 else f'{value:.2f}'
+
+
+def sentence(row):
+    if 'recovered_ms' in row:
+        return 'not again in time' if row['recovered_ms'] is None else f'{row["recovered_ms"]:.1f} ms'
+    more = f', gap p50 {figure(row["gap_p50_us"])} us' if row.get('gap_p50_us') is not None else ''
+    ended = f', {row["ended"]} waits ended' if row.get('ended') else ''
+    overlaps = f', {row["overlaps"]} OVERLAPS' if row['overlaps'] else ''
+    return f'{row["grants_per_s"]:.0f} grants/s{more}, {row["requests_per_grant"]:.2f} requests a grant{ended}{overlaps}'
+
+
+# ---- of all rounds
+
+def by_kind(rows, scenario):
+    """{kind: its rows, by rounds}"""
+    found = {}
+    for row in sorted((row for row in rows if row['scenario'] == scenario), key=lambda row: row['round']):
+        found.setdefault(row['kind'], []).append(row)
+    return found
+
+
+def merit(row):
+    """More is better; of a recovery that did not come in time, what it took at least."""
+    if 'recovered_ms' in row:
+        late_ms = scenes.RECOVERY_PATIENCE_S * 1000
+        return 1 / max(0.01, row['recovered_ms'] if row['recovered_ms'] is not None else late_ms)
+    return row['grants_per_s']
+
+
+def best(found, is_ours):
+    kinds = [kind for kind in found if kind != 'bare' and (kind in programs.OURS) == is_ours]
+    return max(kinds, key=lambda kind: median(map(merit, found[kind])), default=None)
+
+
+def ratios(ours, theirs):
+    return sorted(merit(one) / merit(other) for one, other in zip(ours, theirs))
+
+
+def span(values):
+    """The median and the range; what never came is worth more than anything."""
+    ordered = sorted(values, key=lambda value: float('inf') if value is None else value)
+    return f'{figure(ordered[len(ordered) // 2])} ({figure(ordered[0])} to {figure(ordered[-1])})'
+
+
+def compare(rows):
+    """(scenario, our best kind, best peer, ratios) of each scene that both played."""
+    for scenario in scenes.TELLS:
+        found = by_kind(rows, scenario)
+        ours, theirs = best(found, True), best(found, False)
+        if ours and theirs:
+            yield scenario, ours, theirs, ratios(found[ours], found[theirs])
+
+
+# ---- tables
+
+COLUMNS = {  # heading: the figure
+    'grants /s': lambda row: row['grants_per_s'],
+    'us a pair, p50': lambda row: row['pair_p50_us'],
+    'idle gap p50, us': lambda row: row['gap_p50_us'],
+    'requests a grant': lambda row: row['requests_per_grant'],
+    'server, us a grant': lambda row: row['server_us_per_grant'],
+    'longest wait, ms': lambda row: row['longest_wait_ms'],
+    'least share': lambda row: row['least_share'],
+    'ms': lambda row: row['recovered_ms'],
+}
+SPANS = ('grants /s', 'ms')
+
+
+def columns(scenario):
+    if scenario in scenes.RECOVERIES:
+        return ['ms']
+    if scenario == 'free':
+        return ['grants /s', 'us a pair, p50', 'requests a grant', 'server, us a grant']
+    return ['grants /s', 'idle gap p50, us', 'requests a grant', 'server, us a grant', 'longest wait, ms', 'least share']
+
+
+def cell(rows, heading):
+    values = [COLUMNS[heading](row) for row in rows]
+    if heading in SPANS:
+        return span(values)
+    if heading == 'longest wait, ms':
+        return figure(max(values))
+    known = [value for value in values if value is not None]
+    return figure(median(known)) if known else ''
+
+
+def table(rows, scenario):
+    found, heads = by_kind(rows, scenario), columns(scenario)
+    is_ended = any(row.get('ended') for kind in found.values() for row in kind)
+    yield '| | ' + ' | '.join(heads) + (' | waits ended without a grant |' if is_ended else ' |')
+    yield '|---|' + '---|' * (len(heads) + is_ended)
+    for kind in sorted(found, key=lambda kind: -median(map(merit, found[kind]))):
+        cells = [cell(found[kind], heading) for heading in heads]
+        if is_ended:
+            cells.append(str(sum(row['ended'] for row in found[kind])))
+        yield f'| {"**" + kind + "**" if kind in programs.OURS else kind} | ' + ' | '.join(cells) + ' |'
+
+
+def ratio_table(rows):
+    yield '| scene | hilock\'s best kind | best peer | ratio | range |'
+    yield '|---|---|---|---|---|'
+    for scenario, ours, theirs, found in compare(rows):
+        middle = f'{median(found):.2f}'
+        yield f'| [{scenario}](#{scenario}) | {ours} | {theirs} | {middle if median(found) > 1 else "**" + middle + "**"} | {found[0]:.2f} to {found[-1]:.2f} |'
+
+
+def machine(about):
+    peers = ', '.join(f'{kind} {version}' for kind, version in about['versions'].items() if version)
+    tools = ', '.join(about['tools'].values())
+    yield f'{about["date"]}, commit {about["commit"]}, {about["rounds"]} rounds. {about["processor"]}, {about["cores"]} cores, Linux {about["kernel"]}, ' \
+          f'load {about["load_before"]} before and {about["load_after"]} after; Redis {about["server"]} on loopback.'
+    yield ''
+    yield f'{peers}. {tools}.'
+    if about['absent']:
+        yield ''
+        yield f'Not played, because this machine could not make them: {", ".join(about["absent"])}.'
+
+
+def text(rows):
+    about = next(row for row in rows if row['scenario'] == 'about')
+    played = [row for row in rows if 'overlaps' in row]
+    lines = [
+        '# hilock beside its peers', '',
+        'Made by `bench/peers/run FOLDER --json bench/peers/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.',
+        'What a scene is, and how it is played, is in [README.md](README.md).', '',
+        *machine(about), '',
+        f'Spans of a grant that overlapped another of the same name, in all {len(played)} plays: **{sum(row["overlaps"] for row in played)}**.', '',
+        'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second, or, where the time to the living counts,',
+        'of that time the other way round. Above 1 hilock is the better one. It is taken round by round; here is the median, and the range.', '',
+        *ratio_table(rows),
+    ]
+    for scenario, what in scenes.TELLS.items():
+        lines += ['', f'## {scenario}', '', what[0].upper() + what[1:] + '.', '', *table(rows, scenario)]
+    return '\n'.join(lines) + '\n'
+
+
+if __name__ == '__main__':
+    with open(sys.argv[1], encoding='utf-8') as lines_of_json:
+        sys.stdout.write(text([json.loads(line) for line in lines_of_json]))
