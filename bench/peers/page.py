@@ -6,7 +6,6 @@ import sys
 import programs
 import scenes
 
-WIDE = {'free': 'us a pair, p50', 'least': 'least share'}
 NEVER = f'> {scenes.RECOVERY_PATIENCE_S} s'
 
 
@@ -21,7 +20,7 @@ def figure(value):
         return NEVER
     if abs(value) >= 100:
         return f'{value:.0f}'
-    return f'{value:.1f}' if abs(value) >= 10 else f'{value:.2f}'
+    return f'{value:.1f}' if abs(value) >= 10 else f'{value:.2f}' if abs(value) >= 0.1 else f'{value:.2g}'
 
 
 def sentence(row):
@@ -124,14 +123,14 @@ def ratio_table(rows):
     yield '| scene | hilock\'s best kind | best peer | ratio | range |'
     yield '|---|---|---|---|---|'
     for scenario, ours, theirs, found in compare(rows):
-        middle = f'{median(found):.2f}'
-        yield f'| [{scenario}](#{scenario}) | {ours} | {theirs} | {middle if median(found) > 1 else "**" + middle + "**"} | {found[0]:.2f} to {found[-1]:.2f} |'
+        middle = figure(median(found))
+        yield f'| [{scenario}](#{scenario}) | {ours} | {theirs} | {middle if median(found) > 1 else "**" + middle + "**"} | {figure(found[0])} to {figure(found[-1])} |'
 
 
 def machine(about):
     peers = ', '.join(f'{kind} {version}' for kind, version in about['versions'].items() if version)
     tools = ', '.join(about['tools'].values())
-    yield f'{about["date"]}, commit {about["commit"]}, {about["rounds"]} rounds. {about["processor"]}, {about["cores"]} cores, Linux {about["kernel"]}, ' \
+    yield f'{about["date"]}, commit {about["commit"]}, {about["rounds"]} {"rounds" if about["rounds"] > 1 else "round"}. {about["processor"]}, {about["cores"]} cores, Linux {about["kernel"]}, ' \
           f'load {about["load_before"]} before and {about["load_after"]} after; Redis {about["server"]} on loopback.'
     yield ''
     yield f'{peers}. {tools}.'
