@@ -10,7 +10,7 @@ import tempfile
 NOBODY = 65534
 FAKES = {
     'dpkg-query': '[ "$3" = gcc ] || [ -n "$NONE_MISSING" ] && echo installed',
-    'apt-get': 'echo "$@" >>"$PLAY/calls"',
+    'apt-get': 'echo "$@" >>"$PLAY/calls"; [ -z "$APT_FAILS" ] || { echo "E: no such mirror"; exit 100; }',
     'sudo': '[ -n "$SUDO_WORKS" ] && shift && exec "$@"',
 }
 
@@ -53,6 +53,8 @@ def main(program):
         expect(status == 1 and not calls and f'sudo apt-get {install}\n' in text, 'who is not root gets the command')
         status, text, calls = play(folder, anybody, '--install', 'demo', 'picture', SUDO_WORKS='1')
         expect(status == 0 and calls == ['-q update', install], f'sudo without a password installs what is missing: {calls}')
+        status, text, calls = play(folder, anybody, '--install', 'demo', SUDO_WORKS='1', APT_FAILS='1')
+        expect(status == 1 and 'E: no such mirror' in text, 'where apt-get fails, what it said is shown')
         status, text, calls = play(folder, anybody, '--install', 'demo', NONE_MISSING='1')
         expect(status == 0 and not calls, 'nothing is missing, nothing is installed')
         status, text, calls = play(folder, anybody, '--install', 'demos')
