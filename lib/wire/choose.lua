@@ -15,9 +15,10 @@
 -- left: -2 the name is free. held: how many hold it now, and with those chosen afterwards; 1e9: nobody fits. is_shut:
 -- nobody behind those chosen may have it now. with_me: I am a waiter, and ready; takes: I am among the chosen. is_cut:
 -- 64 were looked at, and the walk is not over; has_more: and some of them go, so the next step sees others. has_star:
--- the queue has a `*`. others: how many listen to c_channel, from the same question as a waiter's readiness; nil: not
--- asked. It reads the first place alone, because that one is usually it; then seven more, then the others. By pcall: a
--- key of another type counts as an empty queue. A channel is asked for once.
+-- the queue has a `*`. has_marks: it may have members that are no places, which would stand in front. others: how many
+-- listen to c_channel, from the same question as a waiter's readiness; nil: not asked. It reads the first place alone,
+-- because that one is usually it; then seven more, then the others. By pcall: a key of another type counts as an empty
+-- queue. A channel is asked for once.
 do
   local from, to, asked, last_channel, before = '0', '0', nil, nil, #gone
   repeat
@@ -30,6 +31,7 @@ do
     for i = 1, #batch do
       local member, waiter = batch[i], nil
       -- include record.lua
+      if i == 1 and to == '0' then has_marks = not id end
       if id == me then
         if with_me then waiter = {me, '-', ARGV[2], 0, member, nil, most and most + 0} end
       elseif id then
@@ -62,12 +64,16 @@ do
           end
           if weight then
             -- the count is this server's alone: a channel that is not sharded may have its listener at another node
-            if not (listens == 0 and kind == 33 or is_poller or channel == last_channel) and #late < 8 then
+            if not (listens == 0 and kind == 33 or is_poller or channel == last_channel) and #(late or '') < 8 then
+              late = late or {}
               late[#late + 1], last_channel = {publish, channel, id}, channel
             end
             removed = removed + weight
             gone[#gone + 1] = member
-            if record then heard[#heard + 1] = id end
+            if record then
+              heard = heard or {}
+              heard[#heard + 1] = id
+            end
           elseif not is_poller or kind == 126 and now_us - asked_us < 150000 then
             waiter = {id, is_poller and '-' or channel, window_ms, block, member, publish,
               limit ~= '1' and limit + 0 or nil, nil, number, asked_us, record and id or nil}

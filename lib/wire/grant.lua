@@ -13,7 +13,11 @@ if not refused then
   is_granted = true
   for i = 1, chosen and #chosen or 1 do
     local waiter = chosen and chosen[i] or first
-    gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]
+    gone[#gone + 1] = waiter[5]
+    if waiter[11] then
+      heard = heard or {}
+      heard[#heard + 1] = waiter[11]
+    end
   end
   if has_star then gone[#gone + 1] = '*' end
   local member = chosen and is_cut and pcall('ZRANGE', queue, '64', '64')[1]

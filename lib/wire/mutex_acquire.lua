@@ -45,9 +45,10 @@
 -- that is passed to a command. So shared steps (choose, grant, token, hold) are included as text, numbers are passed as
 -- text if possible, and texts are compared as they are. The key of the places is not among KEYS: it would cost each
 -- free pair more than it costs to name it here when it is needed.
-local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3], nil
+local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
 local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
-local is_alone, may_take_left, left, held_by, hands_over, held = false, false, -2, '', 0, 0
+local is_alone, may_take_left, held_by, hands_over, held, removed
+local left = -2
 if most then
   share = KEYS[4]
   is_alone = call('EXISTS', name, queue, share) == 0
@@ -56,7 +57,7 @@ else
 end
 -- include now.lua
 if not is_alone then
-  may_take_left = string.sub(asks, 17) == ' *'
+  may_take_left, held_by, hands_over, held, removed = string.sub(asks, 17) == ' *', '', 0, 0, 0
   left = call('PTTL', name)
   if left ~= -2 then
     local mine, mode, holder, seen
@@ -96,11 +97,11 @@ end
 local draw = ARGV[4] + 0
 local reserved = draw % 1000
 local period_us = draw - reserved
-local answer, removed, gone, heard, late = nil, 0, nil, nil, nil
+local answer, gone, heard, late
 local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
-local chosen, is_shut, takes, has_star, has_more, is_cut, others, first, head, places
+local chosen, is_shut, takes, has_star, has_marks, has_more, is_cut, others, first, head, places
 if not is_alone then
-  gone, heard, late = {}, {}, {}
+  gone = {}
   -- read before the first write: a key of another type is refused here. A score below 1 is no place's
   local length = call('ZCOUNT', queue, '1', '+inf')
   local id, is_begun, kept_free_ms = me, length > 0, 0
@@ -227,11 +228,12 @@ if not is_alone then
   end
   if ticket then
     gone[#gone + 1] = member
+    heard = heard or {}
     heard[#heard + 1] = me
   end
   if has_star then gone[#gone + 1] = '*' end
 elseif most then
-  chosen = {{me, '-', ARGV[2], 0, nil, nil, most, false}}
+  chosen, removed = {{me, '-', ARGV[2], 0, nil, nil, most, false}}, 0
 end
 
 if chosen then
@@ -243,7 +245,7 @@ if chosen then
   for i = 1, #chosen do
     if chosen[i][1] == me then own = chosen[i] end
   end
-  gone, heard = gone or {}, heard or {}
+  gone = gone or {}
   -- include grant.lua
   if not is_granted then return refused end
   token_us = tonumber(own[8])

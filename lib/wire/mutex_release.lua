@@ -3,15 +3,15 @@
 -- freed, and its listeners are woken. A release may also ask for the next handle of its client, under an id of its
 -- own: that one stands in the queue behind all others, or becomes the holder if there are none. Said again with the
 -- same id it ends nothing, and looks whether the name is free: so a grant that nobody took is given to the next one.
--- KEYS name queue token   ARGV holder terms [place [lapsed]]
---   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next>[ <most_waiting>]]'   S: by SPUBLISH
+-- KEYS name queue token   ARGV holder terms [place [lapsed [most_waiting]]]
+--   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next>]'   S: by SPUBLISH
 --     own: so many of those who listen to the channel are not others. If there are others the name is freed, and left
 --     to them for 5 ms; a million: it never is
 --   place: '<holder> <place>', as mutex_acquire has them, of next; ' <place>': the place to leave; '': none
---     most_waiting: next gets no place while so many others have one; 100000 if it is left out
 --   lapsed: '<window_ms> <holder> <us>[ <client> <us>]..': grants that were not taken, by whom and when, the newest
 --     first. The newest may still stand, for it stands a little longer than its client may believe in it: it is ended.
---     Places of these clients that have not asked since go
+--     Places of these clients that have not asked since go. '': none
+--   most_waiting: next gets no place while so many others have one; 100000 if it is left out
 -- -> 0 not held by this id, and no longer in the queue | 1 + n freed, n listened | -1 freed, but the message was
 --    refused | -3 64 places that were not ready are gone, and there are more: say it again, without next
 --    | -4 freed, and left to others for 5 ms while somebody waits: look again after that
@@ -47,15 +47,15 @@ local has_more, yields, places, is_left
 local removed = 0
 if queues > 1 or ARGV[3] then
   -- include now.lua
-  local own, token_ttl_ms, next_ms, most_waiting = string.match(terms, '^S?(%d+) (%d+) ?(%d*) ?(%d*)')
-  local gone, heard, late, first, with_me, has_star, others, head = {}, {}, {}, nil, false, false, nil, nil
-  local period_us, refusal, refused, token, token_us, highest, highest_us, last_us = token_ttl_ms * 1000
+  local gone, with_me, has_star, heard, late, first, others, head, has_marks = {}, false, false, nil
+  local refusal, refused, token, token_us, highest, highest_us, last_us
+  local period_us = string.match(terms, ' (%d+)') * 1000
   local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
   -- a release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of
   local next, place, may_grant, is_next, is_handed_over, was_first = ARGV[3], nil, false, false, false, false
   if next == '' then
     next = nil
-  elseif next and string.byte(next) == 32 then
+  elseif next and next < '!' then
     next, place = nil, me .. next
   end
   local is_begun, is_cut = queues > 1, nil
@@ -72,7 +72,7 @@ if queues > 1 or ARGV[3] then
     -- include kept.lua
     left = call('PTTL', name)
     local mode = left ~= -2 and call('HGET', name, 'mode')
-    if ARGV[4] then
+    if ARGV[4] and ARGV[4] ~= '' then
       -- include lapsed.lua
     end
     if mode == 'shared' then
@@ -96,7 +96,7 @@ if queues > 1 or ARGV[3] then
     if next and not first and not has_more then
       local member = next
       -- include record.lua
-      first, is_next = {id, '-', next_ms, block}, true
+      first, is_next = {id, '-', string.match(terms, '%d+$'), block}, true
     end
     if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end
     if first and java_waiter then others = others + (pcall('PUBSUB', numsub, java_waiter)[2] or 0) end
@@ -104,7 +104,7 @@ if queues > 1 or ARGV[3] then
     if is_head_new and head and head[2] ~= '-' then pcall(head[6], head[2], 'F1 ' .. head[1] .. ' 0: ' .. name) end
   end
   -- others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile
-  if first and others > own + 0 then
+  if first and others > 0 and others > string.match(terms, '%d+') + 0 then
     if was_mine then
       -- include yield.lua
     end
@@ -131,9 +131,9 @@ if queues > 1 or ARGV[3] then
     end
     if token and stands then
       -- PTTL, holder, hands_over as of mutex_acquire: granted now; left to others for 5 ms; or to be said again
-      local length = call('ZCOUNT', queue, '1', '+inf')
+      local length = has_marks == false and call('ZCARD', queue) or call('ZCOUNT', queue, '1', '+inf')
       if not is_handed_over then length = length - #gone end
-      if length > (most_waiting ~= '' and most_waiting + 0 or 100000) then
+      if length > (ARGV[5] or 100000) + 0 then
         pcall('ZREM', queue, next)
       else
         answer = {0, 1, '', 5, length, highest_us, length, '', now}

@@ -150,11 +150,8 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     begin_terms(command);
     add_number(command, params->is_sharded ? "S" : "", params->own);
     add_number(command, " ", params->token_ttl_ms);
-    if (params->next_id) {
+    if (params->next_id)
         add_number(command, " ", params->lease_ms);
-        if (params->queue_max != HL_QUEUE_MAX)
-            add_number(command, " ", params->queue_max);
-    }
     if (!params->entry.due_s && !params->lapsed)
         return HL_FORM_SCRIPT;
     begin_terms(command);
@@ -162,8 +159,14 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
         add_bytes(command, holder, hl_holder_write(holder, target->uuid, params->next_id, target->label));
     if (params->entry.due_s)
         add_entry(command, &params->entry);
-    if (params->lapsed && params->lapsed->count)
+    int has_lapsed = params->lapsed && params->lapsed->count;
+    int has_most = params->next_id && params->queue_max != HL_QUEUE_MAX;
+    if (has_lapsed)
         add_lapsed(command, params->lapsed);
+    if (!has_lapsed && has_most)
+        hl_command_add_word(command, "");
+    if (has_most)
+        hl_command_add_number(command, params->queue_max);
     return params->next_id ? HL_FORM_NEXT : HL_FORM_SCRIPT;
 }
 

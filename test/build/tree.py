@@ -259,12 +259,12 @@ def containers(root):
 
 def numbers(root):
     """Lua formats whole numbers through a C long, which cannot hold a time in microseconds where the server is one of 32 bits. In two parts,
-    '%d%09d', it can."""
+    the seconds as they came and '%06d', it can."""
     for path in files(root, 'lib'):
         for number, line in enumerate(lines(root, path) if path.endswith('.lua') else (), 1):
             for before, text, behind in LUA_TEXT.findall(line):
-                if (before or behind) and re.search(r'%[-+ #0-9.]*[diouxX]', text.replace('%d%09d', '')):
-                    yield 'numbers', f"{path}:{number}: '%.0f', or '%d%09d' of two parts, is exact below 2^53 on every server; this goes through a C long"
+                if (before or behind) and re.search(r'%[-+ #0-9.]*[diouxX]', text.replace('%06d', '')):
+                    yield 'numbers', f"{path}:{number}: '%.0f', or '%06d' of the microseconds alone, is exact below 2^53 on every server; this goes through a C long"
 
 
 def licences(root):

@@ -22,7 +22,7 @@
 #define ANY_TIME "9999999999999999"
 #define NEVER "1000000 300000" /* to others */
 #define TO_OTHERS "0 300000"
-#define TO_NEXT " 10000 100000" /* behind one of these: next wants 10 s, and at most so many waiters */
+#define TO_NEXT " 10000" /* behind one of these: next wants 10 s */
 #define SECOND_US INT64_C(1000000)
 
 enum { WORDS_MAX = 80, HEARD_ROOM = 16384, LEASE_MS = 10000 };

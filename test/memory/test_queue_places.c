@@ -175,11 +175,11 @@ TRIAL(test_a_full_queue_refuses_next)
     const struct sim_reply *reply;
     char place[256];
     snprintf(place, sizeof place, "%s %s", next.id, next.place);
-    reply = SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('a', 1), NEVER " 10000 1", place);
+    reply = SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, holder_of('a', 1), NEVER TO_NEXT, place, "", "1");
     assert_true(reply->type == SIM_REPLY_STRING && code_of(reply) == -2 && holds(trial, scene.b.id));
     assert_false(waits(trial, &next)); /* c waits */
     assert_int_equal(RUN(trial, "PTTL", Q)->integer, 90000);
-    reply = SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, scene.b.id, NEVER " 10000 1", place);
+    reply = SCRIPT(trial, hl_script_mutex_release, "3", N, Q, T, scene.b.id, NEVER TO_NEXT, place, "", "1");
     assert_true(reply->count == 9 && code_of(reply) == -2 && holds(trial, scene.c.id) && waits(trial, &next));
 }
 

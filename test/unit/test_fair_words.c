@@ -76,7 +76,7 @@ TEST(a_release_names_its_place_or_the_next_one)
     params.own = 0;
     params.is_sharded = 0;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000 30000 50|" UUID ":8 1 " CHANNEL " 1700000003 400 15 1");
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000 30000|" UUID ":8 1 " CHANNEL " 1700000003 400 15 1||50");
     params.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
     /* For a slot that moves: one key only. */
@@ -126,7 +126,7 @@ TEST(the_longest_name_fits)
     params.next_id = UINT64_MAX;
     params.queue_max = UINT32_MAX;
     hl_queued_release(&command, &longest, &params);
-    assert_int_equal(command.argc, 9);
+    assert_int_equal(command.argc, 11);
 }
 
 /* ---- answers ---- */
