@@ -27,8 +27,8 @@ _hilock()
     esac
     case ${COMP_WORDS[1]} in
         run) options="$common --wait --try --forever --lease --grace --at-least --fair --simple --multi --verbose --quiet --" ;;
-        status) options="$common --prefix --simple" ;;
-        watch) options="$common --prefix --simple --every" ;;
+        status) options="$common --prefix --simple --long" ;;
+        watch) options="$common --prefix --simple --every --long" ;;
         break) options="$common --holder --simple" ;;
         doctor) options="$common --prefix" ;;
         *) return ;;

@@ -10,17 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "usage: hilock run [--url URL] [--wait 10s|--try|--forever] [--lease 30s] [--grace 10s]\n"
-                           "                  [--at-least 1h] [--fair|--simple] [--multi] [--json]\n"
-                           "                  [--verbose|--quiet] NAME... -- COMMAND...\n"
-                           "       hilock status [--url URL] [--json] NAME...|--prefix P\n"
+static const char help[] = "usage: hilock run [--url URL] [--wait 10s|--try|--forever] [--lease 30s]\n"
+                           "                  [--grace 10s] [--at-least 1h] [--fair|--simple] [--multi]\n"
+                           "                  [--json] [--verbose|--quiet] NAME... -- COMMAND...\n"
+                           "       hilock status [--url URL] [--long] [--json] NAME...|--prefix P\n"
                            "       hilock break [--url URL] [--json] NAME --holder ID\n"
-                           "       hilock watch [--url URL] [--every 1s] [--json] NAME...|--prefix P\n"
+                           "       hilock watch [--url URL] [--every 1s] [--long] [--json]\n"
+                           "                  NAME...|--prefix P\n"
                            "       hilock doctor [--prefix P] [--json] [URL]\n"
                            "       hilock --version\n"
-                           "URL: where the locks live, redis://127.0.0.1:6379 unless HILOCK_URL says another.\n"
-                           "run ends with the command's status; 124: not acquired in time; 125: lost, and the command "
-                           "was ended. man hilock has the rest.\n";
+                           "URL: where the locks are, redis://127.0.0.1:6379 unless HILOCK_URL is set.\n"
+                           "run ends with the command's status; 124: not acquired in time; 125: lost, and\n"
+                           "the command was ended. man hilock has the rest.\n";
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,6 @@
 #include "look.h"
 #include "codes.h"
 #include "names.h"
-#include "plain.h"
 #include "say.h"
 #include "store.h"
 
@@ -201,53 +200,7 @@ void looks_free(struct looks *looks)
     *looks = (struct looks){0};
 }
 
-/* ---- in words ---- */
-
-static void print_span(uint64_t ms)
-{
-    if (ms < 10000)
-        printf("%.1f s", (double)ms / 1000);
-    else if (ms < 600000)
-        printf("%llu s", (unsigned long long)ms / 1000);
-    else
-        printf("%llu min", (unsigned long long)ms / 60000);
-}
-
-enum { LOOKED_AT_MAX = 64 }; /* waiters: whether more are ready is not looked at */
-
-static void print_waiters(const char *lead, const struct look *look)
-{
-    uint32_t first = look->waiters < LOOKED_AT_MAX ? look->waiters : LOOKED_AT_MAX;
-    if (look->waiters)
-        printf("%s%u wait", lead, look->waiters);
-    if (look->ready < first)
-        printf(first == look->waiters ? ", %u of them ready" : ", %u of the first 64 ready", look->ready);
-    printf("\n");
-}
-
-void look_print(const struct look *look)
-{
-    const char *advice = advice_of(look->status);
-    printf("%s: ", plain_of(look->name).bytes);
-    if (look->status != HILOCK_OK) {
-        printf("%s: %s%s%s\n", hilock_status_name(look->status), look->detail, advice ? ". To do: " : "",
-               advice ? advice : "");
-        return;
-    }
-    if (!look->holder || !*look->holder) {
-        printf("free");
-        print_waiters(", ", look);
-        return;
-    }
-    printf("held by %s", plain_of(look->holder).bytes);
-    if (look->since_ms)
-        fputs(", for ", stdout), print_span(look->since_ms);
-    if (look->remaining_ms == HILOCK_FOREVER)
-        fputs(", without an end", stdout);
-    else
-        fputs(", lease ends in ", stdout), print_span(look->remaining_ms);
-    print_waiters(", ", look);
-}
+/* ---- as JSON ---- */
 
 static void json_known(struct json *json, const char *key, const char *text)
 {

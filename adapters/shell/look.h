@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - the present holders of names, as text: the answer of peek, and the age of the hold if the server allows that
- * question. */
+/* look - the present holders of names: the answer of peek, and the age of the hold if the server allows that question.
+ * As JSON here, for people in table.h. */
 #ifndef SHELL_LOOK_H
 #define SHELL_LOOK_H
 
@@ -29,7 +29,6 @@ struct looks {
 /* 0; else the exit code, and the reason was printed */
 int looks_take(struct looks *ret, struct session *session, const struct options *options);
 void looks_free(struct looks *looks);
-void look_print(const struct look *look);
 void look_json(struct json *json, const struct look *look);
 
 #endif

@@ -21,15 +21,16 @@ static const struct option known[] = {
     {"prefix", required_argument, NULL, 'p'},  {"every", required_argument, NULL, 'n'},
     {"at-least", required_argument, NULL, 'a'}, {"quiet", no_argument, NULL, 'q'},
     {"tls-ca", required_argument, NULL, 'C'},  {"tls-cert", required_argument, NULL, 'E'},
-    {"tls-key", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
+    {"tls-key", required_argument, NULL, 'K'}, {"long", no_argument, NULL, 'L'},
+    {NULL, 0, NULL, 0},
 };
 
 static const struct word {
     const char *name, *letters; /* of the options that the command has */
     size_t names_min;
 } words[] = {
-    {"run", "uwtelgafsmjvqCEK", 1}, {"status", "upsjCEK", 0}, {"break", "uosjCEK", 1},
-    {"watch", "upsnjCEK", 0},     {"doctor", "ujpCEK", 0},
+    {"run", "uwtelgafsmjvqCEK", 1}, {"status", "upsjLCEK", 0}, {"break", "uosjCEK", 1},
+    {"watch", "upsnjLCEK", 0},     {"doctor", "ujpCEK", 0},
 };
 
 static const struct word *word_of(const char *name)
@@ -88,6 +89,7 @@ static int take(struct options *options, int letter, char *text)
     case 'j': options->is_json = 1; return 0;
     case 'v': options->is_verbose = 1; return 0;
     case 'q': options->is_quiet = 1; return 0;
+    case 'L': options->is_long = 1; return 0;
     case 'o': options->holder = text; return 0;
     case 'p': options->prefix = text; return 0;
     case 'C': options->tls_ca = text; return 0;
@@ -107,7 +109,7 @@ static const char *name_of(int letter)
 
 static int read_options(struct options *options, const struct word *word, int argc, char **argv)
 {
-    static const char letters[] = ":u:w:tel:g:a:fsmjvqo:p:n:C:E:K:";
+    static const char letters[] = ":u:w:tel:g:a:fsmjvqLo:p:n:C:E:K:";
     int letter, code = 0;
     opterr = 0;
     optind = 1;
@@ -159,7 +161,7 @@ static int check(const struct options *options, const struct word *word)
     if (strchr(word->letters, 'p') && strchr(word->letters, 's') && !options->names_count == !options->prefix)
         return say_usage("%s: give names, or --prefix", word->name);
     if (strcmp(word->name, "break") == 0 && (options->names_count != 1 || !options->holder))
-        return say_usage("break: one name, and --holder with the id that `hilock status` shows");
+        return say_usage("break: one name, and --holder with the id that `hilock status --long` shows");
     if (strcmp(word->name, "doctor") == 0 && options->names_count + (options->url != NULL) > 1)
         return say_usage("doctor: one URL");
     if (options->every_ms < EVERY_MIN_MS)

@@ -14,7 +14,7 @@ struct options {
     const char *tls_ca, *tls_cert, *tls_key;
     uint32_t wait_ms, lease_ms, grace_ms, every_ms, at_least_ms;
     hilock_kind kind;
-    int is_multi, is_json, is_verbose, is_quiet;
+    int is_multi, is_json, is_verbose, is_quiet, is_long;
     const char *holder, *prefix;
     const char *names[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
     size_t names_count;

@@ -3,6 +3,7 @@
 #include "status.h"
 #include "look.h"
 #include "say.h"
+#include "table.h"
 
 int status_command(const struct options *options)
 {
@@ -12,13 +13,12 @@ int status_command(const struct options *options)
     int code = session_open(&session, options, NULL);
     if (code == 0)
         code = looks_take(&looks, &session, options);
-    for (size_t i = 0; code == 0 && i < looks.count; i++)
-        if (options->is_json) {
-            look_json(&json, &looks.all[i]);
-            json_line(&json);
-        } else {
-            look_print(&looks.all[i]);
-        }
+    for (size_t i = 0; code == 0 && options->is_json && i < looks.count; i++) {
+        look_json(&json, &looks.all[i]);
+        json_line(&json);
+    }
+    if (code == 0 && !options->is_json)
+        table_print(&looks, options->is_long);
     if (code == 0 && looks.lacks)
         say("%s", looks.lacks);
     code = code ? code : looks.code;

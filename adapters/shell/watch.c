@@ -4,6 +4,7 @@
 #include "look.h"
 #include "say.h"
 #include "status.h"
+#include "table.h"
 
 #include <string.h>
 #include <time.h>
@@ -42,17 +43,15 @@ static void show(const struct watching *watching, const struct look *look)
         json_line(&json);
         return;
     }
-    if (!watching->is_page)
-        printf("%s ", clock);
-    look_print(look);
+    table_print_change(clock, look, watching->options->is_long);
 }
 
 static void show_page(const struct watching *watching, const struct looks *looks)
 {
     fputs("\033[H\033[2J", stdout);
-    for (size_t i = 0; i < looks->count; i++)
-        show(watching, &looks->all[i]);
-    if (!looks->count)
+    if (looks->count)
+        table_print(looks, watching->options->is_long);
+    else
         puts("nothing is held");
 }
 

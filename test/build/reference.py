@@ -167,6 +167,20 @@ def complaints(mandoc, pages):
             yield from (f'{name}: {line}' for line in told.splitlines() if 'missing date' not in line)
 
 
+TERMINAL = 80
+FIT = ('hilock.1', 'hilock.7')  # pages of calls have code, which is as wide as it is
+
+
+def too_wide(mandoc, pages):
+    """Of {name: text}: lines that a terminal would wrap."""
+    for name, text in pages.items():
+        if os.path.basename(name) in FIT:
+            told = subprocess.run([mandoc, '-T', 'ascii', '-O', f'width={TERMINAL}'], input=text, capture_output=True, text=True).stdout
+            for line in re.sub('.\b', '', told).splitlines():
+                if len(line) > TERMINAL:
+                    yield f'{name}: {len(line)} columns, at most {TERMINAL}: {line.strip()}'
+
+
 def main(root, reference, absent, mandoc=None, *others):
     headers = [os.path.join(root, 'include/hilock', name) for name in HEADERS if name not in absent.split(',')]
     made = files(reference)
@@ -175,7 +189,9 @@ def main(root, reference, absent, mandoc=None, *others):
     problems += list(check(headers, made, os.path.join(root, 'test'), read(os.path.join(root, 'include/hilock/operate.md'))))
     if mandoc:
         pages = {name: text for name, text in made.items() if name.startswith('man')}
-        problems += complaints(mandoc, {**pages, **{page: read(page) for page in others}})
+        pages.update({page: read(page) for page in others})
+        problems += [*complaints(mandoc, pages), *too_wide(mandoc, pages)]
+        problems += [] if list(too_wide(mandoc, {'man7/hilock.7': '.TH X 7 "" "x"\n.SH NAME\n.nf\n' + 'x' * 90 + '\n'})) else ['a wide line is not seen']
         problems += [] if list(complaints(mandoc, {'a mistake': MISTAKE})) else ['mandoc did not see a planted mistake']
     print('\n'.join(problems) or f'{len(symbols.declared(headers))} functions, {len(made) - 1} man pages')
     if not problems and not mandoc:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """operate.py REDIS_SERVER HILOCK - status, watch, break and doctor on one server: what they say is so, break ends no
 hold but the one that is named, and what they may not ask is said."""
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 from command import ended, hold, said, store
 
@@ -27,11 +33,12 @@ def status(hilock, url):
         found = [row['name'] for row in found]
         store.expect(found == names, f'by prefix {options}: {found}')
     hold_odd = hold(hilock, url, 'odd*[x]:1')
-    store.expect(ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].startswith('odd*[x]:1: held by '), 'a prefix is no pattern')
+    table = ended(hilock, 'status', '--url', url, '--prefix', 'odd*[')[1].splitlines()
+    store.expect(len(table) == 2 and table[1].startswith('odd*[x]:1  sh@'), f'a prefix is no pattern: {table}')
     store.expect(ended(hilock, 'status', '--url', url)[0] == 64, 'names, or a prefix')
     store.ask(url, 'SET', 'text:\x1b[2J\n', 'who\x1b\u009b\u20ac"', 'PX', 100000)
     text = ended(hilock, 'status', '--url', url, '--simple', '--prefix', 'text:')[1]
-    store.expect(text.startswith('text:\\x1b[2J\\x0a: held by who\\x1b\\xc2\\x9b\u20ac"'), f'no name and no holder commands a terminal: {text!r}')
+    store.expect('\ntext:\\x1b[2J\\x0a  who\\x1b\\xc2\\x9b\u20ac"  ' in text, f'no name and no holder commands a terminal: {text!r}')
     _, (row,) = said(hilock, 'status', '--url', url, '--json', '--simple', '--prefix', 'text:')
     store.expect((row['name'], row['holder']) == ('text:\x1b[2J\n', 'who\x1b\u009b\u20ac"'), f'in JSON they are what they are: {row}')
     store.expect(ended(hilock, 'watch', '--url', url, '--every', '0', 'shop:a')[0] == 64, 'a server is not asked without pause')
@@ -40,13 +47,53 @@ def status(hilock, url):
     return held, simple
 
 
+def at_terminal(columns, *command):
+    """The lines that a command writes to a terminal of so many columns, until it ends or has drawn its page twice."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    text = b''
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        while text.count(b'\x1b[H') < 2:
+            try:
+                text += os.read(ours, 4096)
+            except OSError:  # it has ended
+                break
+        process.terminate()
+    os.close(ours)
+    return text.decode().replace('\x1b[H\x1b[2J', '').replace('\r\n', '\n').splitlines()
+
+
+def table(hilock, url):
+    """What is wide is cut to the terminal, and said whole below in the long form; in a pipe nothing is cut."""
+    name, holder = 'wide:' + 'größer-' * 12 + '日本語' * 5, OTHER + ':' + 'label-of-64-letters-' * 3 + 'abcd'
+    store.ask(url, 'HSET', name, holder, 1, 'mode', 'mutex')
+    names = ('shop:a', 'shop:free', 'shop:other', name)
+    rows = at_terminal(80, hilock, 'status', '--url', url, *names)
+    wide = [row for row in rows if len(row) + sum(letter in '日本語' for letter in row) > 80]
+    store.expect(not wide and rows[0].split() == ['NAME', 'HOLDER', 'HELD', 'FOR', 'LEFT', 'WAITING'], f'a table of 80 columns: {rows}')
+    starts = [rows[0].index(head) for head in ('HOLDER', 'HELD FOR', 'LEFT', 'WAITING')]
+    store.expect(all(row[start - 1] == ' ' and row[start] != ' ' for row in rows[1:3] for start in starts), f'its columns are straight: {rows}')
+    store.expect(rows[1].startswith('shop:a ') and ' sh@' in rows[1] and rows[2].split() == ['shop:free', '(free)', '-', '-', '0'], f'one row for each: {rows}')
+    store.expect(rows[3].split() == ['shop:other', 'WRONG_KIND'] and rows[5].startswith('shop:other: WRONG_KIND: '), f'with the reason below: {rows}')
+    store.expect(rows[4].startswith('wide:größer-') and rows[4].count('..') == 2 and 'no end' in rows[4], f'what is wide is cut: {rows[4]}')
+    rows = [row.strip() for row in at_terminal(80, hilock, 'status', '--url', url, '--long', name)]
+    store.expect('name: ' + name in ''.join(rows) and 'id: ' + holder in ''.join(rows), f'and whole in the long form: {rows}')
+    store.expect(name in ended(hilock, 'status', '--url', url, name)[1], 'and in a pipe')
+    rows = at_terminal(80, hilock, 'watch', '--url', url, '--every', '20ms', *names[:2])
+    store.expect(rows[0].startswith('NAME ') and max(map(len, rows)) <= 80, f'watch draws the same: {rows}')
+    line = subprocess.run([hilock, '--help'], capture_output=True, text=True, check=False).stdout.splitlines()
+    store.expect(max(map(len, line)) <= 80, 'so is the help')
+    store.ask(url, 'DEL', name)
+
+
 def few_rights(hilock, url):
     """A user that may lock, and nothing else."""
     store.ask(url, 'ACL', 'SETUSER', 'few', 'on', '>' + store.SECRET, '~shop:*', '~hilock:*', '&*', '-@all', '+evalsha', '+script|load', '+time', '+pttl',
               '+hscan', '+hget', '+exists', '+zcount')
     few = url.replace('default:', 'few:')
     code, text, words = ended(hilock, 'status', '--url', few, 'shop:a')
-    store.expect(code == 0 and 'held by' in text and ':sh@' in text and 'not known' not in words, f'who holds is seen by a user who may lock: {text} {words}')
+    store.expect(code == 0 and ' sh@' in text and 'not known' not in words, f'who holds is seen by a user who may lock: {text} {words}')
     code, text, words = ended(hilock, 'status', '--url', few, '--prefix', 'shop:')
     store.expect(code == 69 and 'SCAN' in words, f'without that to SCAN: {words}')
     code, text, words = ended(hilock, 'doctor', '--prefix', 'shop:', few)
@@ -93,6 +140,7 @@ def doctor(hilock, url):
 
 def operate(url, hilock):
     held, simple = status(hilock, url)
+    table(hilock, url)
     few_rights(hilock, url)
     broken(hilock, url, held, simple)
     doctor(hilock, url)
