@@ -91,6 +91,20 @@ int commands_us_of(struct commands *commands, const char *name, uint64_t *ret_us
     return count(commands, name, true, ret_us);
 }
 
+int commands_server_us(struct commands *commands, uint64_t *ret_us)
+{
+    static const char mark[] = "used_cpu_user:";
+    redisReply *reply = redisCommand(commands->store, "INFO cpu");
+    const char *line = reply && reply->str ? strstr(reply->str, mark) : NULL;
+    if (line)
+        *ret_us = (uint64_t)(strtod(line + strlen(mark), NULL) * 1e6);
+    else
+        fprintf(stderr, "INFO cpu: %s\n", commands->store->errstr);
+    if (reply)
+        freeReplyObject(reply);
+    return line ? 0 : -1;
+}
+
 void commands_close(struct commands *commands)
 {
     if (!commands)

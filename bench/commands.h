@@ -18,6 +18,8 @@ int commands_count(struct commands *commands, uint64_t *ret_count);
 int commands_count_of(struct commands *commands, const char *name, uint64_t *ret_count);
 /* How long this one ran so far, in microseconds. -1: reported on stderr. */
 int commands_us_of(struct commands *commands, const char *name, uint64_t *ret_us);
+/* What the server has used of a processor so far, in user mode, in microseconds. -1: reported on stderr. */
+int commands_server_us(struct commands *commands, uint64_t *ret_us);
 void commands_close(struct commands *commands); /* NULL is allowed */
 
 #endif
