@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_picture.py DEMO - the demo's picture shows what the ledger recorded: each sale is one bar, no piece more or less was oversold in the upper
-half, and in the lower half no item has two bars at a time and each refused write stands behind the end of its own bar."""
+half, and in the lower half no item has two bars at a time and each refused write stands behind the end of its own bar. The verdict counts all
+sales that were struck."""
 import collections
 import html
 import importlib.util
@@ -65,6 +66,27 @@ def check_under(ledger, spans, marks):
             expect(start > end - 0.02, f'{one} has ended when {other} begins: {end}, {start}')
 
 
+def check_struck(events, ledger):
+    """The verdict counts each sale that a shop was in the middle of when it was struck. It may count more than were traced: a look
+    at the stock whose answer the shop did not live to read is no event."""
+    sold = {(entry['item'], entry['token']) for entry in ledger if entry['kind'] == 'sale'}
+    said = {event['what']: event['figure'] for event in events if event['step'] == 'claim'}
+    counted = {'killed': re.search(r'middle of (\d+) sales', said['holders killed']), 'continued': re.match(r'\d+ of (\d+)', said['losses told'])}
+    stopped, longest = {}, {}
+    for event in events:
+        if event['step'] == 'stopped':
+            stopped[event['shop']] = event['at_us']
+        elif event['step'] in counted:
+            span = event['at_us'] - stopped[event['shop']]
+            longest[event['step']] = max(longest.get(event['step'], (0, 0, '')), (span, stopped[event['shop']], event['shop']))
+    for step, count in counted.items():
+        _, at, shop = longest[step]
+        before = [event for event in events if event['who'] == shop and event['at_us'] < at]
+        looked, refused = ({(event['item'], event['token']) for event in before if event['step'] == step} for step in ('looked', 'refused'))
+        held = len(looked - refused - sold)
+        expect(int(count[1]) >= held, f'shop {shop} was in the middle of {held} sales, the verdict says {count[1]}')
+
+
 def check(stem):
     with open(stem + '.jsonl', encoding='utf-8') as file:
         events = [json.loads(line) for line in file]
@@ -75,6 +97,7 @@ def check(stem):
     spans, marks = bars(root)
     check_without([event for event in without if event['step'] == 'ledger'], spans)
     check_under([event for event in under if event['step'] == 'ledger'], spans, marks)
+    check_struck(under, [event for event in under if event['step'] == 'ledger'])
     text = ' '.join(' '.join(words.itertext()) for words in root.iter(SVG + 'text'))
     for words in WORDS:
         expect(re.search(words, text), f'the picture says "{words}"')
