@@ -42,7 +42,8 @@ struct hl_core {
     const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
     const struct hl_waiter_ops *waiters; /* wait/waiter.h */
     const struct hl_request_ops *hold_requests; /* hold/asking.c */
-    struct hl_queue_places places[HL_PLACE_BUCKETS]; /* wait/grant_channel.c: by the ids of their holds */
+    struct hl_queue_places *places;      /* wait/grant_channel.c: HL_PLACE_BUCKETS of them, by the ids of their holds.
+                                            NULL: none yet */
     struct hl_table grant_channels;      /* wait/grant_channel.c: by slot */
     struct hl_terms *queue_terms;        /* whose scripts release unknown grants, referenced. NULL: no queue was used */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */

@@ -42,7 +42,7 @@ struct hl_link {
     void *watch;
     void *timer; /* for news and bytes that no event announces */
     unsigned interest;
-    size_t written_before; /* by the latest write */
+    size_t written_before, received_before; /* by the latest write; by the latest read */
     int is_up, is_stream, is_down, is_closed, is_in_turn;
     int is_muted; /* the watch asks for nothing, whatever interest says */
     int is_failing; /* ends when the timer fires, at the latest */
@@ -133,6 +133,29 @@ static void name_stranger(struct hl_link *link)
         hl_text_set(&link->why, "%s", stranger->words);
 }
 
+/* May a buffer go back to the heap, once it is empty? One that a single burst made large may, as the scripts and their
+ * answers do when the link is up; it stays while one large burst follows the other. */
+static int is_spare(size_t room, size_t burst, size_t *burst_before)
+{
+    int is_busy = burst > BUFFER_KEPT && *burst_before > BUFFER_KEPT;
+    *burst_before = burst;
+    return room > BUFFER_KEPT && !is_busy;
+}
+
+static void drop_read(struct hl_link *link, size_t received)
+{
+    redisReader *parser = link->context->c.reader;
+    sds fresh = NULL;
+    if (is_spare(sdslen(parser->buf) + sdsavail(parser->buf), received, &link->received_before) &&
+        parser->pos == parser->len)
+        fresh = sdsempty();
+    if (!fresh)
+        return;
+    sdsfree(parser->buf);
+    parser->buf = fresh;
+    parser->pos = parser->len = 0;
+}
+
 /* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
  * outside. The reader lets no other reply to nothing in. */
 static void read_once(struct hl_link *link)
@@ -143,7 +166,9 @@ static void read_once(struct hl_link *link)
     if (link->ssl)
         link->tls->ops->prepare();
     reader->is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    size_t unread = context->reader->len;
     int is_good = redisBufferRead(context) == REDIS_OK;
+    size_t received = context->reader->len - unread;
     keep_sign(link);
     while (is_good && !link->is_closed) {
         is_good = redisGetReplyFromReader(context, &made) == REDIS_OK;
@@ -163,8 +188,10 @@ static void read_once(struct hl_link *link)
         reader->refusal = "the server's answer is too long";
         is_good = 0;
     }
-    if (is_good)
+    if (is_good) {
+        drop_read(link, received);
         return;
+    }
     name_stranger(link);
     redisAsyncFree(link->context);
 }
@@ -201,17 +228,14 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What was sent is wiped: it may have been a password. A buffer that one burst made large, as the scripts do when the
- * link is up, is given back; it stays where each write is large. */
+/* What was sent is wiped: it may have been a password. */
 static void drop_written(struct hl_link *link, size_t written)
 {
     redisContext *context = &link->context->c;
-    size_t room = sdslen(context->obuf) + sdsavail(context->obuf);
-    int is_busy = written > room / 4 && link->written_before > room / 4;
-    link->written_before = written;
+    int may_go = is_spare(sdslen(context->obuf) + sdsavail(context->obuf), written, &link->written_before);
     sdsrange(context->obuf, (int)written, -1);
     hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
-    if (!sdslen(context->obuf) && room > BUFFER_KEPT && !is_busy) {
+    if (may_go && !sdslen(context->obuf)) {
         sds fresh = sdsempty();
         if (fresh) {
             sdsfree(context->obuf);

@@ -54,6 +54,8 @@ void hl_grant_channels_done(struct hl_core *core)
     if (core->queue_terms)
         hl_terms_unref(core->queue_terms);
     core->queue_terms = NULL;
+    hl_memory_free(&core->host.memory, core->places);
+    core->places = NULL;
 }
 
 /* Where it should listen. Routes with slots have no masters, and find it by the tag. */
@@ -204,8 +206,12 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
         if (LIST_EMPTY(&old->lines) && old->used_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
-    if (!grants)
+    if (!core->places) /* a client that never waits in a queue does without */
+        core->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof core->places[0]);
+    if (!grants || !core->places) {
+        hl_memory_free(&core->host.memory, grants);
         return NULL;
+    }
     grants->core = core;
     grants->slot = slot;
     if (core->route->ops->is_spread)

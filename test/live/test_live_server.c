@@ -37,7 +37,7 @@ LIVE(is_left_as_redisson_would)
 
 /* ---- what a client costs ---- */
 
-enum { CLIENTS = 8, BYTES_MAX = 27 << 10, FDS_EACH = 2 };
+enum { CLIENTS = 8, BYTES_MAX = 18 << 10, FDS_EACH = 2 };
 
 static size_t heap_bytes(void) { return mallinfo2().uordblks; } /* 0 where a sanitizer has the heap */
 
