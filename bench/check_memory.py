@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_memory.py BENCH - runs scenario memory small, and checks its JSON, and that an idle client has two descriptors and 25 KiB at most."""
+import json
+import subprocess
+import sys
+
+CLIENTS, LOCKS = 4, 40
+COUNTS = [('idle client', 1), ('idle client', CLIENTS), ('handle', LOCKS), ('held lock', LOCKS), ('MUTEX waiter', LOCKS), ('FAIR waiter', LOCKS)]
+IDLE_BYTES, IDLE_DESCRIPTORS = 25 << 10, 2
+
+run = subprocess.run([sys.argv[1], 'memory', '--clients', str(CLIENTS), '--locks', str(LOCKS), '--json'], stdout=subprocess.PIPE, text=True)
+print(run.stdout)
+if run.returncode != 0:
+    sys.exit(f'status {run.returncode}')
+told = [json.loads(line) for line in run.stdout.splitlines() if line.startswith('{')]
+if [(one['mode'], one['count']) for one in told] != COUNTS or any(one['scenario'] != 'memory' for one in told):
+    sys.exit(f'modes and counts are not {COUNTS}')
+for one in told:
+    is_client = one['mode'] == 'idle client'
+    if one['descriptors'] != (IDLE_DESCRIPTORS if is_client else 0):
+        sys.exit(f'{one["mode"]}: {one["descriptors"]} descriptors each')
+    if len(sys.argv) < 3 and not 0 < one['bytes'] <= one['bytes_with_malloc']:
+        sys.exit(f'{one["mode"]}: {one["bytes"]} bytes each')
+    if len(sys.argv) < 3 and is_client and one['bytes_with_malloc'] > IDLE_BYTES:
+        sys.exit(f'{one["bytes_with_malloc"]} bytes for an idle client')
