@@ -9,7 +9,7 @@ import header
 
 HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
 OPENINGS = ['hilock.hpp']  # C++, of which the opening comment is read
-SYNOPSIS_COLUMNS = 90
+SYNOPSIS_COLUMNS = 72
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
           'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_ADAPTERS_LIBUV_H', 'HILOCK_ADAPTERS_LIBEV_H', 'HILOCK_ADAPTERS_SD_EVENT_H',
           'HILOCK_BLOCKING_H', 'HILOCK_OPTIONS_H', 'HILOCK_STATS_H', 'HILOCK_TRACE_H'}

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pages as one HTML page: well-formed, no script, nothing fetched; every public name is an anchor, and where it is named, a link."""
+"""All pages as one HTML page: well-formed, nothing fetched; every public name is an anchor, and where it is named, a link. An index stands
+beside the text. page.css is its style; page.js its search field, without which all is still there."""
+import os
 from html import escape
 
 import pages
 
-STYLE = """body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 0 auto; padding: 1em; color: #222; background: #fff }
-h2 { margin-top: 3em; border-top: 1px solid #ccc; padding-top: .5em } h3 { margin-top: 2em }
-pre, code, dt { font-family: monospace; font-size: 14px } pre { background: #f5f5f5; padding: .7em; overflow-x: auto }
-dt { font-weight: bold; margin-top: .7em } a { color: #05a; text-decoration: none } a:hover { text-decoration: underline }
-nav td { padding: 0 1em 0 0; vertical-align: top }"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+# What the index calls the pages of a header; all others are in the first group.
+GROUPS = {'hilock.hpp': 'C++', 'stats.h': 'Statistics, tracing', 'trace.h': 'Statistics, tracing', 'blocking.h': 'Calls that block',
+          'loop.h': 'Event loops', 'memory.h': 'A store for tests', 'version.h': 'Version'}
+FIRST_GROUP = 'Clients and locks'
 
 
 def prose(text, known):
@@ -56,7 +58,7 @@ def member_list(item, known):
 
 
 def section(page, known):
-    made = f'<h2 id="page-{page.name}">{page.name}: {escape(page.brief)}</h2>\n'
+    made = f'<section id="page-{page.name}">\n<h2>{page.name}</h2>\n<p class="brief">{escape(page.brief)}</p>\n'
     code = [f'#include <hilock/{path}>' for path in page.includes] + [line for item in page.items for line in pages.synopsis(item)]
     made += f'<pre>{escape(chr(10).join(code))}</pre>\n'
     for item in page.items:
@@ -72,13 +74,37 @@ def section(page, known):
             made += f'<p>{anchors}</p>\n'
     if page.example:
         made += f'<h3>Example</h3>\n<pre>{escape(page.example)}</pre>\n'
+    return made + '</section>\n'
+
+
+def group_of(page):
+    path = page.includes[0] if page.includes else ''
+    return 'Event loops' if path.startswith('adapters/') else GROUPS.get(path, FIRST_GROUP)
+
+
+def index(every):
+    groups = {}
+    for page in every:
+        groups.setdefault(group_of(page), []).append(page)
+    made = ''
+    for name, members in groups.items():
+        rows = ''.join(f'<li><a href="#page-{page.name}">{page.name}<small>{escape(page.brief)}</small></a></li>\n' for page in members)
+        made += f'<h3>{name}</h3>\n<ul>\n{rows}</ul>\n'
     return made
+
+
+def text_of(name):
+    with open(os.path.join(HERE, name), encoding='utf-8') as file:
+        return file.read()
 
 
 def html(every, version):
     items = [item for page in every for item in page.items if item.kind != 'header']
     known = {item.name for item in items} | {name for item in items for member in item.members for name in pages.constants_in(member)}
-    rows = ''.join(f'<tr><td><a href="#page-{page.name}">{page.name}</a></td><td>{escape(page.brief)}</td></tr>\n' for page in every)
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>hilock {version}: reference</title>\n'
-            f'<style>\n{STYLE}\n</style></head><body>\n<h1>hilock {version}: reference</h1>\n<nav><table>\n{rows}</table></nav>\n'
-            + ''.join(section(page, known) for page in every) + '</body></html>\n')
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>\n'
+            f'<title>hilock {version}: reference</title>\n<style>\n{text_of("page.css")}</style></head><body>\n'
+            f'<aside>\n<h1>hilock {version}</h1>\n'
+            '<input id="search" type="search" placeholder="Search names and text ( / )" aria-label="Search" hidden="hidden"/>\n'
+            f'<a id="menu" href="#index">Index</a>\n<ul id="found"></ul>\n<nav id="index">\n{index(every)}</nav>\n</aside>\n<main>\n'
+            + ''.join(section(page, known) for page in every)
+            + f'</main>\n<script>//<![CDATA[\n{text_of("page.js")}//]]></script>\n</body></html>\n')

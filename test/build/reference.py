@@ -148,6 +148,13 @@ def check(headers, made, tests, guide):
     anchors = [element.get('id') for element in root.iter() if element.get('id')]
     for name in sorted({name for name in anchors if anchors.count(name) > 1}):
         yield f'hilock.html: two anchors are called {name}'
+    links = [link.get('href') for link in root.iter('a') if link.get('href')]
+    index = [link.get('href') for nav in root.iter('nav') for link in nav.iter('a')]
+    for name in sorted({'#' + section.get('id') for section in root.iter('section')} ^ set(index)):
+        yield f'hilock.html: index and pages differ: {name}'
+    for name in sorted({element.tag for element in root.iter() if element.get('src') or element.tag in ('link', 'img')}
+                       | {link for link in links if not link.startswith('#')}):
+        yield f'hilock.html: is not whole without a server: {name}'
     for target in sorted({link.get('href')[1:] for link in root.iter('a') if link.get('href')} - set(anchors)):
         yield f'hilock.html: a link leads nowhere: {target}'
 

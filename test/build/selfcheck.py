@@ -254,6 +254,8 @@ REFERENCE_CASES = [
     ('hilock_lock_options.first: has no row in the guide', 'guide.md', '`first`, ', ''),
     ('lease_ms: the guide does not give its default, 30000', 'guide.md', '30000', '3000'),
     ('second: the guide does not give its default, 2', 'guide.md', '1, 2', '1, 3'),
+    ('hilock.html: index and pages differ: #page-hilock_acquire', HTML, '<li><a href="#page-hilock_acquire">', '<li><a href="#page-hilock">'),
+    ('hilock.html: is not whole without a server: script', HTML, '<script>', '<script src="page.js">'),
     ('hilock.html: not well-formed', HTML, '</body>', ''),
     ('hilock.html: two anchors are called hilock_acquire', HTML, 'id="hilock_release"', 'id="hilock_acquire"'),
     ('hilock_more: on no page', 'include/hilock/case.h', '/* Takes', 'HILOCK_API int hilock_more(void); /* more */\n/* Takes'),
