@@ -94,10 +94,10 @@ namespace hilock {
 
 using std::chrono::milliseconds;
 
-inline constexpr milliseconds try_once{0};                   /* acquire: ask once */
-inline constexpr milliseconds forever = milliseconds::max(); /* acquire, close, hold_max: no limit */
+inline constexpr milliseconds try_once{0};                   /* for acquire: ask once */
+inline constexpr milliseconds forever = milliseconds::max(); /* for acquire, close, hold_max: no limit */
 
-/* As in hilock.h, where it is said what each means and what to do. */
+/* The statuses of hilock.h, which says what each means and what to do. */
 enum class status : int {
     ok = HILOCK_OK,
     invalid = HILOCK_INVALID, no_memory = HILOCK_NO_MEMORY, closed = HILOCK_CLOSED, in_use = HILOCK_IN_USE,
@@ -121,7 +121,7 @@ struct result {
     milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
     std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, waiters_ready = 0, position = 0;
-    std::string holder, holder_label, detail; /* the label of the holder's client; or "" */
+    std::string holder, holder_label, detail; /* holder_label: the label of the holder's client; or "" */
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }
 };
@@ -133,12 +133,12 @@ using on_trace = std::function<void(const hilock_trace &)>;
 /* May not call hilock. Not set: warnings go to standard error. */
 using on_log = std::function<void(hilock_log_level, const char *)>;
 
-/* For on_lost, if you ask remaining() before each write instead. */
+/* An on_lost for programs that ask remaining() before each write. */
 inline void lost_ignored(const event &) noexcept {}
 
-/* What is not set keeps its default; what is set goes before the same in `more`, which has all
- * options by their names in C (but its functions and `user` are not used). Designated: {.on_lost =
- * stop, .lease = 5s}. */
+/* What you do not set keeps its default. `more` has all options by their names in C; if an option is
+ * set here as well, that counts. The functions and `user` in `more` are not used. In C++20 write
+ * {.on_lost = stop, .lease = 5s}. */
 struct client_options {
     const char *url = nullptr;
     const char *label = nullptr;
@@ -166,7 +166,8 @@ struct lock_options {
 namespace hilock {
 
 #if defined(HILOCK_COROUTINES)
-/* What co_await takes, once; the call is made then. It may outlive the object it came from. */
+/* What co_await awaits. It may be awaited once, and the call is made then. It may outlive the object
+ * that it came from. */
 class [[nodiscard]] awaiting {
 public:
     using beginning = std::function<detail::operation *(const on_result &, result &)>;
@@ -211,8 +212,8 @@ class client {
 
 public:
     client() = default;
-    /* open is hilock_client_open_libevent or its like, with a pointer to that loop; or
-     * hilock_client_open. */
+    /* open: hilock_client_open_libevent or that of another adapter, with a pointer to its loop; or
+     * hilock_client_open with a loop table. */
     template <class Open, class Loop> client(Open open, Loop *loop, client_options options = {})
     {
         const auto opener = [&](hilock_client **made, const hilock_client_options *raw, hilock_error *error) {
@@ -221,15 +222,15 @@ public:
         state_ = detail::handle(std::make_shared<detail::client_state>(std::move(options), opener));
     }
 
-    /* ok, or why it was not opened; refusal() says in words why, or why the latest call was
-     * refused. */
+    /* ok, or why the client was not opened. refusal() has the reason in words; later, why the
+     * latest call was refused. */
     [[nodiscard]] hilock::status status() const noexcept { return state_ ? state_->status : hilock::status::invalid; }
     [[nodiscard]] const char *refusal() const noexcept { return state_ ? state_->refusal() : ""; }
     [[nodiscard]] bool is_connected() const noexcept { return hilock_client_is_connected(native()) != 0; }
-    [[nodiscard]] hilock_client *native() const noexcept { return state_ ? state_->client : nullptr; } /* or closed */
+    [[nodiscard]] hilock_client *native() const noexcept { return state_ ? state_->client : nullptr; } /* NULL: gone */
 
-    /* As hilock_client_close on the loop's thread (elsewhere `wrong_thread`), but each close that
-     * was accepted is answered. on_closed may be empty. */
+    /* As hilock_client_close, but only on the loop's thread (elsewhere `wrong_thread`), and each
+     * accepted close is answered. on_closed may be empty. */
     hilock::status close(milliseconds drain, std::function<void()> on_closed)
     {
         result refused;
@@ -254,7 +255,7 @@ public:
     }
 };
 
-/* "Still mine?" for other threads (hilock_lock_validity), given back at its end. */
+/* A view of a hold for other threads (hilock_lock_validity); its destructor gives it back. */
 using validity = std::unique_ptr<hilock_validity, detail::unref>;
 inline milliseconds remaining(const validity &of) noexcept
 {
@@ -312,7 +313,7 @@ public:
             return hilock_lock_create(made, client, name.empty() ? "" : name.data(), raw);
         });
     }
-    /* All of these names, or none: hilock_multi_create. */
+    /* For several names, of which it holds all or none: hilock_multi_create. */
     static lock all_of(const client &of, const std::vector<std::string> &names, lock_options options)
     {
         std::vector<const char *> texts;
@@ -326,7 +327,7 @@ public:
         return all;
     }
 
-    /* As those of a client. */
+    /* The same as those of a client. */
     [[nodiscard]] hilock::status status() const noexcept { return state_ ? state_->status : hilock::status::invalid; }
     [[nodiscard]] const char *refusal() const noexcept { return state_ ? state_->refusal() : ""; }
     [[nodiscard]] hilock_lock *native() const noexcept { return state_ ? state_->lock : nullptr; }

@@ -1,8 +1,8 @@
 /* state.hpp - what hilock.hpp keeps on the heap for C to point to; not for programs. A state lives
- * while its object does, while a callback of it runs, and while C may still call back: so objects
- * are moved, and ended inside callbacks. Invariant: an operation stays where it is, in its state's
- * list, from the accepted call until its answer begins. */
-#include <hilock/hilock.hpp> /* which includes this in its middle */
+ * as long as its object, as long as one of its callbacks runs, and as long as C may still call
+ * back. So objects may be moved, and may end inside callbacks. Invariant: an operation stays at its
+ * place in its state's list from the accepted call until its answer begins. */
+#include <hilock/hilock.hpp> /* which includes this file in its middle */
 
 #ifndef HILOCK_DETAIL_STATE_HPP
 #define HILOCK_DETAIL_STATE_HPP
@@ -10,7 +10,7 @@
 namespace hilock {
 namespace detail {
 
-/* What is no span in C either is one that C refuses. */
+/* A time that C has no span for becomes one that C refuses. */
 inline std::uint32_t span(milliseconds time) noexcept
 {
     if (time == forever)
@@ -45,31 +45,31 @@ inline result result_of(const hilock_result &from)
 
 struct party;
 
-/* A call that was accepted, until it is answered; it stays where it is. */
+/* An accepted call that has no answer yet. It is never moved. */
 struct operation {
     party *of = nullptr;
     hilock::on_result answer{};
     bool is_acquire = false;
-    bool is_awaited = false; /* by a coroutine: it is answered in every case */
-    bool is_silent = false;  /* the answer is no longer wanted */
+    bool is_awaited = false; /* a coroutine awaits it, so it is answered in every case */
+    bool is_silent = false;  /* nobody wants the answer any more */
     std::list<operation>::iterator place{};
 };
 
 /* The state of a client or of a lock. */
 struct party : std::enable_shared_from_this<party> {
-    hilock::status status = hilock::status::closed; /* of its opening or making */
-    std::string refused;                            /* why not */
+    hilock::status status = hilock::status::closed; /* what opening or making it answered */
+    std::string refused;                            /* why that was refused */
     std::list<operation> operations;
-    std::shared_ptr<party> self; /* while C may call back though the object is gone */
+    std::shared_ptr<party> self; /* keeps this alive while C may call back and the object is gone */
 
     party() = default;
     party(const party &) = delete;
     party &operator=(const party &) = delete;
     virtual ~party() = default;
     virtual const char *refusal() const noexcept = 0;
-    virtual void forget(operation &it) noexcept = 0; /* its coroutine is destroyed */
+    virtual void forget(operation &it) noexcept = 0; /* its coroutine was destroyed */
 
-    /* call(operation *) asks C, which never answers inside of it. */
+    /* call(operation *) calls C, which never answers inside that call. */
     template <class Call> static operation *begin(party *state, Call call, operation &&made, result &ret_refused)
     {
         ret_refused.detail = state ? "" : "empty: moved from, or made by default";
@@ -87,7 +87,7 @@ struct party : std::enable_shared_from_this<party> {
         state->operations.splice(state->operations.end(), next);
         return &state->operations.back();
     }
-    /* Out of the list; into one of its own, for it must not move. */
+    /* Takes an operation out of the list, in a list of its own, because it must not be moved. */
     std::list<operation> take(operation &it) noexcept
     {
         std::list<operation> taken;
@@ -97,7 +97,7 @@ struct party : std::enable_shared_from_this<party> {
 };
 
 struct client_state final : party {
-    hilock_client *client = nullptr; /* NULL: was refused, is closed or abandoned */
+    hilock_client *client = nullptr; /* NULL: it was refused, or is closed or abandoned */
     hilock::on_log on_log;
     hilock::on_event on_event;
     hilock::on_trace on_trace;
@@ -160,14 +160,15 @@ struct client_state final : party {
         return status != hilock::status::ok ? refused.c_str() : hilock_client_refusal(client);
     }
     void forget(operation &it) noexcept override { it.is_silent = true; }
-    /* wrong thread, forked: the uuid is empty there, and the call, which asks for nothing, says which */
+    /* On a wrong thread and in a forked child the uuid is empty; a call that does nothing then tells
+     * which of the two it is. */
     hilock_status place() const noexcept
     {
         return !client                       ? HILOCK_CLOSED
                : *hilock_client_uuid(client) ? HILOCK_OK
                                              : hilock_lock_create(nullptr, client, nullptr, nullptr);
     }
-    /* C may be asked from any thread; this state belongs to the loop's. */
+    /* In C any thread may close; but this state belongs to the loop's thread. */
     hilock_status close(milliseconds drain) noexcept
     {
         const auto where = place();
@@ -182,12 +183,12 @@ struct client_state final : party {
             return;
         if (close(self ? forever : milliseconds(0)) == HILOCK_OK)
             is_ended = true;
-        else if (!self) /* wrong thread, forked: C goes on */
+        else if (!self) /* on a wrong thread or in a forked child: C still points to this */
             self = shared_from_this();
     }
     void abandon() noexcept
     {
-        if (!client || place() == HILOCK_WRONG_THREAD) /* ends nothing there */
+        if (!client || place() == HILOCK_WRONG_THREAD) /* nothing can be ended there */
             return;
         hilock_client_abandon(std::exchange(client, nullptr));
         const auto kept = std::move(self);
@@ -196,7 +197,7 @@ struct client_state final : party {
 
 struct lock_state final : party {
     std::shared_ptr<client_state> client;
-    hilock_lock *lock = nullptr; /* NULL: was refused, or is freed */
+    hilock_lock *lock = nullptr; /* NULL: it was refused, or is freed */
     hilock::on_event on_lost, on_event;
     bool is_ended = false;
 
@@ -245,7 +246,7 @@ struct lock_state final : party {
         if (it->answer && !it->is_silent)
             it->answer(result_of(*what));
         else if (it->is_acquire && what->status == HILOCK_OK)
-            hilock_release(state->lock, nullptr, nullptr); /* granted without a taker */
+            hilock_release(state->lock, nullptr, nullptr); /* it was granted, and nobody wants it */
         state->settle();
     }
 
@@ -274,10 +275,10 @@ struct lock_state final : party {
     {
         return std::any_of(operations.begin(), operations.end(), [](const operation &it) { return it.is_awaited; });
     }
-    /* hilock_lock_drop, but what a coroutine awaits is answered. */
+    /* As hilock_lock_drop, but operations that coroutines await are answered. */
     void drop() noexcept
     {
-        std::list<operation> gone; /* ends last, with all that its functions hold */
+        std::list<operation> gone; /* is destroyed last, with all that its functions hold */
         if (!is_awaited()) {
             hilock_lock_drop(lock);
             gone.swap(operations);
@@ -300,7 +301,7 @@ struct lock_state final : party {
         hilock_lock_free(std::exchange(lock, nullptr));
         gone.swap(operations);
     }
-    /* What was ended while coroutines awaited goes when the last of them has its answer, or is
+    /* Frees a lock that ended while coroutines awaited, when the last of them has its answer or is
      * destroyed. */
     void settle() noexcept
     {
@@ -314,7 +315,7 @@ struct lock_state final : party {
         if (!lock)
             return;
         if (hilock_lock_user(lock) != this && hilock_cancel(lock) == HILOCK_WRONG_THREAD) {
-            self = shared_from_this(); /* C goes on */
+            self = shared_from_this(); /* C still points to this */
             return;
         }
         is_ended = true;
@@ -326,7 +327,7 @@ struct lock_state final : party {
     }
 };
 
-/* What both of hilock.hpp's objects are: a state that is moved, and ended with them. */
+/* What client and lock have in common: a state that moves with the object, and ends with it. */
 template <class State> class handle {
 public:
     handle() = default;
