@@ -187,6 +187,7 @@ TRIAL(test_each_client_is_told_once_and_eight_in_a_step)
     trial_set_time(trial, start_us + 5 * SECOND_US);
     expect(a_releases(trial), 1, 24 * OVERDUE);
     assert_int_equal(trial->heard_count, 8);
+    assert_true(heard(trial, "g:i F1 ")); /* the eighth client */
 }
 
 /* Who may listen is told: not one that polls, nor one that nobody hears on a sharded channel, whose listeners are all at this server. A

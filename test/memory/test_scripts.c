@@ -135,6 +135,57 @@ TRIAL(tokens_of_both_kinds_live_for_one_to_two_periods)
     }
 }
 
+/* ---- what renewals and releases are held against ---- */
+
+static int64_t left_ms(struct trial *trial) { return RUN(trial, "PTTL", N)->integer; }
+
+TRIAL(a_renewal_is_of_one_hold_and_shortens_it_in_time_alone)
+{
+    char token[32], not_after[32];
+    held_by(trial, "a:1");
+    snprintf(token, sizeof token, "%s", RUN(trial, "HGET", N, "a:1")->bytes);
+    (void)RUN(trial, "PEXPIRE", N, "60000");
+    assert_int_equal(SCRIPT(trial, hl_script_renew, "1", N, "90000", "a:1", "1")->integer, 0);
+    assert_int_equal(left_ms(trial), 60000);
+    assert_int_equal(SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token)->integer, 60001);
+    assert_int_equal(left_ms(trial), 60000);
+    snprintf(not_after, sizeof not_after, "%llu", (unsigned long long)start_us / 1000 - 1);
+    (void)SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token, "4000", not_after);
+    assert_int_equal(left_ms(trial), 60000);
+    snprintf(not_after, sizeof not_after, "%llu", (unsigned long long)start_us / 1000 + 1);
+    (void)SCRIPT(trial, hl_script_renew, "1", N, "3000", "a:1", token, "4000", not_after);
+    assert_int_equal(left_ms(trial), 4000);
+}
+
+TRIAL(a_simple_lock_is_its_holders)
+{
+    assert_int_equal(of_a_simple(trial)->integer, 1);
+    (void)RUN(trial, "PEXPIRE", N, "1000");
+    assert_int_equal(of_a_simple(trial)->integer, 1);
+    assert_int_equal(left_ms(trial), 3000);
+    (void)RUN(trial, "PEXPIRE", N, "60000");
+    assert_int_equal(SCRIPT(trial, hl_script_simple_renew, "1", N, "u:2", "3000")->integer, 0);
+    assert_int_equal(SCRIPT(trial, hl_script_simple_renew, "1", N, "u:1", "3000")->integer, 60001);
+    assert_int_equal(left_ms(trial), 60000);
+    assert_int_equal(SCRIPT(trial, hl_script_simple_release, "1", N, "u:2")->integer, 0);
+    assert_int_equal(left_ms(trial), 60000);
+    assert_int_equal(SCRIPT(trial, hl_script_simple_release, "1", N, "u:1")->integer, 1);
+}
+
+/* What is reserved belongs to the period that it reaches into: the key outlives the turns that are still to come. */
+TRIAL(a_reserve_that_crosses_a_period_keeps_its_key_for_one_more)
+{
+    const uint64_t period_us = 300 * SECOND_US, begins_us = (start_us / period_us + 1) * period_us;
+    trial_set_time(trial, begins_us - 100 * SECOND_US);
+    held_by(trial, "a:1");
+    (void)release(trial, "a:1", NEVER);
+    trial_set_time(trial, begins_us - 5);
+    (void)SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, "a:2", "10000", ANY_TIME, "300000015");
+    (void)release(trial, "a:2", NEVER);
+    trial_set_time(trial, begins_us + 290 * SECOND_US);
+    assert_true(RUN(trial, "PTTL", T)->integer >= 300000);
+}
+
 /* Tokens of one microsecond, or of a clock that was set back, are counted on, and the key keeps its time. */
 TRIAL(tokens_rise_where_time_does_not)
 {

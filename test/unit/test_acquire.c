@@ -172,6 +172,22 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
     TELLS_IN(s, 2, "a:OK");
 }
 
+/* The rights may have been given meanwhile: each connection asks for a place once. */
+WITH_CLIENT(a_right_that_was_missing_is_asked_for_again_over_the_next_link)
+{
+    store_take(&s->store, "stock", "another", 60000);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
+    run_ms(s, 1000);
+    HOLDS(s, strstr(p->log, "no place in a wait queue"));
+    cancel(a);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    run_ms(s, 500);
+    acquire(a, HILOCK_FOREVER);
+    run_ms(s, 10);
+    SAME(s, waiters_of(a), 1);
+}
+
 A_PLAY(errors_that_pass_are_sat_out_or_UNWRITABLE_at_the_end_of_the_wait)
 {
     struct plan *passing = PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading", .times = 5);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client's life: opened, closed in order, abandoned; one thread, one process. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "play.h"
 
@@ -116,6 +118,19 @@ WITH_CLIENT(a_weak_reference_is_null_from_the_end_of_the_client_on)
     hilock_weak_unref(kept);
     hilock_weak_unref(NULL);
     HOLDS(s, hilock_client_weak(NULL) == NULL && hilock_weak_client(NULL) == NULL);
+}
+
+WITH_CLIENT(a_weak_reference_is_null_in_a_forked_child)
+{
+    hilock_weak *weak = hilock_client_weak(p->client);
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(hilock_weak_client(weak) != NULL);
+    HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
+    SAME(s, status, 0);
+    HOLDS(s, hilock_weak_client(weak) == p->client);
+    hilock_weak_unref(weak);
 }
 
 static void count(void *closed) { ++*(unsigned *)closed; }

@@ -128,3 +128,17 @@ A_PLAY(a_release_amid_the_move_frees_and_a_heartbeat_finds_it)
     run_ms(s, 5);
     HOLDS(s, three.b->result.status == HILOCK_OK && three.c->result.status == HILOCK_OK);
 }
+
+/* Its channel there is on its way: what was granted meanwhile is found by the command link. */
+A_PLAY(a_waiter_asks_at_the_next_server_though_it_does_not_listen_there_yet)
+{
+    const char *name = cluster_name(1, 0);
+    cluster_set(s);
+    struct three three = three_at(s, name);
+    run_ms(s, 100);
+    PLAN(s, .on = "SSUBSCRIBE", .at = store_at(s, 2), .holds = 1, .times = PLAN_ALWAYS);
+    cluster_move(s, name, 1, 2);
+    run_ms(s, 500);
+    SAME(s, asked_at(s, 2, "mutex_acquire"), 2);
+    release_quietly(three.a);
+}

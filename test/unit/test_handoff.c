@@ -47,6 +47,36 @@ WITH_CLIENT(counts_end_with_their_turn)
     SAME(s, asked(s, "mutex_release"), 0);
 }
 
+/* Others, of other clients, have waited for long by then. */
+WITH_CLIENT(no_turn_begins_after_a_third_of_the_lease)
+{
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    asking(p, "c", "stock", NULL);
+    run_ms(s, 9990);
+    release_quietly(a);
+    TELLS_IN(s, 20, "b:WAITING c:WAITING b:OK");
+    SAME(s, asked(s, "mutex_release"), 0);
+    release_quietly(b);
+    TELLS_IN(s, 10, "c:OK");
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
+/* ---- beside others ---- */
+
+/* That program gets its turn only when the name is free. */
+WITH_CLIENT(beside_another_program_each_handle_frees_the_name)
+{
+    store_take(&s->store, "stock", "another", 60000);
+    struct handle *a = asking(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    run_ms(s, 10);
+    store_free_name(&s->store, "stock");
+    TELLS_IN(s, 10, "a:WAITING b:WAITING a:OK");
+    release(a);
+    run_ms(s, 10);
+    SAME(s, asked(s, "mutex_release"), 1);
+}
+
 /* ---- a release that takes the next along ---- */
 
 GIVEN(who_gives_up_on_the_way_leaves_nothing,
@@ -257,4 +287,51 @@ HOLDING(a_store_that_is_away_does_not_stop_it, NULL)
     s->place->mood = NET_LISTENS;
     TELLS_IN(s, 5000, "");
     HOLDS(s, hilock_lock_remaining_ms(b->lock) > 20000);
+}
+
+/* ---- what went along, and may run yet: on a link that is lost, and by itself later ---- */
+
+/* The release of a asks for b, too. */
+static struct handle *goes_along_late(struct fixture *s, struct client **ret)
+{
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1, .command_timeout_ms = 1000));
+    struct handle *a = held(p, "a", "stock", NULL), *b = asking(p, "b", "stock", NULL);
+    PLAN(s, .on = "mutex_release", .fate.is_stray = 1, .fate.there_us = 400000);
+    release_quietly(a);
+    run_us(s, 10);
+    net_reset(&s->net, NULL, NET_COMMANDS);
+    *ret = p;
+    return b;
+}
+
+static void runs_late_and_is_released(struct fixture *s)
+{
+    while (fixture_us(s) < 1000405000)
+        run_ms(s, 1);
+    HOLDS(s, is_ours(s, "stock"));
+    run_ms(s, 1500);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+A_PLAY(given_up_over_another_link_it_is_released_once_more)
+{
+    struct client *p;
+    struct handle *b = goes_along_late(s, &p);
+    struct plan *again = PLAN(s, .on = "mutex_release", .error = "OOM command not allowed");
+    while (!again->met)
+        run_us(s, 10);
+    cancel(b);
+    runs_late_and_is_released(s);
+}
+
+A_PLAY(asked_for_itself_over_another_link_it_is_released_once_more)
+{
+    struct client *p;
+    struct handle *b = goes_along_late(s, &p);
+    PLAN(s, .on = "mutex_release", .error = "OOM command not allowed");
+    struct plan *own = PLAN(s, .on = "mutex_acquire", .fate.back_us = 5000);
+    while (!own->met)
+        run_us(s, 10);
+    cancel(b);
+    runs_late_and_is_released(s);
 }

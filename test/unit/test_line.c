@@ -88,6 +88,41 @@ WITH_CLIENT(of_our_own_holder_WAITING_knows_all)
     SAME(s, b->event.holder_age_ms, 0);
 }
 
+/* ---- tries ---- */
+
+/* Nobody waits who would hear of the release. */
+WITH_CLIENT(a_try_is_not_refused_by_an_answer_that_has_aged)
+{
+    struct handle *t[3];
+    for (int i = 0; i < 3; i++)
+        t[i] = handle_new(p, formatted("t%d", i), "stock", NULL);
+    store_take(&s->store, "stock", "another", 60000);
+    PLAN(s, .on = "mutex_acquire", .after = 1, .fate.back_us = 20000);
+    acquire(t[0], HILOCK_TRY);
+    acquire(t[1], HILOCK_TRY);
+    TELLS_IN(s, 5, "t0:TIMED_OUT");
+    store_delete(&s->store, "stock");
+    acquire(t[2], HILOCK_TRY);
+    TELLS_IN(s, 50, "t1:TIMED_OUT t2:OK");
+}
+
+/* It waits for the answer to a release, which comes after the push. Of the holder nothing is known: the latest answer
+ * was a fault. */
+WITH_CLIENT(the_grant_of_a_sibling_answers_a_try)
+{
+    struct handle *a = held(p, "a", "stock", NULL), *t = handle_new(p, "t", "stock", NULL);
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR));
+    run_ms(s, 10);
+    struct plan *refused = PLAN(s, .on = "mutex_acquire", .error = "OOM command not allowed");
+    while (!refused->met)
+        run_us(s, 100);
+    run_ms(s, 1);
+    PLAN(s, .on = "mutex_release", .fate.back_us = 20000);
+    release_quietly(a);
+    acquire(t, HILOCK_TRY);
+    TELLS_IN(s, 5, "b:WAITING t:TIMED_OUT b:OK");
+}
+
 /* ---- masters: who waits stands in the queue of the first ---- */
 
 static struct handle *beside;

@@ -312,3 +312,40 @@ WITH_CLIENT(each_acquire_stands_before_it_gathers)
     TELLS_IN(s, 5, "m:WAITING");
     HOLDS(s, has_none(s, abc));
 }
+
+/* They were asked for one by one; the answers to what makes them even are late. */
+WITH_CLIENT(fixed_leases_are_asked_for_anew_before_it_is_granted)
+{
+    const struct hilock_lock_options *fixed = HILOCK_LOCK_OPTIONS(.lease_ms = 3000, .renew = HILOCK_RENEW_NEVER);
+    gathering(p, fixed, "c", store_grant);
+    run_ms(s, 500);
+    PLAN(s, .on = "renew", .fate.back_us = 50000, .times = PLAN_ALWAYS);
+    store_free_name(&s->store, "c");
+    fixture_hush(s);
+    while (!is_ours(s, "c"))
+        run_us(s, 10);
+    TELLS_IN(s, 45, "");
+    TELLS_IN(s, 10, "m:OK");
+    SAME(s, store_left_ms(&s->store, "a"), store_left_ms(&s->store, "c"));
+}
+
+/* ---- in a cluster ---- */
+
+/* Each server's tickets are drawn by its own clock. */
+A_PLAY(a_ticket_of_another_server_is_not_brought_along)
+{
+    const char *const names[] = {cluster_name(0, 0), cluster_name(1, 0), NULL};
+    cluster_set(s);
+    world_clock_step(&store_at(s, 1)->clock, 3600000000);
+    struct client *p = cluster_connect(s);
+    struct handle *x = held(cluster_connect(s), "x", names[0], NULL), *y = held(cluster_connect(s), "y", names[1], NULL);
+    asking(cluster_connect(s), "t", names[1], NULL);
+    run_ms(s, 10);
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .fate.back_us = 5000);
+    acquiring(multi_new(p, "m", names, NULL), HILOCK_FOREVER);
+    run_ms(s, 20);
+    release_quietly(x);
+    TELLS_IN(s, 20, "t:WAITING m:WAITING");
+    release_quietly(y);
+    TELLS_IN(s, 20, "t:OK");
+}

@@ -417,3 +417,16 @@ A_PLAY(many_share_a_queue_when_all_masters_must_agree)
     HOLDS(s, grants >= 60);
     SAME(s, served, CLIENTS * EACH);
 }
+
+/* The first master is another's, and says so before the others grant. */
+A_PLAY(with_votes_enough_it_leaves_the_queue_of_a_master_that_another_holds)
+{
+    struct client *p = quorum(s, 3);
+    take_at(s, 0, 1, "another");
+    for (unsigned i = 1; i < 3; i++)
+        PLAN(s, .on = "mutex_acquire", .at = store_at(s, i), .fate.back_us = 5000);
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 20);
+    SAME(s, kept(s, "stock"), 2);
+    SAME(s, store_count(store_at(s, 0), "mutex_release"), 1);
+}

@@ -75,6 +75,20 @@ WITH_SENTINELS(a_promotion_is_asked_after)
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* Its link ends between the config-epoch and the address, and then there is a switch: with the epoch from before it the
+ * new address would be one opinion against another. */
+WITH_SENTINELS(half_a_question_ends_with_its_link)
+{
+    struct client *p = sentinels_connect(s);
+    struct plan *half = PLAN(s, .on = "SENTINEL", .at = sentinel_at(s, 0), .after = 1, .fate.resets_before = 1);
+    store_publish(sentinel_at(s, 0), "+promoted-slave", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster 127.0.0.1 6379");
+    while (!half->met)
+        run_us(s, 10);
+    sentinels_fail_over(s, 1, 0, 0);
+    p->tells = 1;
+    TELLS_IN(s, 500, "failover down up");
+}
+
 WITH_SENTINELS(sentinels_that_were_set_up_anew_are_believed)
 {
     for (unsigned i = 0; i < SENTINELS; i++)

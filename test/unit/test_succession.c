@@ -385,3 +385,69 @@ A_PLAY(waiting_for_many_names_is_cheap_and_even)
     for (unsigned i = 0; i < NAMES; i++)
         handle_free(handles[i]);
 }
+
+/* Its grant went to one that stands still. */
+A_PLAY(who_closes_looks_again_while_it_drains)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *h = held(p, "h", "stock", FAIR(0)), *living;
+    waits(q, FAIR(0));
+    run_ms(s, 2);
+    living = waits(fixture_connect(s, NULL), FAIR(0));
+    run_ms(s, 2);
+    stop_all(&q, 1);
+    release_quietly(h);
+    client_close(p, 5000);
+    uint64_t released_us = fixture_us(s);
+    run_until_held(living, 3000);
+    WITHIN_MS(s, released_us, 500);
+    end_all(&q, 1);
+}
+
+/* ---- who asks, and when ---- */
+
+/* So a renewal can be told from the window that it came in. */
+A_PLAY(a_window_is_shorter_than_the_lease)
+{
+    struct client *p = fixture_connect(s, NULL);
+    store_grant(&s->store, "stock", "x:9", 60000);
+    asking(p, "a", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 300));
+    run_ms(s, 2);
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 200 0 1"));
+    asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, .lease_ms = 150));
+    run_ms(s, 2);
+    HOLDS(s, strstr(store_line(&s->store, "mutex_acquire", -1)->text, " 75 0 1"));
+}
+
+/* A newcomer finds the name granted a moment ago. That grant is looked after by whoever made it. */
+A_PLAY(a_far_place_does_not_ask_at_the_end_of_a_window)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", FAIR(0));
+    for (int i = 0; i < 10; i++)
+        waits(q, FAIR(0));
+    run_ms(s, 2);
+    release_quietly(h);
+    run_ms(s, 2);
+    waits(fixture_connect(s, NULL), FAIR(0));
+    run_ms(s, 10);
+    size_t before = asked(s, "mutex_acquire");
+    run_ms(s, 1000);
+    SAME(s, asked(s, "mutex_acquire") - before, 0);
+}
+
+/* Nobody behind a dead first place would hear of the release of another program. */
+A_PLAY(the_second_place_looks_behind_another_program)
+{
+    struct client *p = fixture_connect(s, NULL);
+    store_take(&s->store, "stock", "another", 600000);
+    waits(p, FAIR(0));
+    run_ms(s, 2);
+    waits(fixture_connect(s, NULL), FAIR(0));
+    run_ms(s, 2);
+    stop_all(&p, 1);
+    size_t before = asked(s, "mutex_acquire");
+    run_ms(s, 3500);
+    SAME(s, asked(s, "mutex_acquire") - before, 1);
+    end_all(&p, 1);
+}
