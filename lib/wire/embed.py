@@ -15,12 +15,17 @@ def stripped(source):
     return "".join(line + "\n" for line in lines if line and not line.startswith("--"))
 
 
-def read(path):
-    with open(path) as lua:
-        lines = lua.read().splitlines()
-    beside = os.path.dirname(path)
+def read(path, others=()):
+    """others: texts that stand in place of a file's own, by its name."""
+    beside, name = os.path.split(path)
+    if name in others:
+        lines = others[name].splitlines()
+    else:
+        with open(path) as lua:
+            lines = lua.read().splitlines()
     marker = "-- include "
-    return "\n".join(read(os.path.join(beside, line.strip()[len(marker):])) if line.strip().startswith(marker) else line for line in lines)
+    return "\n".join(read(os.path.join(beside, line.strip()[len(marker):]), others) if line.strip().startswith(marker) else line
+                     for line in lines)
 
 
 def c_string(text):
@@ -43,4 +48,5 @@ def main(out, *paths):
         c.write("\nconst struct hl_script *const hl_scripts[] = {%s, 0};\n" % ", ".join("&hl_script_" + n for n in names))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

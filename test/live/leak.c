@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 {
     struct server *server = server_start(NULL);
     struct client client;
-    hl_plant = argc > 1 ? hl_plant_find(argv[1]) : HL_PLANT_NONE;
+    hl_plant_switch(argc > 1 ? hl_plant_find(argv[1]) : HL_PLANT_NONE);
     client_open(&client, server->url);
     client_connect(&client);
     hilock_client_abandon(client.hilock); /* client_close would look for the password as well */

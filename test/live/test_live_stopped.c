@@ -122,7 +122,7 @@ static uint64_t others_first(struct fixture *fixture)
 #ifdef HL_PLANTS
 LIVE(with_the_bug_losses_come_later)
 {
-    hl_plant = hl_plant_find("R6_LOSS_IN_LINE");
+    hl_plant_switch(hl_plant_find("R6_LOSS_IN_LINE"));
     assert_true(others_first(fixture) > 0);
 }
 #else

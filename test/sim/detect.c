@@ -61,7 +61,7 @@ static void search(const struct bug *bug, uint64_t end, struct find *shared)
     struct sim_outcome outcome;
     if (!freopen("/dev/null", "w", stderr)) /* broken assertions are a way of being found */
         _exit(IS_LOST);
-    hl_plant = bug->plant;
+    hl_plant_switch(bug->plant);
     for (; shared->seed < end; shared->seed++) {
         setitimer(ITIMER_PROF, &hang, NULL);
         sim_run(shared->seed, &bug->choice, NULL, &outcome);

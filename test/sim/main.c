@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         if (i + 1 == argc)
             is_good = 0;
         else if (strcmp(argv[i], "--plant") == 0)
-            is_good = (hl_plant = hl_plant_find(argv[++i])) != HL_PLANT_NONE;
+            hl_plant_switch(hl_plant_find(argv[++i])), is_good = hl_plant != HL_PLANT_NONE;
         else if (strcmp(argv[i], "--world") == 0)
             task.choice.has_deployment = is_good = sim_deployment_find(argv[++i], &task.choice.deployment);
         else if (strcmp(argv[i], "--strain") == 0) {

@@ -82,7 +82,7 @@ void peer_leave(struct peer *peer)
 __attribute__((constructor)) static void plant(void)
 {
     const char *name = getenv("PLANT");
-    hl_plant = name ? hl_plant_find(name) : HL_PLANT_NONE;
+    hl_plant_switch(name ? hl_plant_find(name) : HL_PLANT_NONE);
 }
 #endif
 

@@ -17,7 +17,7 @@ enum { HANG_S = 60 };
 
 static const char *const plants[] = { /* those of the rules; the simulator's may be found here too */
 #define HL_PLANT(name, rule) #name,
-#include "base/plants.def"
+#include HL_PLANTS
 #undef HL_PLANT
 };
 
@@ -26,7 +26,7 @@ static const struct safety *rules;
 static void test_holds(void **state)
 {
     const struct safety *rule = *state;
-    hl_plant = HL_PLANT_NONE;
+    hl_plant_switch(HL_PLANT_NONE);
     assert_true(play_holds(&rule->play));
 }
 
@@ -41,7 +41,7 @@ static int holds_in_a_child(const struct safety *rule, char *wound)
         fixture_is_quiet = 1;
         if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer or a broken invariant says is expected */
             _exit(2);
-        hl_plant = hl_plant_find(rule->plant);
+        hl_plant_switch(hl_plant_find(rule->plant));
         _exit(play_holds(&rule->play) ? 0 : 1);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
