@@ -47,17 +47,18 @@
 -- free pair more than it costs to name it here when it is needed.
 local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
 local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
-local is_alone, may_take_left, held_by, hands_over, held, removed
+local is_alone, there, may_take_left, held_by, hands_over, held, removed
 local left = -2
 if most then
   share = KEYS[4]
   is_alone = call('EXISTS', name, queue, share) == 0
 else
-  is_alone = call('EXISTS', name, queue) == 0
+  there = call('EXISTS', name, queue)
+  is_alone = there == 0
 end
 -- include now.lua
 if not is_alone then
-  may_take_left, held_by, hands_over, held, removed = string.sub(asks, 17) == ' *', '', 0, 0, 0
+  may_take_left, held_by, hands_over, held, removed = string.byte(asks, 18) == 42, '', 0, 0, 0
   left = call('PTTL', name)
   if left ~= -2 then
     local mine, mode, holder, seen
@@ -99,11 +100,12 @@ local reserved = draw % 1000
 local period_us = draw - reserved
 local answer, gone, heard, late
 local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
-local chosen, is_shut, takes, has_star, has_marks, has_more, is_cut, others, first, head, places
+local chosen, is_shut, takes, has_star, has_marks, has_mode, has_more, is_cut, others, first, head, places
 if not is_alone then
   gone = {}
-  -- read before the first write: a key of another type is refused here. A score below 1 is no place's
-  local length = call('ZCOUNT', queue, '1', '+inf')
+  -- read before the first write: a key of another type is refused here. A score below 1 is no place's. If one of the
+  -- two keys is there, and it is the name, there is no queue
+  local length = there == 1 and left ~= -2 and 0 or call('ZCOUNT', queue, '1', '+inf')
   local id, is_begun, kept_free_ms = me, length > 0, 0
   local ticket, member, beat, most_waiting, is_far
   local ticket_end = string.find(asks, ' ', 18, true)

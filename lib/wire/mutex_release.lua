@@ -47,7 +47,7 @@ local has_more, yields, places, is_left
 local removed = 0
 if queues > 1 or ARGV[3] then
   -- include now.lua
-  local gone, with_me, has_star, heard, late, first, others, head, has_marks = {}, false, false, nil
+  local gone, with_me, has_star, heard, late, first, others, head, has_marks, has_mode = {}, false, false, nil
   local refusal, refused, token, token_us, highest, highest_us, last_us
   local period_us = string.match(terms, ' (%d+)') * 1000
   local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
@@ -64,7 +64,8 @@ if queues > 1 or ARGV[3] then
     -- more than `mode` is left: such a multilock joined us and still holds. All reads from here are by pcall: for a
     -- user without the right to them the name is freed
     local fields = pcall('HLEN', name)
-    may_grant = fields == 1 or fields == 0
+    has_mode = fields == 1
+    may_grant = has_mode or fields == 0
     next = may_grant and next
     is_shut = not may_grant
   else
