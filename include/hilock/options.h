@@ -39,10 +39,10 @@ struct hilock_client_options {
 
     /* ---- where the locks are kept ---- */
     /* NULL: redis://127.0.0.1:6379/0
-     *   redis://[user[:password]@]host[:port][/db]       one server
-     *   unix://[user[:password]@]/path[?db=n]            one server, by its socket
-     *   redis+sentinel://host[:port],...[/master[/db]]   the master that Sentinel names
-     *   redis+cluster://host[:port],...                  Redis Cluster
+     *   redis://[user[:password]@]host[:port][/db]      one server
+     *   unix://[user[:password]@]/path[?db=n]           its socket
+     *   redis+sentinel://host[:port],...[/master[/db]]  by Sentinel
+     *   redis+cluster://host[:port],...                 a cluster
      * With rediss in the place of redis every connection uses TLS. Up to 16 sentinels or nodes. If
      * they are left out, the port is 6379 (of a sentinel 26379), and the master is "mymaster".
      * Credentials before the first host (user:password@) are for the data servers, also with
