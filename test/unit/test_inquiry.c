@@ -58,6 +58,16 @@ HAVING(whoever_holds_is_peeked_at_first, lone(s))
     SAME(s, a->result.attempts, 2);
 }
 
+/* The link died before the answer, and asked again the store knows of no such hold. */
+WITH_CLIENT(what_was_ended_without_an_answer_was_ended)
+{
+    store_grant(&s->store, "stock", "x:9", 60000);
+    PLAN(s, .on = "mutex_force", .fate.resets_after = 1);
+    force(handle_new(p, "b", "stock", NULL), "x:9");
+    TELLS_IN(s, 500, "b:force OK");
+    SAME(s, asked(s, "mutex_force"), 2);
+}
+
 GIVEN(silence_ends_them_in_time, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
 {
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = handle_new(p, "b", "stock", NULL), *c = handle_new(p, "c", "stock", NULL);

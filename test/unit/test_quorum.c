@@ -430,3 +430,16 @@ A_PLAY(with_votes_enough_it_leaves_the_queue_of_a_master_that_another_holds)
     SAME(s, kept(s, "stock"), 2);
     SAME(s, store_count(store_at(s, 0), "mutex_release"), 1);
 }
+
+/* Another program listens; to leave it one of the votes would help nobody. */
+A_PLAY(no_vote_is_left_to_others)
+{
+    struct client *p = quorum(s, 3), *q = quorum(s, 3);
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(q, "b", "stock", NULL);
+    run_ms(s, 10);
+    release_quietly(a);
+    run_ms(s, 1);
+    for (unsigned i = 0; i < 3; i++)
+        HOLDS(s, strstr(store_line(store_at(s, i), "mutex_release", -1)->text, " 1000000 600000"));
+}

@@ -451,3 +451,42 @@ A_PLAY(the_second_place_looks_behind_another_program)
     SAME(s, asked(s, "mutex_acquire") - before, 1);
     end_all(&p, 1);
 }
+
+/* It was stamped before this client stood still: by that time it would promise too little, and be passed over. */
+A_PLAY(a_message_from_long_ago_does_not_set_the_clock_back)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", FAIR(0)), *b = waits(q, FAIR(0)), *c;
+    run_ms(s, 2);
+    c = waits(fixture_connect(s, NULL), FAIR(0));
+    run_ms(s, 2);
+    stop_all(&q, 1);
+    release_quietly(h);
+    run_ms(s, 2600);
+    HOLDS(s, is_held(c));
+    world_thaw(&s->world, &q->loop.lane);
+    run_ms(s, 2000);
+    uint64_t passed_over = counts_of(q).passed_over;
+    release_quietly(c);
+    run_ms(s, 5);
+    HOLDS(s, is_held(b));
+    SAME(s, counts_of(q).passed_over, passed_over);
+    fixture_hush(s);
+}
+
+/* A forced release wakes the first waiter, which is dead. */
+A_PLAY(who_ends_a_hold_by_force_looks_after_it)
+{
+    struct client *dead = fixture_connect(s, NULL);
+    struct handle *c;
+    store_grant(&s->store, "stock", "x:9", 600000);
+    waits(dead, FAIR(0));
+    run_ms(s, 2);
+    c = waits(fixture_connect(s, NULL), FAIR(0));
+    run_ms(s, 100);
+    client_abandon(dead);
+    force(handle_new(fixture_connect(s, NULL), "f", "stock", NULL), "x:9");
+    run_ms(s, 5);
+    HOLDS(s, is_held(c));
+    fixture_hush(s);
+}
