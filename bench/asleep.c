@@ -5,8 +5,9 @@
  * of scripts is read every 100 ms: the mean is what idle waiting costs, and the largest step beside it shows whether
  * the waiters ask in step. */
 #include "commands.h"
-#include "handover.h"
+#include "crowd.h"
 #include "json.h"
+#include "samples.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"

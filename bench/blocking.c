@@ -7,10 +7,9 @@
  * each, with a name of their own. Each pair is timed, and a turn's figure is its median: a mean would
  * measure the machine's other work. A round gives one ratio for each kind: how many times as long a pair takes as the
  * bare one. The median and the range of these are reported. CPU is this process' own, both threads'. */
-#include "awake.h"
 #include "bare.h"
-#include "handover.h"
 #include "json.h"
+#include "samples.h"
 #include "scenario.h"
 #include "server.h"
 
@@ -23,12 +22,11 @@ enum { LEASE_MS = 30000, LOOPS = 4, KINDS = 2 };
 static unsigned rounds = 31;
 static double round_seconds = 0.3;
 static const char *url;
-static bool has_json, has_awake;
+static bool has_json;
 
 static const struct option_entry options[] = {
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of all four loops", 1, 1000},
-    {"awake", OPTION_FLAG, &has_awake, "keeps the processors from sleeping", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://.. or unix://..; without it a private redis-server is started", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each kind", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
@@ -36,7 +34,6 @@ static const struct option_entry options[] = {
 
 struct bench {
     struct server server;
-    struct awake awake;
     hilock_blocking *client;
     struct bare_blocking *bare;
     /* of each kind ours, then the bare one */
@@ -156,7 +153,7 @@ static int set_up(struct bench *bench)
         return -1;
     }
     bench->bare = bare_blocking_open(bench->server.url, LEASE_MS);
-    return bench->bare && (!has_awake || awake_start(&bench->awake) == 0) ? 0 : -1;
+    return bench->bare ? 0 : -1;
 }
 
 static int measure(struct bench *bench)
@@ -179,7 +176,6 @@ static int run(void)
     int status = set_up(&bench);
     if (status == 0)
         status = measure(&bench);
-    awake_stop(&bench.awake);
     hilock_blocking_free(bench.client);
     bare_blocking_close(bench.bare);
     for (unsigned kind = 0; kind < KINDS; kind++)

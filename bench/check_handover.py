@@ -5,8 +5,8 @@ import json
 import subprocess
 import sys
 
-FIGURES = {'grants_per_s', 'gap_p50_us', 'gap_p99_us', 'publish_p50_us', 'gap_ratio_p50', 'ceiling_grants_per_s', 'ceiling_ratio', 'message_ceiling_ratio',
-           'wait_p50_us', 'wait_p99_us', 'wait_max_us', 'ideal_wait_p99_us', 'message_wait_p99_us', 'client_commands_per_grant', 'jain', 'longest_run'}
+FIGURES = {'grants_per_s', 'gap_p50_us', 'gap_p99_us', 'publish_p50_us', 'gap_ratio_p50', 'wait_p50_us', 'wait_p99_us',
+           'wait_max_us', 'client_commands_per_grant', 'jain', 'longest_run'}
 ASKED = {'processes': 4, 'hold_ms': 10, 'think_ms': 20, 'seconds': 0.5, 'rounds': 2}
 
 options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]

@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 ASKED = {'names': 8, 'hold_ms': 1, 'think_ms': 1, 'seconds': 1, 'rounds': 1}
-SORTS = {'multi': {'processes': 4, 'each': 3}, 'single': {'processes': 2, 'each': 1}, 'foreign': {'processes': 2, 'each': 3}}
+SORTS = {'multi': {'processes': 4, 'each': 3}, 'single': {'processes': 2, 'each': 1}}
 
 options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'multi', '--multis', '4', '--each', '3', '--singles', '2', '--foreign', '2', *options, '--json'], stdout=subprocess.PIPE, text=True)
+run = subprocess.run([sys.argv[1], 'multi', '--multis', '4', '--each', '3', '--singles', '2', *options, '--json'], stdout=subprocess.PIPE, text=True)
 print(run.stdout)
 if run.returncode != 0:
     sys.exit(f'status {run.returncode}')

@@ -3,9 +3,7 @@
  *
  * Several processes repeat: think, acquire, hold, release. They have one clock, and write their grants into memory that
  * all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX and FAIR; the messages are passed
- * round by the same processes at the spacing of the holds. Beside the figures stand that latency and the ceiling: the
- * grants there would have been, for the same holds and thinks, had the lock passed on in no time. */
-#include "awake.h"
+ * round by the same processes at the spacing of the holds. Beside the figures stands that latency. */
 #include "commands.h"
 #include "handover.h"
 #include "json.h"
@@ -23,7 +21,7 @@
 static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5, pollers = 0, listeners = 0;
 static double stretch_seconds = 2;
 static const char *url, *only;
-static bool has_json, stays_awake;
+static bool has_json;
 
 static const struct option_entry options[] = {
     {"processes", OPTION_COUNT, &processes, "that take turns", 2, CROWD_MAX},
@@ -34,7 +32,6 @@ static const struct option_entry options[] = {
     {"pollers", OPTION_COUNT, &pollers, "of the processes that may not listen, and poll", 0, CROWD_MAX},
     {"listeners", OPTION_COUNT, &listeners, "other programs that listen to the channels and want nothing", 0, 100},
     {"only", OPTION_TEXT, &only, "one mode beside the messages: mutex or fair", 0, 0},
-    {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each mode", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
@@ -55,10 +52,8 @@ struct bench {
     struct commands *commands;
     struct handover_board *board;
     struct crowd crowd;
-    struct awake awake;
     redisContext *listeners[100];
-    struct samples latencies, round; /* of the bare messages: all, sorted in the end; those of this round, in their
-                                        order */
+    struct samples latencies; /* of the bare messages */
 };
 
 static bool is_wanted(const struct mode *mode)
@@ -76,19 +71,17 @@ static void rest(double seconds)
 static int keep_messages(struct bench *bench)
 {
     const struct handover_board *board = bench->board;
-    bench->round.count = 0;
-    for (unsigned i = 0; i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++) {
-        double us = (double)board->latency_ns[i] / 1e3;
-        if (samples_add(&bench->latencies, us) != 0 || samples_add(&bench->round, us) != 0)
+    for (unsigned i = 0; i < board->latencies && i < HANDOVER_LATENCIES_MAX; i++)
+        if (samples_add(&bench->latencies, (double)board->latency_ns[i] / 1e3) != 0)
             return -1;
-    }
     return 0;
 }
 
 static int keep(struct bench *bench, struct mode *mode, uint64_t began_ns, uint64_t ended_ns)
 {
-    const struct handover_stretch stretch = {processes, began_ns, ended_ns, &bench->round};
-    return mode->order == HANDOVER_PUBLISH ? keep_messages(bench) : handover_add(&mode->sums, bench->board, &stretch);
+    if (mode->order == HANDOVER_PUBLISH)
+        return keep_messages(bench);
+    return handover_add(&mode->sums, bench->board, processes, (double)(ended_ns - began_ns) / 1e9);
 }
 
 static int play(struct bench *bench, struct mode *mode)
@@ -117,7 +110,7 @@ static int play(struct bench *bench, struct mode *mode)
     return keep(bench, mode, began_ns, ended_ns);
 }
 
-/* The messages first, since a stretch is replayed with those of its round; the kinds take turns in being second. */
+/* The messages first; the kinds take turns in being second. */
 static int play_all(struct bench *bench)
 {
     for (unsigned round = 0; round < rounds; round++)
@@ -130,8 +123,6 @@ static int play_all(struct bench *bench)
     for (unsigned i = 0; i < MODES; i++) {
         samples_sort(&modes[i].sums.gaps);
         samples_sort(&modes[i].sums.waits);
-        samples_sort(&modes[i].sums.ideal_waits);
-        samples_sort(&modes[i].sums.message_waits);
     }
     return 0;
 }
@@ -147,16 +138,11 @@ static void tell(const struct bench *bench, const struct mode *mode)
 {
     const struct handover_sums *sums = &mode->sums;
     printf("  %s\n", mode->name);
-    printf("    grants      %10.1f /s, ceiling %.1f /s, ratio %.3f; were a hand-over one bare message: %.3f\n",
-           (double)sums->grants / sums->seconds, (double)sums->ideal_grants / sums->seconds,
-           (double)sums->grants / (double)sums->ideal_grants,
-           (double)sums->message_grants / (double)sums->ideal_grants);
+    printf("    grants      %10.1f /s\n", (double)sums->grants / sums->seconds);
     printf("    idle gap    %10.1f us p50, %.1f us p99 of %zu; %.2f x the bare message\n", samples_at(&sums->gaps, 0.5),
            samples_at(&sums->gaps, 0.99), sums->gaps.count, gap_ratio(bench, sums));
-    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most; ideal queue %.1f us p99, of one bare message "
-           "%.1f us\n",
-           samples_at(&sums->waits, 0.5), samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1),
-           samples_at(&sums->ideal_waits, 0.99), samples_at(&sums->message_waits, 0.99));
+    printf("    wait        %10.1f us p50, %.1f us p99, %.1f us at most\n", samples_at(&sums->waits, 0.5),
+           samples_at(&sums->waits, 0.99), samples_at(&sums->waits, 1));
     printf("    commands    %10.3f per grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
         printf("; %llu heartbeats in %llu waits", (unsigned long long)sums->heartbeats,
@@ -175,7 +161,6 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_count("think_ms", think_ms);
     json_count("pollers", pollers);
     json_count("listeners", listeners);
-    json_count("awake", stays_awake);
     json_number("seconds", stretch_seconds);
     json_count("rounds", rounds);
     json_number("grants_per_s", (double)sums->grants / sums->seconds);
@@ -183,14 +168,9 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
     json_number("gap_p99_us", samples_at(&sums->gaps, 0.99));
     json_number("publish_p50_us", samples_at(&bench->latencies, 0.5));
     json_number("gap_ratio_p50", gap_ratio(bench, sums));
-    json_number("ceiling_grants_per_s", (double)sums->ideal_grants / sums->seconds);
-    json_number("ceiling_ratio", (double)sums->grants / (double)sums->ideal_grants);
-    json_number("message_ceiling_ratio", (double)sums->message_grants / (double)sums->ideal_grants);
     json_number("wait_p50_us", samples_at(&sums->waits, 0.5));
     json_number("wait_p99_us", samples_at(&sums->waits, 0.99));
     json_number("wait_max_us", samples_at(&sums->waits, 1));
-    json_number("ideal_wait_p99_us", samples_at(&sums->ideal_waits, 0.99));
-    json_number("message_wait_p99_us", samples_at(&sums->message_waits, 0.99));
     json_number("client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
         json_count("heartbeats", sums->heartbeats);
@@ -201,8 +181,8 @@ static void tell_json(const struct bench *bench, const struct mode *mode)
 
 static void tell_all(const struct bench *bench)
 {
-    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode%s\n", processes, hold_ms, think_ms,
-           rounds, stretch_seconds, stays_awake ? "; processors kept awake" : "");
+    printf("%u processes, hold %u ms, think %u ms; %u rounds, %g s of each mode\n", processes, hold_ms, think_ms,
+           rounds, stretch_seconds);
     printf("  bare PUBLISH by a script, from process to process: %.1f us p50, %.1f us p99 of %zu\n",
            samples_at(&bench->latencies, 0.5), samples_at(&bench->latencies, 0.99), bench->latencies.count);
     for (unsigned i = 0; i < MODES; i++)
@@ -282,7 +262,7 @@ static int set_up(struct bench *bench)
         return -1;
     }
     bench->board = crowd_board(sizeof *bench->board);
-    if (!bench->board || (stays_awake && awake_start(&bench->awake) != 0))
+    if (!bench->board)
         return -1;
     snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
     snprintf(bench->board->name, sizeof bench->board->name, "bench:handover:%d", (int)getpid());
@@ -298,7 +278,6 @@ static int set_up(struct bench *bench)
 static void tear_down(struct bench *bench)
 {
     crowd_stop(&bench->crowd);
-    awake_stop(&bench->awake);
     crowd_board_free(bench->board, sizeof *bench->board);
     commands_close(bench->commands);
     for (unsigned i = 0; i < listeners; i++)
@@ -306,7 +285,6 @@ static void tear_down(struct bench *bench)
             redisFree(bench->listeners[i]);
     server_stop(&bench->server);
     samples_free(&bench->latencies);
-    samples_free(&bench->round);
     for (unsigned i = 0; i < MODES; i++)
         handover_sums_free(&modes[i].sums);
 }

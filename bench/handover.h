@@ -4,6 +4,7 @@
 #define BENCH_HANDOVER_H
 
 #include "crowd.h"
+#include "samples.h"
 
 #include <hilock/hilock.h>
 #include <stdatomic.h>
@@ -43,30 +44,15 @@ void ring_close(struct ring *ring);
 
 /* ---- figures (handover_figures.c) ---- */
 
-struct samples { /* grown as needed; all in microseconds */
-    double *values;
-    size_t count, room;
-};
-int samples_add(struct samples *samples, double value); /* -1: out of memory */
-void samples_sort(struct samples *samples);
-double samples_at(const struct samples *sorted, double share); /* 0.5: the median; NaN of none */
-void samples_free(struct samples *samples);
-
 struct handover_sums { /* over all stretches of one mode */
-    struct samples gaps, waits, ideal_waits, message_waits; /* message: with a lock that passes on by one bare
-                                                               message */
-    uint64_t grants, grants_all, heartbeats, commands, ideal_grants, message_grants;
+    struct samples gaps, waits; /* in microseconds */
+    uint64_t grants, grants_all, heartbeats, commands;
     double seconds;
     uint64_t by_process[CROWD_MAX];
     unsigned longest_run;
 };
-struct handover_stretch {
-    unsigned processes;
-    uint64_t began_ns, ended_ns;
-    const struct samples *messages; /* the bare ones of this round, in their order */
-};
-int handover_add(struct handover_sums *sums, const struct handover_board *board,
-                 const struct handover_stretch *stretch);
+/* Those of one stretch. -1: out of memory, reported on stderr. */
+int handover_add(struct handover_sums *sums, const struct handover_board *board, unsigned processes, double seconds);
 double handover_jain(const struct handover_sums *sums, unsigned processes);
 void handover_sums_free(struct handover_sums *sums);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* multi.c - scenario multi: processes that want several names at once, beside others that want one of the same names,
- * and beside others that lock several as a MultiLock of Redisson does.
+/* multi.c - scenario multi: processes that want several names at once, beside others that want one of the same names.
  *
  * Each process repeats: choose names by chance, acquire, hold, release, think. When the time is over all that is still
  * waited for is waited for to its end, so that the longest wait is whole. A process without a grant in the given time
  * is unserved. */
 #include "commands.h"
-#include "handover.h"
 #include "json.h"
 #include "multi.h"
+#include "samples.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static unsigned multis = 16, singles = 16, foreign = 0, each = 5, names = 20, hold_ms = 5, think_ms = 5, rounds = 3;
+static unsigned multis = 16, singles = 16, each = 5, names = 20, hold_ms = 5, think_ms = 5, rounds = 3;
 static double seconds = 3;
 static const char *url;
 static bool has_json;
@@ -26,7 +25,6 @@ static const struct option_entry options[] = {
     {"each", OPTION_COUNT, &each, "of the names at once", 2, 64},
     {"names", OPTION_COUNT, &names, "that there are", 2, 100000},
     {"singles", OPTION_COUNT, &singles, "processes that want one name", 0, CROWD_MAX / 2},
-    {"foreign", OPTION_COUNT, &foreign, "processes that want several, as Redisson's MultiLock", 0, CROWD_MAX / 2},
     {"hold-ms", OPTION_COUNT, &hold_ms, "for how long each holds", 0, 60000},
     {"think-ms", OPTION_COUNT, &think_ms, "from a release to the next acquire", 0, 60000},
     {"seconds", OPTION_SECONDS, &seconds, "of each round", 0, 0},
@@ -36,14 +34,13 @@ static const struct option_entry options[] = {
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
-struct sort { /* multis, singles, foreign */
+struct sort { /* multis, singles */
     const char *name;
     struct samples waits;
     uint64_t grants; /* in time */
     unsigned unserved;
 };
-static struct sort of_multis = {.name = "multi"}, of_singles = {.name = "single"},
-                   of_foreign = {.name = "foreign"};
+static struct sort of_multis = {.name = "multi"}, of_singles = {.name = "single"};
 static uint64_t commands_sent;
 
 static int add(struct sort *sort, const struct multi_waits *waits, const uint32_t *grants, unsigned count)
@@ -69,7 +66,7 @@ static int play(struct multi_board *board, struct commands *commands)
     struct crowd crowd;
     uint64_t before, after;
     int status = -1;
-    if (crowd_start(&crowd, &multi_role, multis + singles + foreign, board) != 0)
+    if (crowd_start(&crowd, &multi_role, multis + singles, board) != 0)
         return -1;
     if (commands_count(commands, &before) == 0 && crowd_order(&crowd, 'b') == 0) {
         nanosleep(&span, NULL);
@@ -81,8 +78,7 @@ static int play(struct multi_board *board, struct commands *commands)
         return -1;
     commands_sent += after - before;
     return add(&of_multis, &board->of_multis, board->grants, multis) != 0 ||
-                   add(&of_singles, &board->of_singles, board->grants + multis, singles) != 0 ||
-                   add(&of_foreign, &board->of_foreign, board->grants + multis + singles, foreign) != 0
+                   add(&of_singles, &board->of_singles, board->grants + multis, singles) != 0
                ? -1
                : 0;
 }
@@ -135,24 +131,17 @@ static void tell_all(void)
 {
     samples_sort(&of_multis.waits);
     samples_sort(&of_singles.waits);
-    samples_sort(&of_foreign.waits);
-    printf("%u processes want %u of %u names at once, %u want one, %u lock as another library; "
-           "hold %u ms, think %u ms; %u rounds of %g s\n",
-           multis, each, names, singles, foreign, hold_ms, think_ms, rounds, seconds);
+    printf("%u processes want %u of %u names at once, %u want one; hold %u ms, think %u ms; %u rounds of %g s\n",
+           multis, each, names, singles, hold_ms, think_ms, rounds, seconds);
     tell(&of_multis);
     if (singles)
         tell(&of_singles);
-    if (foreign)
-        tell(&of_foreign);
     printf("  commands %.2f per grant\n",
-           (double)commands_sent /
-               (double)(of_multis.waits.count + of_singles.waits.count + of_foreign.waits.count));
+           (double)commands_sent / (double)(of_multis.waits.count + of_singles.waits.count));
     if (has_json)
         tell_json(&of_multis, multis);
     if (has_json && singles)
         tell_json(&of_singles, singles);
-    if (has_json && foreign)
-        tell_json(&of_foreign, foreign);
 }
 
 static int run(void)
@@ -163,11 +152,6 @@ static int run(void)
     int status = 0;
     if (each > names) {
         fprintf(stderr, "hilock-bench: --each %u: there are %u names only, see --names\n", each, names);
-        return -1;
-    }
-    if (multis + singles + foreign > CROWD_MAX) {
-        fprintf(stderr, "hilock-bench: %u processes are more than the %d that it can start\n",
-                multis + singles + foreign, CROWD_MAX);
         return -1;
     }
     if (server_start(&server, url, error) != 0) {
@@ -185,7 +169,6 @@ static int run(void)
     server_stop(&server);
     samples_free(&of_multis.waits);
     samples_free(&of_singles.waits);
-    samples_free(&of_foreign.waits);
     return commands ? status : -1;
 }
 

@@ -18,27 +18,13 @@ struct multi_waits { /* of all processes of a sort, in no order */
 
 struct multi_board {
     char url[512];
-    unsigned multis, singles, each, names; /* the first processes want `each` of the names at once, the next ones one,
-                                              and the rest, which play another library, `each` again */
+    unsigned multis, singles, each, names; /* the first processes want `each` of the names at once, the next ones one */
     uint32_t hold_us, think_us;
     atomic_bool is_over;                   /* what is wanted is waited for, and then no more */
     uint32_t grants[CROWD_MAX];            /* of each process, until it was over */
-    struct multi_waits of_multis, of_singles, of_foreign;
+    struct multi_waits of_multis, of_singles;
 };
 
 extern const struct crowd_role multi_role;
-
-void multi_choose(const struct multi_board *board, unsigned each, unsigned *ret_chosen); /* different ones */
-void multi_record(struct crowd_member *member, uint64_t waited_ns);                       /* a grant */
-
-struct redisContext;
-struct multi_foreign { /* multi_foreign.c */
-    struct redisContext *store, *listener;
-    char holder[48];
-};
-
-int multi_foreign_open(struct multi_foreign *foreign, const char *url); /* -1: reported on stderr; the process ends */
-void multi_foreign_play(struct crowd_member *member, const struct multi_foreign *foreign); /* until it is over */
-void multi_foreign_close(struct multi_foreign *foreign);
 
 #endif

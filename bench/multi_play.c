@@ -14,7 +14,6 @@ struct process {
     struct event *next;
     uint64_t asked_ns;
     bool is_connected, holds;
-    struct multi_foreign foreign; /* of one that plays another library: nothing else */
 };
 
 static void acquire(struct crowd_member *member);
@@ -25,18 +24,10 @@ static void after_us(struct process *process, uint32_t us)
     evtimer_add(process->next, &span);
 }
 
-static bool is_foreign(const struct crowd_member *member)
-{
-    const struct multi_board *board = member->board;
-    return member->index >= board->multis + board->singles;
-}
-
-void multi_record(struct crowd_member *member, uint64_t waited_ns)
+static void record(struct crowd_member *member, uint64_t waited_ns)
 {
     struct multi_board *board = member->board;
-    struct multi_waits *waits = is_foreign(member)               ? &board->of_foreign
-                                : member->index < board->multis ? &board->of_multis
-                                                                 : &board->of_singles;
+    struct multi_waits *waits = member->index < board->multis ? &board->of_multis : &board->of_singles;
     unsigned at = atomic_fetch_add(&waits->count, 1);
     if (at < MULTI_WAITS_MAX)
         waits->us[at] = (uint32_t)(waited_ns / 1000);
@@ -53,7 +44,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
         fprintf(stderr, "%s: %s\n", hilock_status_name(result->status), result->detail);
         exit(1);
     }
-    multi_record(member, crowd_now_ns() - process->asked_ns);
+    record(member, crowd_now_ns() - process->asked_ns);
     process->holds = true;
     after_us(process, board->hold_us);
 }
@@ -87,7 +78,7 @@ static void on_next(evutil_socket_t fd, short what, void *user)
 }
 
 /* `each` different ones of 0 to names - 1. */
-void multi_choose(const struct multi_board *board, unsigned each, unsigned *ret_chosen)
+static void choose(const struct multi_board *board, unsigned each, unsigned *ret_chosen)
 {
     for (unsigned i = 0; i < each; i++) {
         unsigned j = 0;
@@ -117,7 +108,7 @@ static void acquire(struct crowd_member *member)
     struct process *process = member->state;
     const struct multi_board *board = member->board;
     unsigned chosen[MULTI_EACH_MAX], each = member->index < board->multis ? board->each : 1;
-    multi_choose(board, each, chosen);
+    choose(board, each, chosen);
     process->asked_ns = crowd_now_ns();
     if (make(process, each, chosen) == HILOCK_OK &&
         hilock_acquire(process->lock, HILOCK_FOREVER, on_acquired, member) == HILOCK_OK)
@@ -142,12 +133,6 @@ static int open_process(struct crowd_member *member)
     struct multi_board *board = member->board;
     struct hilock_error error;
     srandom(member->index + 1);
-    if (is_foreign(member)) {
-        if (multi_foreign_open(&process->foreign, board->url) != 0)
-            return -1;
-        crowd_answer(member);
-        return 0;
-    }
     process->next = evtimer_new(member->base, on_next, member);
     if (process->next &&
         hilock_client_open_libevent(&process->client, member->base,
@@ -160,14 +145,8 @@ static int open_process(struct crowd_member *member)
 
 static void begin(struct crowd_member *member, char order)
 {
-    const struct process *process = member->state;
     (void)order;
-    if (!is_foreign(member)) {
-        acquire(member);
-        return;
-    }
-    multi_foreign_play(member, &process->foreign);
-    crowd_answer(member);
+    acquire(member);
 }
 
 static void on_closed(void *user) { crowd_leave(user); }
@@ -175,11 +154,6 @@ static void on_closed(void *user) { crowd_leave(user); }
 static void close_process(struct crowd_member *member)
 {
     struct process *process = member->state;
-    if (is_foreign(member)) {
-        multi_foreign_close(&process->foreign);
-        crowd_leave(member);
-        return;
-    }
     event_free(process->next);
     hilock_client_close(process->client, 0, on_closed, member);
 }

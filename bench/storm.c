@@ -11,8 +11,8 @@
  * many places are in the queue a second after the load has ended. A script's time by a clock is not told: on a busy
  * machine a server waits for a processor as others do. */
 #include "commands.h"
-#include "handover.h"
 #include "json.h"
+#include "samples.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"

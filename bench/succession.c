@@ -8,8 +8,8 @@
  * with k handles; kind FAIR, since of kind MUTEX a process has one place whatever its handles.
  * Each play has a name, and processes, of its own. A play begins to strike once the store counts all places, and at
  * another phase of its heartbeats and renewals than the play before. */
-#include "handover.h"
 #include "json.h"
+#include "samples.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"

@@ -12,7 +12,6 @@
  * caused belong to it, and beside this process's time is that of the scripts, as the server counts it. They also send
  * heartbeats, so there are fewer of them here: a part that takes as long as the time between two heartbeats would count
  * the heartbeats' cost as its own. */
-#include "awake.h"
 #include "commands.h"
 #include "json.h"
 #include "memory.h"
@@ -38,7 +37,7 @@ enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
 
 static unsigned waiters = 100000, names = 10000, each = 10, fair = 10000, rounds = 5;
 static const char *url, *only;
-static bool has_json, stays_awake;
+static bool has_json;
 static unsigned runs;
 
 static const struct option_entry options[] = {
@@ -49,7 +48,6 @@ static const struct option_entry options[] = {
     {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, ROUNDS_MAX},
     {"only", OPTION_TEXT, &only, "shapes whose words begin so: MUTEX, FAIR, FAIR with ...", 0, 0},
     {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"awake", OPTION_FLAG, &stays_awake, "keeps the processors from sleeping, as other work would", 0, 0},
     {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
@@ -456,17 +454,13 @@ static int run(void)
         {fair / 10, 10, LIMIT_MS, HILOCK_FAIR}};
     char why[STORE_ERROR_SIZE];
     struct server server;
-    struct awake awake = {.count = 0};
     int status = server_start(&server, url, why);
     keep_pages();
     if (status != 0)
         fprintf(stderr, "waiters: %s\n", why);
-    else if (stays_awake)
-        status = awake_start(&awake);
     for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++)
         if (!only || strncmp(mode_of(shapes[i]), only, strlen(only)) == 0)
             status = measure(server.url, shapes[i]);
-    awake_stop(&awake);
     server_stop(&server);
     return status;
 }
