@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_memory.py BENCH - runs scenario memory small, and checks its JSON, and that an idle client has two descriptors and 25 KiB at most."""
+"""check_memory.py BENCH - runs scenario memory small, and checks its JSON, and that an idle client has two descriptors and 25 KiB at most,
+and a held lock 512 bytes."""
 import json
 import subprocess
 import sys
 
 CLIENTS, LOCKS = 4, 40
 COUNTS = [('idle client', 1), ('idle client', CLIENTS), ('handle', LOCKS), ('held lock', LOCKS), ('MUTEX waiter', LOCKS), ('FAIR waiter', LOCKS)]
-IDLE_BYTES, IDLE_DESCRIPTORS = 25 << 10, 2
+IDLE_BYTES, IDLE_DESCRIPTORS, HELD_BYTES = 25 << 10, 2, 512
 
 run = subprocess.run([sys.argv[1], 'memory', '--clients', str(CLIENTS), '--locks', str(LOCKS), '--json'], stdout=subprocess.PIPE, text=True)
 print(run.stdout)
@@ -24,3 +25,5 @@ for one in told:
         sys.exit(f'{one["mode"]}: {one["bytes"]} bytes each')
     if len(sys.argv) < 3 and is_client and one['bytes_with_malloc'] > IDLE_BYTES:
         sys.exit(f'{one["bytes_with_malloc"]} bytes for an idle client')
+    if len(sys.argv) < 3 and one['mode'] == 'held lock' and one['bytes'] > HELD_BYTES:
+        sys.exit(f'{one["bytes"]} bytes for a held lock')

@@ -6,9 +6,9 @@
  * the process or a client pays once is in none: one client stays connected, and of locks and waiters the client has had
  * one before. Each waiter wants a name of its own, so it pays for that name, its line and its place; scenario waiters
  * has those that share one. */
+#include "held.h"
 #include "json.h"
 #include "memory.h"
-#include "pairs.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"

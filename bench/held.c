@@ -6,8 +6,9 @@
  * turns until nothing is under way and once more; and the growth of allocated memory in the whole process is divided by
  * their number. So tables and the timer heap of libevent are in, buffers of requests that are over are not, and the
  * bench's own array, made before, is not. */
+#include "held.h"
+
 #include "memory.h"
-#include "pairs.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define REST_S 0.1
 
-enum { AT_A_TIME = 64 };
+enum { AT_A_TIME = 64, NAME_SIZE = 17 };
 
 struct hoard {
     struct loop loop;
@@ -36,7 +37,7 @@ static void fail(struct hoard *hoard, const char *why)
 
 static void begin_next(struct hoard *hoard)
 {
-    char name[PAIRS_NAME_SIZE];
+    char name[NAME_SIZE];
     hilock_lock **lock = &hoard->locks[hoard->begun];
     snprintf(name, sizeof name, "held:%011u", hoard->begun);
     hoard->begun++;

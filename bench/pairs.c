@@ -11,20 +11,18 @@
 #include "commands.h"
 #include "json.h"
 #include "masters.h"
-#include "memory.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"
 
 #include <event2/event.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { ROUNDS_MAX = 1000 };
 
-static unsigned inflight = 256, rounds = 31, held_locks = 10000;
+static unsigned inflight = 256, rounds = 31;
 static double round_seconds = 0.3;
 static const char *url, *loop_name = "libevent";
 static bool has_json;
@@ -33,7 +31,6 @@ static const struct option_entry options[] = {
     {"inflight", OPTION_COUNT, &inflight, "names at work at a time", 1, 10000},
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
-    {"held", OPTION_COUNT, &held_locks, "locks held to see what one costs", 1, 1000000},
     {"url", OPTION_TEXT, &url,
      "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
     {"loop", OPTION_TEXT, &loop_name, "that hilock lives on: libevent, libuv or libev; the bare loop is on libevent", 0,
@@ -58,7 +55,6 @@ struct bench {
     struct turn ours_sum, bare_sum;
     double ratios[ROUNDS_MAX];
     uint64_t commands_sum;
-    struct held_cost held;
 };
 
 static double seconds_of(clockid_t clock)
@@ -148,8 +144,6 @@ static void tell(const struct bench *bench)
     printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", us_per_pair,
            bare->cpu_seconds / (double)bare->pairs * 1e6);
     printf("  commands            %10.3f per pair, counted at the server\n", commands_per_pair);
-    printf("  held, watched lock  %10.1f bytes requested, %.1f with malloc's own (%u locks)\n", bench->held.bytes,
-           bench->held.bytes_with_malloc, held_locks);
     if (!has_json)
         return;
     json_begin("pairs");
@@ -157,7 +151,6 @@ static void tell(const struct bench *bench)
     json_count("inflight", inflight);
     json_number("seconds", round_seconds);
     json_count("rounds", rounds);
-    json_count("held_locks", held_locks);
     json_number("ratio_median", ratio);
     json_number("ratio_min", lowest);
     json_number("ratio_max", highest);
@@ -166,8 +159,6 @@ static void tell(const struct bench *bench)
     json_number("client_us_per_pair", us_per_pair);
     json_number("bare_client_us_per_pair", bare->cpu_seconds / (double)bare->pairs * 1e6);
     json_number("commands_per_pair", commands_per_pair);
-    json_number("bytes_per_held_lock", bench->held.bytes);
-    json_number("bytes_per_held_lock_with_malloc", bench->held.bytes_with_malloc);
     json_end();
 }
 
@@ -204,10 +195,6 @@ static int measure(struct bench *bench)
         if (run_round(bench, round) != 0)
             return -1;
     qsort(bench->ratios, rounds, sizeof *bench->ratios, by_size);
-    if (held_measure(bench->loop, pairs_ours_client(bench->ours), held_locks, &bench->held) != 0)
-        return -1;
-    if (memory_now().requested == 0)
-        bench->held = (struct held_cost){NAN, NAN};
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pairs.h - the two loops that scenario pairs compares, and what a held lock costs. */
+/* pairs.h - the two loops that scenario pairs compares. */
 #ifndef BENCH_PAIRS_H
 #define BENCH_PAIRS_H
 
@@ -17,15 +17,11 @@ enum { PAIRS_LEASE_MS = 30000, PAIRS_NAME_SIZE = 17 }; /* names have 16 bytes */
  * on stderr. */
 struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned inflight);
 uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds);
-hilock_client *pairs_ours_client(struct pairs_ours *ours);
 void pairs_ours_close(struct pairs_ours *ours);
 
 struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, unsigned inflight);
 uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds);
 void pairs_bare_close(struct pairs_bare *bare);
 
-/* What `count` held, watched locks cost in this process, each; -1: reported on stderr. */
-struct held_cost { double bytes, bytes_with_malloc; };
-int held_measure(struct loop loop, hilock_client *client, unsigned count, struct held_cost *ret_cost);
 
 #endif

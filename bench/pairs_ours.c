@@ -105,11 +105,6 @@ uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds)
     return ours->has_failed ? 0 : ours->pairs;
 }
 
-hilock_client *pairs_ours_client(struct pairs_ours *ours)
-{
-    return ours->client;
-}
-
 static void on_closed(void *user)
 {
     const struct pairs_ours *ours = user;
