@@ -6,7 +6,7 @@
  * the waiters ask in step. */
 #include "commands.h"
 #include "crowd.h"
-#include "json.h"
+#include "line.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -161,13 +161,13 @@ static void tell(const struct bench *bench)
            names, mean, mean * STEP_MS / 1000, most, most / (mean * STEP_MS / 1000));
     if (!has_json)
         return;
-    json_begin("asleep");
-    json_count("names", names);
-    json_number("seconds", seconds);
-    json_number("scripts_per_s", mean);
-    json_number("most_in_step", most);
-    json_number("most_over_mean", most / (mean * STEP_MS / 1000));
-    json_end();
+    struct json json = line_begin("asleep");
+    json_count(&json, "names", names);
+    json_number(&json, "seconds", seconds);
+    json_number(&json, "scripts_per_s", mean);
+    json_number(&json, "most_in_step", most);
+    json_number(&json, "most_over_mean", most / (mean * STEP_MS / 1000));
+    line_end(&json);
 }
 
 static int set_up(struct bench *bench)

@@ -8,7 +8,7 @@
  * measure the machine's other work. A round gives one ratio for each kind: how many times as long a pair takes as the
  * bare one. The median and the range of these are reported. CPU is this process' own, both threads'. */
 #include "bare.h"
-#include "json.h"
+#include "line.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -125,18 +125,18 @@ static void tell(struct bench *bench, unsigned kind)
            samples_at(ratios, 0.5), samples_at(ratios, 0), samples_at(ratios, 1), ours_cpu_us, bare_cpu_us);
     if (!has_json)
         return;
-    json_begin("blocking");
-    json_text("kind", kind_names[kind]);
-    json_count("rounds", rounds);
-    json_number("seconds", round_seconds);
-    json_number("ratio_median", samples_at(ratios, 0.5));
-    json_number("ratio_min", samples_at(ratios, 0));
-    json_number("ratio_max", samples_at(ratios, 1));
-    json_number("us_per_pair", samples_at(&bench->pairs[ours], 0.5));
-    json_number("bare_us_per_pair", samples_at(&bench->pairs[bare], 0.5));
-    json_number("client_us_per_pair", ours_cpu_us);
-    json_number("bare_client_us_per_pair", bare_cpu_us);
-    json_end();
+    struct json json = line_begin("blocking");
+    json_text(&json, "kind", kind_names[kind]);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "seconds", round_seconds);
+    json_number(&json, "ratio_median", samples_at(ratios, 0.5));
+    json_number(&json, "ratio_min", samples_at(ratios, 0));
+    json_number(&json, "ratio_max", samples_at(ratios, 1));
+    json_number(&json, "us_per_pair", samples_at(&bench->pairs[ours], 0.5));
+    json_number(&json, "bare_us_per_pair", samples_at(&bench->pairs[bare], 0.5));
+    json_number(&json, "client_us_per_pair", ours_cpu_us);
+    json_number(&json, "bare_client_us_per_pair", bare_cpu_us);
+    line_end(&json);
 }
 
 static int set_up(struct bench *bench)

@@ -7,7 +7,7 @@
  * one before. Each waiter wants a name of its own, so it pays for that name, its line and its place; scenario waiters
  * has those that share one. */
 #include "held.h"
-#include "json.h"
+#include "line.h"
 #include "memory.h"
 #include "scenario.h"
 #include "server.h"
@@ -76,13 +76,13 @@ static void tell(const char *mode, unsigned count, double bytes, double bytes_wi
            bytes_with_malloc, descriptors);
     if (!has_json)
         return;
-    json_begin("memory");
-    json_text("mode", mode);
-    json_count("count", count);
-    json_number("bytes", bytes);
-    json_number("bytes_with_malloc", bytes_with_malloc);
-    json_number("descriptors", descriptors);
-    json_end();
+    struct json json = line_begin("memory");
+    json_text(&json, "mode", mode);
+    json_count(&json, "count", count);
+    json_number(&json, "bytes", bytes);
+    json_number(&json, "bytes_with_malloc", bytes_with_malloc);
+    json_number(&json, "descriptors", descriptors);
+    line_end(&json);
 }
 
 static void tell_growth(const char *mode, unsigned count, struct level before)

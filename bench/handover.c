@@ -6,7 +6,7 @@
  * round by the same processes at the spacing of the holds. Beside the figures stands that latency. */
 #include "commands.h"
 #include "handover.h"
-#include "json.h"
+#include "line.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"
@@ -154,29 +154,29 @@ static void tell(const struct bench *bench, const struct mode *mode)
 static void tell_json(const struct bench *bench, const struct mode *mode)
 {
     const struct handover_sums *sums = &mode->sums;
-    json_begin("handover");
-    json_text("mode", mode->name);
-    json_count("processes", processes);
-    json_count("hold_ms", hold_ms);
-    json_count("think_ms", think_ms);
-    json_count("pollers", pollers);
-    json_count("listeners", listeners);
-    json_number("seconds", stretch_seconds);
-    json_count("rounds", rounds);
-    json_number("grants_per_s", (double)sums->grants / sums->seconds);
-    json_number("gap_p50_us", samples_at(&sums->gaps, 0.5));
-    json_number("gap_p99_us", samples_at(&sums->gaps, 0.99));
-    json_number("publish_p50_us", samples_at(&bench->latencies, 0.5));
-    json_number("gap_ratio_p50", gap_ratio(bench, sums));
-    json_number("wait_p50_us", samples_at(&sums->waits, 0.5));
-    json_number("wait_p99_us", samples_at(&sums->waits, 0.99));
-    json_number("wait_max_us", samples_at(&sums->waits, 1));
-    json_number("client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
+    struct json json = line_begin("handover");
+    json_text(&json, "mode", mode->name);
+    json_count(&json, "processes", processes);
+    json_count(&json, "hold_ms", hold_ms);
+    json_count(&json, "think_ms", think_ms);
+    json_count(&json, "pollers", pollers);
+    json_count(&json, "listeners", listeners);
+    json_number(&json, "seconds", stretch_seconds);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "grants_per_s", (double)sums->grants / sums->seconds);
+    json_number(&json, "gap_p50_us", samples_at(&sums->gaps, 0.5));
+    json_number(&json, "gap_p99_us", samples_at(&sums->gaps, 0.99));
+    json_number(&json, "publish_p50_us", samples_at(&bench->latencies, 0.5));
+    json_number(&json, "gap_ratio_p50", gap_ratio(bench, sums));
+    json_number(&json, "wait_p50_us", samples_at(&sums->waits, 0.5));
+    json_number(&json, "wait_p99_us", samples_at(&sums->waits, 0.99));
+    json_number(&json, "wait_max_us", samples_at(&sums->waits, 1));
+    json_number(&json, "client_commands_per_grant", (double)sums->commands / (double)sums->grants_all);
     if (mode->order == HANDOVER_FAIR)
-        json_count("heartbeats", sums->heartbeats);
-    json_number("jain", handover_jain(sums, processes));
-    json_count("longest_run", sums->longest_run);
-    json_end();
+        json_count(&json, "heartbeats", sums->heartbeats);
+    json_number(&json, "jain", handover_jain(sums, processes));
+    json_count(&json, "longest_run", sums->longest_run);
+    line_end(&json);
 }
 
 static void tell_all(const struct bench *bench)

@@ -9,7 +9,7 @@
  * times over, each in processes of its own. */
 #include "commands.h"
 #include "hot.h"
-#include "json.h"
+#include "line.h"
 #include "scenario.h"
 #include "server.h"
 #include "store.h"
@@ -147,23 +147,23 @@ static void tell(const struct mode *mode)
 
 static void tell_json(const struct mode *mode)
 {
-    json_begin("hot");
-    json_text("mode", mode->name);
-    json_count("processes", processes);
-    json_count("contenders", contenders);
-    json_count("tries", tries);
-    json_count("hold_ms", hold_ms);
-    json_count("wait_ms", wait_ms);
-    json_count("rounds", rounds);
-    json_count("acquired", mode->acquired);
-    json_count("failed", mode->failed);
-    json_number("acquire_commands_per_success", per_success(mode, mode->acquire_commands));
-    json_number("commands_per_success", per_success(mode, mode->commands));
+    struct json json = line_begin("hot");
+    json_text(&json, "mode", mode->name);
+    json_count(&json, "processes", processes);
+    json_count(&json, "contenders", contenders);
+    json_count(&json, "tries", tries);
+    json_count(&json, "hold_ms", hold_ms);
+    json_count(&json, "wait_ms", wait_ms);
+    json_count(&json, "rounds", rounds);
+    json_count(&json, "acquired", mode->acquired);
+    json_count(&json, "failed", mode->failed);
+    json_number(&json, "acquire_commands_per_success", per_success(mode, mode->acquire_commands));
+    json_number(&json, "commands_per_success", per_success(mode, mode->commands));
     if (mode->kind == HILOCK_SIMPLE)
-        json_null("tokens_rising");
+        json_null(&json, "tokens_rising");
     else
-        json_truth("tokens_rising", mode->has_tokens_rising);
-    json_end();
+        json_truth(&json, "tokens_rising", mode->has_tokens_rising);
+    line_end(&json);
 }
 
 static bool is_wanted(const struct mode *mode)

@@ -5,7 +5,7 @@
  * waited for is waited for to its end, so that the longest wait is whole. A process without a grant in the given time
  * is unserved. */
 #include "commands.h"
-#include "json.h"
+#include "line.h"
 #include "multi.h"
 #include "samples.h"
 #include "scenario.h"
@@ -110,21 +110,21 @@ static void tell(const struct sort *sort)
 
 static void tell_json(const struct sort *sort, unsigned count)
 {
-    json_begin("multi");
-    json_text("sort", sort->name);
-    json_count("processes", count);
-    json_count("each", sort == &of_singles ? 1 : each);
-    json_count("names", names);
-    json_count("hold_ms", hold_ms);
-    json_count("think_ms", think_ms);
-    json_number("seconds", seconds);
-    json_count("rounds", rounds);
-    json_number("grants_per_s", (double)sort->grants / (seconds * rounds));
-    json_number("wait_p50_us", samples_at(&sort->waits, 0.5));
-    json_number("wait_p99_us", samples_at(&sort->waits, 0.99));
-    json_number("wait_max_us", samples_at(&sort->waits, 1));
-    json_count("unserved", sort->unserved);
-    json_end();
+    struct json json = line_begin("multi");
+    json_text(&json, "sort", sort->name);
+    json_count(&json, "processes", count);
+    json_count(&json, "each", sort == &of_singles ? 1 : each);
+    json_count(&json, "names", names);
+    json_count(&json, "hold_ms", hold_ms);
+    json_count(&json, "think_ms", think_ms);
+    json_number(&json, "seconds", seconds);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "grants_per_s", (double)sort->grants / (seconds * rounds));
+    json_number(&json, "wait_p50_us", samples_at(&sort->waits, 0.5));
+    json_number(&json, "wait_p99_us", samples_at(&sort->waits, 0.99));
+    json_number(&json, "wait_max_us", samples_at(&sort->waits, 1));
+    json_count(&json, "unserved", sort->unserved);
+    line_end(&json);
 }
 
 static void tell_all(void)

@@ -9,7 +9,7 @@
 #include "pairs.h"
 
 #include "commands.h"
-#include "json.h"
+#include "line.h"
 #include "masters.h"
 #include "scenario.h"
 #include "server.h"
@@ -146,20 +146,20 @@ static void tell(const struct bench *bench)
     printf("  commands            %10.3f per pair, counted at the server\n", commands_per_pair);
     if (!has_json)
         return;
-    json_begin("pairs");
-    json_text("loop", loop_name);
-    json_count("inflight", inflight);
-    json_number("seconds", round_seconds);
-    json_count("rounds", rounds);
-    json_number("ratio_median", ratio);
-    json_number("ratio_min", lowest);
-    json_number("ratio_max", highest);
-    json_number("pairs_per_s", rate(ours));
-    json_number("bare_pairs_per_s", rate(bare));
-    json_number("client_us_per_pair", us_per_pair);
-    json_number("bare_client_us_per_pair", bare->cpu_seconds / (double)bare->pairs * 1e6);
-    json_number("commands_per_pair", commands_per_pair);
-    json_end();
+    struct json json = line_begin("pairs");
+    json_text(&json, "loop", loop_name);
+    json_count(&json, "inflight", inflight);
+    json_number(&json, "seconds", round_seconds);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "ratio_median", ratio);
+    json_number(&json, "ratio_min", lowest);
+    json_number(&json, "ratio_max", highest);
+    json_number(&json, "pairs_per_s", rate(ours));
+    json_number(&json, "bare_pairs_per_s", rate(bare));
+    json_number(&json, "client_us_per_pair", us_per_pair);
+    json_number(&json, "bare_client_us_per_pair", bare->cpu_seconds / (double)bare->pairs * 1e6);
+    json_number(&json, "commands_per_pair", commands_per_pair);
+    line_end(&json);
 }
 
 static int open_commands(struct bench *bench, char *error)

@@ -11,7 +11,7 @@
  * many places are in the queue a second after the load has ended. A script's time by a clock is not told: on a busy
  * machine a server waits for a processor as others do. */
 #include "commands.h"
-#include "json.h"
+#include "line.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -277,31 +277,31 @@ static void tell(const struct bench *bench, const char *grants)
 
 static void tell_json(const struct bench *bench, const char *grants)
 {
-    json_begin("storm");
-    json_text("kind", kind);
-    json_count("clients", clients);
-    json_count("handles", handles);
-    json_count("wait_least_ms", wait_least_ms);
-    json_count("wait_most_ms", wait_most_ms);
-    json_count("hold_ms", hold_ms);
-    json_number("seconds", seconds);
-    json_count("pause_ms", pause_ms);
-    json_text("grants", grants);
-    json_number("grants_per_s", healthy_rate(bench));
-    json_number("grants_per_s_after", pause_ms ? rate_after(bench) : NAN);
-    json_number("recovered_ms", pause_ms ? recovered_ms(bench) : NAN);
-    json_count("timed_out", bench->board->timed_out);
-    json_count("silent", bench->board->silent);
-    json_count("refused", bench->board->refused);
-    json_number("ping_p50_us", samples_at(&bench->pings, 0.5));
-    json_number("ping_p99_us", samples_at(&bench->pings, 0.99));
-    json_number("ping_after_p99_us", samples_at(&bench->pings_after, 0.99));
-    json_number("ping_after_max_us", samples_at(&bench->pings_after, 1));
-    json_number("script_us", script_us(bench->begun, pause_ms ? bench->paused : bench->ended));
-    json_number("script_after_us", script_us(bench->resumed, bench->ended));
-    json_count("places_left", (unsigned long long)bench->left);
-    json_number("emptied_ms", bench->emptied_ms);
-    json_end();
+    struct json json = line_begin("storm");
+    json_text(&json, "kind", kind);
+    json_count(&json, "clients", clients);
+    json_count(&json, "handles", handles);
+    json_count(&json, "wait_least_ms", wait_least_ms);
+    json_count(&json, "wait_most_ms", wait_most_ms);
+    json_count(&json, "hold_ms", hold_ms);
+    json_number(&json, "seconds", seconds);
+    json_count(&json, "pause_ms", pause_ms);
+    json_text(&json, "grants", grants);
+    json_number(&json, "grants_per_s", healthy_rate(bench));
+    json_number(&json, "grants_per_s_after", pause_ms ? rate_after(bench) : NAN);
+    json_number(&json, "recovered_ms", pause_ms ? recovered_ms(bench) : NAN);
+    json_count(&json, "timed_out", bench->board->timed_out);
+    json_count(&json, "silent", bench->board->silent);
+    json_count(&json, "refused", bench->board->refused);
+    json_number(&json, "ping_p50_us", samples_at(&bench->pings, 0.5));
+    json_number(&json, "ping_p99_us", samples_at(&bench->pings, 0.99));
+    json_number(&json, "ping_after_p99_us", samples_at(&bench->pings_after, 0.99));
+    json_number(&json, "ping_after_max_us", samples_at(&bench->pings_after, 1));
+    json_number(&json, "script_us", script_us(bench->begun, pause_ms ? bench->paused : bench->ended));
+    json_number(&json, "script_after_us", script_us(bench->resumed, bench->ended));
+    json_count(&json, "places_left", (unsigned long long)bench->left);
+    json_number(&json, "emptied_ms", bench->emptied_ms);
+    line_end(&json);
 }
 
 /* ---- the run ---- */

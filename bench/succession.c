@@ -8,7 +8,7 @@
  * with k handles; kind FAIR, since of kind MUTEX a process has one place whatever its handles.
  * Each play has a name, and processes, of its own. A play begins to strike once the store counts all places, and at
  * another phase of its heartbeats and renewals than the play before. */
-#include "json.h"
+#include "line.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -214,18 +214,18 @@ static void tell_line(unsigned i, unsigned j, unsigned count, const struct sampl
 
 static void tell_json(unsigned i, unsigned j, unsigned count, const struct samples *spans)
 {
-    json_begin("succession");
-    json_text("case", cases[i].name);
-    json_text("shape", shapes[j]);
-    json_text("kind", kind);
-    json_count("waiters", count);
-    json_count("lease_ms", lease_ms);
-    json_count("settle_ms", settle_ms);
-    json_count("rounds", rounds);
-    json_number("median_ms", samples_at(spans, 0.5));
-    json_number("least_ms", samples_at(spans, 0));
-    json_number("most_ms", samples_at(spans, 1));
-    json_end();
+    struct json json = line_begin("succession");
+    json_text(&json, "case", cases[i].name);
+    json_text(&json, "shape", shapes[j]);
+    json_text(&json, "kind", kind);
+    json_count(&json, "waiters", count);
+    json_count(&json, "lease_ms", lease_ms);
+    json_count(&json, "settle_ms", settle_ms);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "median_ms", samples_at(spans, 0.5));
+    json_number(&json, "least_ms", samples_at(spans, 0));
+    json_number(&json, "most_ms", samples_at(spans, 1));
+    line_end(&json);
 }
 
 static void tell_all(struct bench *bench, void (*tell)(unsigned, unsigned, unsigned, const struct samples *))

@@ -13,7 +13,7 @@
  * heartbeats, so there are fewer of them here: a part that takes as long as the time between two heartbeats would count
  * the heartbeats' cost as its own. */
 #include "commands.h"
-#include "json.h"
+#include "line.h"
 #include "memory.h"
 #include "scenario.h"
 #include "server.h"
@@ -386,13 +386,13 @@ static void print_growth(const char *what, struct growth growth, double bar)
         what, growth.large, growth.small, growth.median, growth.least, growth.most, bar);
 }
 
-static void json_growth(const char *part, const char *where, struct growth growth)
+static void json_growth(struct json *json, const char *part, const char *where, struct growth growth)
 {
     char key[40];
     snprintf(key, sizeof key, "%s%s_ns", part, where);
-    json_number(key, growth.large);
+    json_number(json, key, growth.large);
     snprintf(key, sizeof key, "%s%s_growth", part, where);
-    json_number(key, growth.median);
+    json_number(json, key, growth.median);
 }
 
 static void report(struct shape shape, const struct round *of)
@@ -411,19 +411,19 @@ static void report(struct shape shape, const struct round *of)
     }
     if (!has_json)
         return;
-    json_begin("waiters");
-    json_text("mode", mode_of(shape));
-    json_count("names", shape.names);
-    json_count("each", shape.each);
-    json_number("bytes_per_waiter", of[0].large.bytes);
-    json_count("rounds", rounds);
-    json_number("bar", bar);
+    struct json json = line_begin("waiters");
+    json_text(&json, "mode", mode_of(shape));
+    json_count(&json, "names", shape.names);
+    json_count(&json, "each", shape.each);
+    json_number(&json, "bytes_per_waiter", of[0].large.bytes);
+    json_count(&json, "rounds", rounds);
+    json_number(&json, "bar", bar);
     for (int i = 0; i < PARTS; i++) {
-        json_growth(parts[i], "", growth_of(of, i, false));
+        json_growth(&json, parts[i], "", growth_of(of, i, false));
         if (shape.kind == HILOCK_FAIR)
-            json_growth(parts[i], "_scripts", growth_of(of, i, true));
+            json_growth(&json, parts[i], "_scripts", growth_of(of, i, true));
     }
-    json_end();
+    line_end(&json);
 }
 
 static int measure(const char *where, struct shape shape)
