@@ -22,7 +22,7 @@ static uint32_t earliest_below(const struct hl_alarms *alarms, uint32_t i)
     return best;
 }
 
-/* Puts it where entry i was, or as far up or down from there as its time demands. */
+/* Puts `due` at index i, or as far above or below it as the order of the heap requires. */
 static void settle(struct hl_alarms *alarms, uint32_t i, struct hl_alarm_due due)
 {
     uint32_t next;
@@ -43,12 +43,13 @@ static void wake_at(struct hl_alarms *alarms, uint64_t at_us, uint64_t now_us)
     hl_timer_start(alarms->host, alarms->timer, at_us > now_us ? at_us - now_us : 0);
 }
 
-/* The clock is read only for an alarm that may be past, or moves the timer, which is due before all others. */
+/* Reads the clock only if the alarm moves the timer, or while due alarms are being called. Any other alarm is due no
+ * earlier than the timer, which will find it. */
 uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us)
 {
     uint64_t now_us = at_us < alarms->wakes_us || alarms->passing_us ? hl_now_us(alarms->host) : 0;
     uint64_t soonest_us = alarms->passing_us >= now_us ? alarms->passing_us + 1 : now_us;
-    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold has begun its alarm; a wait checks first */
+    HL_REQUIRE(hl_alarm_has_begun(alarm)); /* a hold always begins its alarm; a wait checks first */
     at_us = at_us < soonest_us ? soonest_us : at_us;
     settle(alarms, alarm->index == STOPPED ? alarms->set++ : alarm->index - FIRST, (struct hl_alarm_due){at_us, alarm});
     if (at_us < alarms->wakes_us && !alarms->passing_us)
@@ -105,7 +106,7 @@ void hl_alarms_done(struct hl_alarms *alarms)
 {
     if (!alarms->host)
         return;
-    HL_REQUIRE(!alarms->begun); /* holds and waits have ended before */
+    HL_REQUIRE(!alarms->begun); /* every hold and wait has ended by now */
     hl_timer_free(alarms->host, alarms->timer);
     hl_memory_free(&alarms->host->memory, alarms->heap);
     *alarms = (struct hl_alarms){.host = NULL};
@@ -120,7 +121,7 @@ int hl_alarm_begin(struct hl_alarms *alarms, struct hl_alarm *alarm)
     return 0;
 }
 
-/* Shrinks room that is much too large, if memory allows it. */
+/* Also shrinks the heap's array when most of it is unused. If that fails, the larger array stays. */
 void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm)
 {
     if (!hl_alarm_has_begun(alarm))

@@ -7,7 +7,8 @@
 #include "base/contract.h"
 #include "base/platform.h"
 
-enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 }; /* of an argument as it is sent: $, its length, two line ends */
+/* Bytes around an argument on the wire: $, its length, two line ends. */
+enum { FRAME_MAX = 1 + HL_DECIMAL_MAX + 2 + 2 };
 
 void hl_command_begin(struct hl_command *command, const char *word)
 {
@@ -34,7 +35,7 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length)
 {
-    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* no form of a command needs more; names are extra */
+    HL_REQUIRE(command->argc < HL_COMMAND_ARGS_MAX); /* no command that we build has more arguments */
     command->argv[command->argc] = bytes;
     command->lengths[command->argc++] = length;
 }
@@ -47,7 +48,8 @@ void hl_command_add_number(struct hl_command *command, uint64_t number)
     hl_command_add(command, digits, hl_command_decimal(digits, number));
 }
 
-/* Every command has several numbers: snprintf was a fifth of what a request cost the client. */
+/* Written by hand because every command has several numbers, and snprintf took a fifth of the client's time for a
+ * request. */
 size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)
 {
     size_t digits = 1;
@@ -82,7 +84,8 @@ size_t hl_command_encode(char *to, int argc, const char *const *argv, const size
     return (size_t)(at - to);
 }
 
-/* The longest is a release of kind FAIR: three keys and a channel of HILOCK_NAME_MAX bytes, a holder and numbers. */
+/* The room fits the longest command, a release of kind FAIR: three keys and a channel of HILOCK_NAME_MAX bytes each, a
+ * holder and numbers. */
 char *hl_command_room(struct hl_command *command, size_t length)
 {
     char *room = command->room + command->used;

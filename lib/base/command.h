@@ -20,24 +20,27 @@ struct hl_command {
     int argc;
     const char *argv[HL_COMMAND_ARGS_MAX];
     size_t lengths[HL_COMMAND_ARGS_MAX];
-    const struct hl_script *script; /* of an EVALSHA: to load when the server does not know it */
+    /* The script that an EVALSHA runs, to load it if the server does not have it; else NULL. */
+    const struct hl_script *script;
     size_t used;
     char room[HL_COMMAND_ROOM];
 };
 
 void hl_command_begin(struct hl_command *command, const char *word);
-/* begins the command; keys follow */
+/* Begins an EVALSHA with `keys` keys; the caller adds the keys and arguments. */
 void hl_command_evalsha(struct hl_command *command, const struct hl_script *script, unsigned keys);
-void hl_command_load(struct hl_command *command, const struct hl_script *script);                   /* SCRIPT LOAD */
-void hl_command_add(struct hl_command *command, const char *bytes, size_t length);                  /* by reference */
-void hl_command_add_word(struct hl_command *command, const char *word);                             /* by reference */
+void hl_command_load(struct hl_command *command, const struct hl_script *script); /* a whole SCRIPT LOAD */
+/* These two add an argument by reference. */
+void hl_command_add(struct hl_command *command, const char *bytes, size_t length);
+void hl_command_add_word(struct hl_command *command, const char *word);
 void hl_command_add_number(struct hl_command *command, uint64_t number);
-size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; no terminator */
-char *hl_command_room(struct hl_command *command, size_t length); /* space that lives as long as the command */
+size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; writes no terminator */
+char *hl_command_room(struct hl_command *command, size_t length); /* space inside the command, for an argument */
 
-/* argv as the bytes that a server reads, written where they are sent from. hiredis' formatter took two fifths of a
- * request's cost for the client, and leaves a copy in the heap: it may be a password. Returns the length. */
+/* Encodes argv in the Redis protocol, directly into the buffer that it is sent from. Returns the length. hiredis' own
+ * formatter took two fifths of the client's time for a request, and leaves a copy in the heap, which may be a
+ * password. */
 size_t hl_command_encode(char *to, int argc, const char *const *argv, const size_t *lengths);
-size_t hl_command_encoded_max(int argc, const size_t *lengths); /* how much room that needs at most */
+size_t hl_command_encoded_max(int argc, const size_t *lengths); /* the most room that needs */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* container - from an embedded struct to the struct that has it as a member. Alarms, requests, notices and routes come
- * back to their owner as pointers to themselves; the owner finds itself by this, wherever the member stands in it.
+/* container - finds a struct from a pointer to one of its members. A callback about an alarm, a request, a notice or a
+ * route gets a pointer to that member; this macro turns it into a pointer to the owner.
  *
- * The compiler checks that the pointer is one to that member: another type is a mismatch in the conditional, and a void
- * pointer, which could be anything, has no size. The pointer is evaluated once. NULL is not allowed. A const pointer
+ * The compiler checks that the pointer has the member's type: any other type is a mismatch in the conditional
+ * expression, and sizeof refuses a void pointer. The pointer is evaluated once and must not be NULL. A const pointer
  * needs a const type: HL_CONTAINER(request, const struct hl_inquiry, request). */
 #ifndef HL_BASE_CONTAINER_H
 #define HL_BASE_CONTAINER_H

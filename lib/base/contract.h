@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contract - assertions that stay on in release builds.
- * A broken invariant of ours could let two clients hold one lock: stopping is safe. Never assert what a user, a server
- * or the network sent: refuse it, or answer with a status. */
+ * If one of our invariants is broken, two clients could hold one lock, so the program is stopped. Never assert anything
+ * about input from a user, a server or the network: refuse the input, or answer with a status. */
 #ifndef HL_BASE_CONTRACT_H
 #define HL_BASE_CONTRACT_H
 

@@ -2,15 +2,14 @@
 /* host - see host.h. */
 #include "base/host.h"
 
-#include <inttypes.h>
-
 #include "base/contract.h"
+#include "base/words.h"
 
 enum { LATELY_US = 10000000 };
 
 static void on_wake(void *arg) { ((struct hl_host *)arg)->is_armed = 0; }
 
-/* fire may free the timer, and the leave the host: both are read before. */
+/* fire may free the timer, and hl_host_leave may free the host, so both are read first. */
 static void on_fire(void *arg)
 {
     const struct hl_timer *timer = arg;
@@ -59,7 +58,7 @@ int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const str
 
 void hl_host_done(struct hl_host *host)
 {
-    HL_REQUIRE(TAILQ_EMPTY(&host->flushes)); /* links are gone before their host */
+    HL_REQUIRE(TAILQ_EMPTY(&host->flushes)); /* every link is closed before its host ends */
     hl_timer_free(host, host->wake_timer);
     if (host->loop.free_ctx)
         host->loop.free_ctx(host->loop.ctx);
@@ -98,8 +97,9 @@ void hl_host_enter(struct hl_host *host)
         host->on_enter(host->arg);
 }
 
-/* The depth stays 1 while on_leave runs, so its calls neither leave again nor start the wake timer for bytes that are
- * written right after. on_leave may free the host (of a client that has closed): touch nothing after it. */
+/* The depth stays 1 while on_leave runs. So calls made by on_leave do not leave again, and do not start the wake timer
+ * for bytes that are written right afterwards. If the client has closed, on_leave frees the host: touch nothing after
+ * it. */
 void hl_host_leave(struct hl_host *host)
 {
     HL_REQUIRE(host->depth > 0); /* enter and leave stand in one function */
@@ -117,11 +117,12 @@ void hl_host_settle(struct hl_host *host)
     flush_all(host);
     host->depth = 0;
     host->turned_us = hl_now_us(host);
-    if (host->is_woken && !host->is_armed) /* else events could delay it for ever */
+    if (host->is_woken && !host->is_armed) /* without this, a steady stream of events could delay it forever */
         hl_host_wake_next_turn(host);
 }
 
-/* Hurries outside of the loop's calls only: inside, an event that starts itself again would never end its turn. */
+/* The timer is hurried only outside of calls from the loop. Inside, an event that asks for itself again would keep the
+ * loop in one turn forever. */
 void hl_host_wake(struct hl_host *host)
 {
     host->is_woken = 1;
@@ -173,7 +174,7 @@ uint64_t hl_host_lateness_us(const struct hl_host *host)
 void hl_host_check_stall(struct hl_host *host, uint64_t due_us)
 {
     uint64_t now_us = hl_now_us(host), late_us = now_us > due_us ? now_us - due_us : 0;
-    /* another call may have come first after the stall */
+    /* some other call may have come first after the stall, and then turned_us is too late */
     uint64_t from_us = host->turned_us <= due_us ? host->turned_us : host->gap_from_us, longest_us;
     struct hl_text detail;
     if (due_us)
@@ -182,10 +183,7 @@ void hl_host_check_stall(struct hl_host *host, uint64_t due_us)
         return;
     host->stalled_until_us = now_us;
     longest_us = now_us - (from_us && from_us <= due_us ? from_us : due_us);
-    hl_text_set(&detail,
-                "the loop did not turn for at least %" PRIu64 " ms, and %" PRIu64 " ms at most: did a callback "
-                "take so long, or was the process stopped? renewals were late",
-                late_us / 1000, longest_us / 1000);
+    hl_words_stalled(&detail, late_us, longest_us);
     hl_trace(host, HL_LOOP_STALLED,
              &(struct hl_fact){.waited_us = late_us, .longest_us = longest_us, .detail = detail.bytes});
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host - the host program as the library sees it: its loop and clock, its memory, its random seed; and where each call
- * from the loop begins and ends.
+/* host - the program that uses the library: its loop and clock, its memory and its random seed. Each call from the loop
+ * begins and ends here.
  *
- * Everything the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter and
- * hl_host_leave. At the outermost leave the links write what they have buffered (one system call for many commands),
- * on_leave delivers the news, and the links write what that has buffered. A call from user code outside the loop asks
- * for the same on a later turn by hl_host_wake. Invariant: when control goes back to the program while bytes or news
- * are pending, a leave is still to come, or the wake timer runs.
+ * Everything that the loop calls (a descriptor is ready, a timer fires, a name is resolved) runs between hl_host_enter
+ * and hl_host_leave. At the outermost leave the links write their buffers (one system call for many commands), on_leave
+ * delivers the news, and the links write what the news have added. A call from user code outside the loop asks for the
+ * same on a later turn, by hl_host_wake. Invariant: when control goes back to the program while bytes or news are
+ * pending, a leave is still to come, or the wake timer runs.
  *
- * A program may turn the loop where nothing of the client may happen: in a forked child, or on another thread. So
- * hl_host_begin comes before whatever the loop calls, and calls begin_turn. A timer that was refused on another thread
- * is started again, as the right thread may be back by then; in a forked child it has ended. */
+ * A program may turn the loop where the client must not act: in a forked child, or on another thread. Every call from
+ * the loop therefore begins with hl_host_begin, which asks begin_turn. A timer that is refused on another thread is
+ * started again, because the right thread may have the loop by then; in a forked child the timer stays off. */
 #ifndef HL_BASE_HOST_H
 #define HL_BASE_HOST_H
 
@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "base/trace.h"
 
-struct hl_flush { /* work that runs once a turn, at the next leave: writing bytes, checking holds */
+struct hl_flush { /* work that is done at the next leave, once: writing bytes, checking holds */
     TAILQ_ENTRY(hl_flush) entry;
     void (*flush)(struct hl_flush *flush);
     int is_waiting;
@@ -32,37 +32,40 @@ struct hl_host {
     struct hilock_loop loop;
     struct hl_memory memory;
     struct hl_random random;
-    const char *const *secrets; /* no text of a server may show them (hl_text_quote_server); ended by NULL; or NULL */
+    const char *const *secrets; /* hidden in quoted server text; the list ends with NULL. NULL: none */
     unsigned depth;
     struct hl_timer *wake_timer;
-    int is_woken, is_armed;    /* asked for: the wake timer runs */
-    uint64_t stall_us;         /* a timer later than this shows that the loop stood still; 0: never */
-    uint64_t entered_us;       /* when the loop's present call began: what it brings was there by then */
-    uint64_t turned_us;        /* when the loop's last call ended */
-    uint64_t gap_from_us;      /* when the loop's last call before its latest long pause ended */
+    int is_woken;              /* a leave was asked for */
+    int is_armed;              /* the wake timer runs */
+    uint64_t stall_us;         /* a timer that is later than this shows a stalled loop; 0: stalls are not reported */
+    uint64_t entered_us;       /* when the current call from the loop began; its data had arrived by then */
+    uint64_t turned_us;        /* when the last call from the loop ended */
+    uint64_t gap_from_us;      /* when the last call before the latest long pause of the loop ended */
     uint64_t stalled_until_us; /* end of the latest stall that was reported */
-    uint64_t late_us[2];       /* the longest that a timer was late, in this period and in the one before */
+    uint64_t late_us[2];       /* the greatest delay of a timer: in this period, and in the one before */
     uint64_t late_since_us;    /* when this period began */
     TAILQ_HEAD(, hl_flush) flushes;
-    hilock_status (*begin_turn)(void *arg); /* OK; FORKED or WRONG_THREAD: not here. NULL: always OK */
-    void (*on_enter)(void *arg); /* outermost enter */
-    void (*on_leave)(void *arg); /* outermost leave */
+    hilock_status (*begin_turn)(void *arg); /* OK, or FORKED or WRONG_THREAD to refuse the turn. NULL: always OK */
+    void (*on_enter)(void *arg); /* runs at the outermost enter */
+    void (*on_leave)(void *arg); /* runs at the outermost leave */
     void (*on_trace)(void *arg, enum hl_what what, const struct hl_fact *fact);
     void *arg;
 };
 
-/* Takes loop->ctx over on success only. 0, or -1: no memory. */
+/* Returns 0 and owns loop->ctx from then on, or -1 if there is no memory. */
 int hl_host_init(struct hl_host *host, const struct hilock_loop *loop, const struct hl_memory *memory, uint64_t seed);
-void hl_host_done(struct hl_host *host); /* ends the loop's ctx; everything made from it is gone by then */
+void hl_host_done(struct hl_host *host); /* frees loop.ctx; everything that was made with it must be gone */
 
-/* What the loop calls begins with it. OK: it has entered, so leave. Else: touch nothing, and return. */
+/* Every call from the loop starts with this. On OK it has entered, and the caller must leave at the end. On any other
+ * status the caller returns without touching anything. */
 hilock_status hl_host_begin(struct hl_host *host);
 void hl_host_enter(struct hl_host *host);
 void hl_host_leave(struct hl_host *host);
-void hl_host_settle(struct hl_host *host); /* on_leave calls it last, unless the host is gone */
-void hl_host_wake(struct hl_host *host); /* cannot fail */
-void hl_host_wake_next_turn(struct hl_host *host); /* not in this turn, even if the wake timer is due in it */
-void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* at the next leave, once */
+void hl_host_settle(struct hl_host *host); /* on_leave ends with this call, unless it freed the host */
+void hl_host_wake(struct hl_host *host); /* asks for a leave soon; cannot fail */
+/* Likewise, but never in the present turn, even if the wake timer is due in it. */
+void hl_host_wake_next_turn(struct hl_host *host);
+void hl_host_flush_later(struct hl_host *host, struct hl_flush *flush); /* runs it once, at the next leave */
 void hl_host_flush_never(struct hl_host *host, struct hl_flush *flush);
 
 static inline void hl_trace(struct hl_host *host, enum hl_what what, const struct hl_fact *fact)
@@ -73,18 +76,18 @@ static inline void hl_trace(struct hl_host *host, enum hl_what what, const struc
 
 static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop.now_us(host->loop.clock); }
 
-enum { HL_HOST_RETRY_US = 100000 }; /* what was refused on another thread is tried again after it */
+enum { HL_HOST_RETRY_US = 100000 }; /* a call that was refused on another thread is tried again after this time */
 
 struct hl_timer { /* made and freed by the host */
     struct hl_host *host;
-    void *handle; /* the loop's */
+    void *handle; /* the timer of the loop table */
     hilock_fire_fn *fire;
     void *arg;
 };
 struct hl_timer *hl_host_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg);
 void hl_host_timer_free(struct hl_timer *timer);
 
-/* fire runs between an enter and a leave. NULL: no memory. */
+/* Makes a timer whose fire runs between an enter and a leave. Returns NULL if there is no memory. */
 static inline void *hl_timer_new(struct hl_host *host, hilock_fire_fn *fire, void *arg)
 {
     return hl_host_timer_new(host, fire, arg);
@@ -104,14 +107,15 @@ static inline void hl_timer_free(struct hl_host *host, void *timer) /* NULL is a
         hl_host_timer_free(timer);
 }
 
-/* Quotes what a server said, without the secrets. */
+/* Quotes text from a server, with the secrets hidden. */
 struct hl_quoted hl_host_quote(const struct hl_host *host, const char *bytes, size_t length);
 
-/* How late the loop was lately: the longest that a timer had to wait in the last ten to twenty seconds. */
+/* Returns the greatest delay of a timer in the last ten to twenty seconds. */
 uint64_t hl_host_lateness_us(const struct hl_host *host);
 
-/* Called by a timer that was due at due_us (0: unknown). A stall is reported once, by the first timer that it delayed:
- * all timers that were due before its end belong to it. A stall that delayed no timer is not reported. */
+/* A timer that was due at due_us (0: unknown) calls this when it fires. A stall of the loop is reported once, by the
+ * first timer that it delayed; every other timer that was due before the stall ended belongs to the same stall. A stall
+ * that delayed no timer is not reported. */
 void hl_host_check_stall(struct hl_host *host, uint64_t due_us);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* list - doubly linked lists whose items hold their own links. The names are those of <sys/queue.h>, which musl does
- * not have; only what is used here is here.
+ * not have; only the macros that the library uses are here.
  *
- * A TAILQ has two ends, and the list is needed to take an item out of it. To take an item out of a LIST the item is
- * enough. Invariant: a list of zeroes is empty, and the links of an item mean something from its insertion to its
- * removal. The macros evaluate their arguments more than once. */
+ * A TAILQ has two ends, and removing an item needs the list. Removing an item from a LIST needs only the item.
+ * Invariant: a list of zeroes is empty, and the links of an item are valid from its insertion to its removal. The
+ * macros evaluate their arguments more than once. */
 #ifndef HL_BASE_LIST_H
 #define HL_BASE_LIST_H
 
@@ -69,7 +69,7 @@
             (list)->first = (item)->entry.next;                  \
     } while (0)
 
-/* `here` is what points to the item: its list, or the item before it */
+/* `here` is the address of the pointer to the item, which is in the list or in the item before it. */
 #define LIST_HEAD(name, type) struct name { struct type *first; }
 #define LIST_ENTRY(type) struct { struct type *next, **here; }
 

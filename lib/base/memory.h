@@ -7,13 +7,13 @@
 
 struct hl_memory { struct hilock_allocator functions; };
 
-void hl_memory_init(struct hl_memory *memory, const struct hilock_allocator *allocator); /* NULL: libc */
-void *hl_memory_new(const struct hl_memory *memory, size_t bytes); /* zeroed; NULL: none left */
-/* NULL: none left, block is as it was */
+void hl_memory_init(struct hl_memory *memory, const struct hilock_allocator *allocator); /* allocator NULL: libc */
+void *hl_memory_new(const struct hl_memory *memory, size_t bytes); /* returns a zeroed block; NULL: no memory */
+/* Resizes a block. NULL: no memory, and the old block is unchanged. */
 void *hl_memory_grow(const struct hl_memory *memory, void *block, size_t bytes);
-void hl_memory_free(const struct hl_memory *memory, void *block);  /* NULL is allowed */
-/* with a terminator; NULL: none left */
+void hl_memory_free(const struct hl_memory *memory, void *block); /* NULL is allowed */
+/* Returns a copy with a terminator; NULL: no memory. */
 char *hl_memory_copy(const struct hl_memory *memory, const char *bytes, size_t length);
-void hl_memory_wipe(void *block, size_t bytes); /* zeroes it even if the compiler thinks it dead: for passwords */
+void hl_memory_wipe(void *block, size_t bytes); /* zeroes a password; the compiler does not remove this */
 
 #endif

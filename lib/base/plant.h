@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plant - bugs planted on purpose, to see that the test of a safety rule goes red. HL_PLANTED(name) is the constant 0
- * in the library. Only the test build has the switch: there HL_PLANTS names the list of them all, those of plants.def
- * and those of test/rules, which are put into a copy of the library. A plant is named after the rule it breaks. */
+/* plant - bugs that are planted on purpose, to see that the test of a safety rule turns red. HL_PLANTED(name) is the
+ * constant 0 in the library. Only the test build can switch a bug on: there HL_PLANTS names the list of all bugs, those
+ * of plants.def and those of test/rules, which are put into a copy of the library. A plant is named after the rule that
+ * it breaks. */
 #ifndef HL_BASE_PLANT_H
 #define HL_BASE_PLANT_H
 
@@ -19,10 +20,10 @@ enum hl_plant {
 #undef HL_RULE
     HL_PLANT_COUNT
 };
-extern enum hl_plant hl_plant; /* the one that is on */
-void hl_plant_switch(enum hl_plant plant); /* before a client connects: scripts may have it */
+extern enum hl_plant hl_plant; /* the bug that is on */
+void hl_plant_switch(enum hl_plant plant); /* call it before a client connects, because the bug may be in a script */
 const char *hl_plant_name(enum hl_plant plant);
-enum hl_plant hl_plant_find(const char *name); /* HL_PLANT_NONE: no such plant */
+enum hl_plant hl_plant_find(const char *name); /* returns HL_PLANT_NONE for an unknown name */
 #define HL_PLANTED(name) (hl_plant == HL_PLANT_##name)
 #else
 #define HL_PLANTED(name) 0

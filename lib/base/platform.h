@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* platform - what POSIX has not, or what systems call by different names: glibc and musl on Linux, FreeBSD, macOS. The
- * library runs on Linux; for the others it is compiled, to run on a loop table of the program's own.
+/* platform - functions that POSIX lacks, or that have different names on glibc, musl, FreeBSD and macOS. The library
+ * runs on Linux. It also compiles on the other systems, where the program brings its own loop table.
  *
- * Where a function may be missing, a check of the build says that it is there (HL_HAS_..., in the top meson.build); its
- * stand-in here does the same, slower. Invariant: nothing else in lib/ asks what system this is. */
+ * The build checks for each function that may be missing, and defines HL_HAS_... (in the top meson.build) if it is
+ * there. Otherwise a slower replacement from here is used. Invariant: nothing else in lib/ asks what system this is. */
 #ifndef HL_BASE_PLATFORM_H
 #define HL_BASE_PLATFORM_H
 
@@ -58,8 +58,8 @@ static inline const char *hl_platform_program(void)
 #endif
 }
 
-/* From now on a fork leaves this mapping zeroed in the child; 0: it does not. A kernel that agrees to any advice, as
- * qemu-user does, has promised nothing: so it is first asked for nonsense. */
+/* Asks the kernel to zero this mapping in every child that is forked later. Returns 1 if it will. A kernel that accepts
+ * any advice, as qemu-user does, promises nothing; so an invalid advice is tried first, and must be refused. */
 static inline int hl_platform_wipe_on_fork(void *page, size_t length)
 {
 #ifdef MADV_WIPEONFORK
@@ -72,7 +72,8 @@ static inline int hl_platform_wipe_on_fork(void *page, size_t length)
 #endif
 }
 
-/* Takes one that pends for this thread, and is blocked; does not wait. */
+/* Removes a blocked signal that is pending for this thread, if there is one. Does not wait. `one` has that signal
+ * only. */
 static inline void hl_platform_take_signal(const sigset_t *one, int number)
 {
 #ifdef HL_HAS_SIGTIMEDWAIT
@@ -91,7 +92,7 @@ static inline void hl_platform_take_signal(const sigset_t *one, int number)
 /* ---- sockets ---- */
 
 #ifdef __linux__
-#define HL_PLATFORM_PATH_MAX 107 /* bytes of a unix socket's path; url.c asserts it */
+#define HL_PLATFORM_PATH_MAX 107 /* bytes in the path of a unix socket; url.c asserts this */
 #else
 #define HL_PLATFORM_PATH_MAX 103
 #endif

@@ -10,7 +10,7 @@ uint64_t hl_random_next(struct hl_random *random)
     return z ^ (z >> 31);
 }
 
-/* The bias of the remainder is below bound / 2^64: nothing for jitter. */
+/* The bias of the remainder is below bound / 2^64, which does not matter for jitter. */
 uint64_t hl_random_below(struct hl_random *random, uint64_t bound)
 {
     return bound ? hl_random_next(random) % bound : 0;

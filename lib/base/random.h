@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random - jitter, nothing secret: splitmix64 from the seed door, so that a simulated run can be replayed. */
+/* random - random numbers for jitter, not for secrets: splitmix64, seeded by the caller, so that a simulated run can be
+ * replayed. */
 #ifndef HL_BASE_RANDOM_H
 #define HL_BASE_RANDOM_H
 
@@ -8,6 +9,6 @@
 struct hl_random { uint64_t state; };
 
 uint64_t hl_random_next(struct hl_random *random);
-uint64_t hl_random_below(struct hl_random *random, uint64_t bound); /* 0..bound-1; bound 0: 0 */
+uint64_t hl_random_below(struct hl_random *random, uint64_t bound); /* returns 0..bound-1, or 0 if bound is 0 */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot - see slot.h. The CRC is CCITT's with polynomial 0x1021 and no reflection ("XMODEM"), half a byte a step. */
+/* slot - see slot.h. The CRC is CCITT's with polynomial 0x1021 and no reflection ("XMODEM"), computed four bits at a
+ * time. */
 #include "base/slot.h"
 
 #include <stdint.h>
@@ -25,8 +26,9 @@ unsigned hl_slot_of(const char *key, size_t length)
     return (has_tag ? crc16(open + 1, (size_t)(close - open - 1)) : crc16(key, length)) % HL_SLOTS;
 }
 
-/* A tag has letters from @ to O, whose low four bits are free: 16 bits, which the CRC maps one to one. Begin with the
- * slot of "@@@@", and flip the bits of the tag for each bit of the slot that differs. */
+/* A tag is four letters from @ to O. The low four bits of each are free, which makes 16 bits, and the CRC maps them one
+ * to one. So start from the slot of "@@@@" (0x3639), and for each bit of the slot that differs flip the bits of the tag
+ * that the table has for it. */
 void hl_slot_tag(unsigned slot, char to[HL_SLOT_TAG + 1])
 {
     static const uint16_t turned[] = {0x1afa, 0x06ed, 0x277b, 0x110c, 0x2a91, 0x39c0, 0x1f63,

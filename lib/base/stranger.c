@@ -4,28 +4,22 @@
 
 #include <string.h>
 
-static const struct hl_stranger http = {
-    HILOCK_PROTOCOL, "it answers as an HTTP server: give the host and port of a Redis or Valkey server"};
-static const struct hl_stranger tls = {
-    HILOCK_PROTOCOL, "it answers as a TLS port: the url must begin with rediss instead of redis"};
-static const struct hl_stranger other = {
-    HILOCK_PROTOCOL, "it does not speak the protocol of Redis: are host and port right?"};
-const struct hl_stranger hl_stranger_scriptless = {
-    HILOCK_SERVER, "it runs no scripts, as a proxy may: give the url of a server that has SCRIPT and EVALSHA"};
-const struct hl_stranger hl_stranger_sentinel = {
-    HILOCK_SERVER, "it is a sentinel: begin the url with redis+sentinel, or give the url of the server itself"};
-const struct hl_stranger hl_stranger_no_sentinel = {
-    HILOCK_SERVER, "it is no sentinel: give the sentinels, or begin the url with redis for one server alone"};
-const struct hl_stranger hl_stranger_cluster_node = {
-    HILOCK_SERVER, "it is a node of a cluster: begin the url with redis+cluster://"};
-const struct hl_stranger hl_stranger_no_cluster = {
-    HILOCK_SERVER, "it is not in a cluster: begin the url with redis for one server alone"};
+#include "base/words.h"
+
+static const struct hl_stranger http = {HILOCK_PROTOCOL, hl_words_http};
+static const struct hl_stranger tls = {HILOCK_PROTOCOL, hl_words_tls};
+static const struct hl_stranger other = {HILOCK_PROTOCOL, hl_words_other};
+const struct hl_stranger hl_stranger_scriptless = {HILOCK_SERVER, hl_words_scriptless};
+const struct hl_stranger hl_stranger_sentinel = {HILOCK_SERVER, hl_words_sentinel};
+const struct hl_stranger hl_stranger_no_sentinel = {HILOCK_SERVER, hl_words_no_sentinel};
+const struct hl_stranger hl_stranger_cluster_node = {HILOCK_SERVER, hl_words_cluster_node};
+const struct hl_stranger hl_stranger_no_cluster = {HILOCK_SERVER, hl_words_no_cluster};
 
 static const struct hl_stranger *const strangers[] = {
     &http, &tls, &other, &hl_stranger_scriptless, &hl_stranger_sentinel, &hl_stranger_no_sentinel,
     &hl_stranger_cluster_node, &hl_stranger_no_cluster};
 
-/* Bytes may come one by one: those that are here must fit. */
+/* Compares only the bytes that have come so far, because they may come one by one. */
 static int may_begin(const char *bytes, size_t length, const char *head)
 {
     size_t compared = length < strlen(head) ? length : strlen(head);
@@ -36,7 +30,7 @@ static int may_begin(const char *bytes, size_t length, const char *head)
 const struct hl_stranger *hl_stranger_of_bytes(const char *bytes, size_t length)
 {
     if (length && strchr("+-:$*", *bytes))
-        return NULL; /* it began well */
+        return NULL; /* these are the first letters of a Redis reply */
     if (may_begin(bytes, length, "HTTP/") || may_begin(bytes, length, "<"))
         return &http;
     return may_begin(bytes, length, "\x15\x03") ? &tls : &other;
@@ -48,7 +42,7 @@ int hl_stranger_lacks_command(const char *bytes, size_t length)
     return memmem(bytes, length, words, sizeof words - 1) != NULL;
 }
 
-/* A sentinel has no scripts either. */
+/* Looks for a sentinel first, because a sentinel has no scripts either. */
 const struct hl_stranger *hl_stranger_of_server(const char *load_refusal, const struct hl_reply *info)
 {
     static const char mode[] = "redis_mode:sentinel";

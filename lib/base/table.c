@@ -19,7 +19,7 @@ static void sip_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-/* The same on every machine: the published hash is of bytes. */
+/* Little-endian on every machine, because SipHash is defined on bytes. */
 static uint64_t word_at(const unsigned char *at)
 {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
@@ -48,7 +48,7 @@ void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint6
     *table = (struct hl_table){NULL, memory, {seed0, seed1}};
 }
 
-/* uthash's macros use signed casts of their own; hl_table_here is what their hooks in table.h refer to. */
+/* The macros of uthash convert signs, so these warnings are off. Their hooks in table.h refer to hl_table_here. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"

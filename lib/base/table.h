@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table - finds objects by a byte string; each object holds its own entry. uthash does the work; this adds a keyed hash
- * (names come from outside: if an outsider could guess the hash, all names could land in one bucket), the client's
- * allocator, and an answer when memory runs out. */
+/* table - finds objects by a byte string; each object holds its own entry. uthash does the work. This file adds the
+ * client's allocator, an error when memory runs out, and a keyed hash: names come from outside, and an attacker who can
+ * predict the hash could put all of them into one bucket. */
 #ifndef HL_BASE_TABLE_H
 #define HL_BASE_TABLE_H
 
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <uthash.h>
 
-struct hl_table_entry { UT_hash_handle hh; }; /* the key's bytes belong to the object */
+struct hl_table_entry { UT_hash_handle hh; }; /* the object owns the bytes of the key */
 
 struct hl_table {
     struct hl_table_entry *first;
@@ -24,11 +24,11 @@ struct hl_table {
 };
 
 void hl_table_init(struct hl_table *table, const struct hl_memory *memory, uint64_t seed0, uint64_t seed1);
-/* 0; -1: no memory. The key is new */
+/* Adds an entry whose key is not in the table. Returns 0, or -1 if there is no memory. */
 int hl_table_add(struct hl_table *table, struct hl_table_entry *entry, const char *key, size_t length);
 struct hl_table_entry *hl_table_find(const struct hl_table *table, const char *key, size_t length);
 void hl_table_remove(struct hl_table *table, struct hl_table_entry *entry);
-/* NULL: the first one; in order of arrival */
+/* Returns the entry that was added after this one; for entry NULL, the oldest. */
 struct hl_table_entry *hl_table_next(const struct hl_table *table, const struct hl_table_entry *entry);
 
 unsigned hl_table_hash(const struct hl_table *table, const void *bytes, size_t length);

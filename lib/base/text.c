@@ -5,7 +5,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 }; /* of one that is not ours: no uuid */
+/* HOLDER_TAIL is for a holder id that is not ours and has no uuid. */
+enum { UUID_HEAD = 8, UUID_LENGTH = 36, HOLDER_TAIL = 28 };
 
 void hl_text_set(struct hl_text *text, const char *format, ...)
 {
@@ -42,9 +43,9 @@ static int is_uuid(const char *bytes, size_t length)
     return !form[i];
 }
 
-struct piece { const char *shown; size_t shown_length, length; }; /* how the next `length` bytes are shown */
+struct piece { const char *shown; size_t shown_length, length; }; /* `shown` stands for the next `length` bytes */
 
-/* The longest secret that begins here: one secret may begin with another. */
+/* Hides the longest secret that begins at i, because one secret may be the beginning of another. Also cuts a uuid. */
 static struct piece piece_at(const char *const *secrets, const char *bytes, size_t i, size_t length)
 {
     size_t longest = 0;

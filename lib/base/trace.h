@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trace - the one place that reports inner events.
- * Code that knows of something that happened to a lock, a node or the client reports it here, once. Statistics, log
- * lines and user events are made of it (client/observe.c); nothing else counts or logs. Reported by hl_trace (host.h);
- * a fact lives until that call returns. */
+/* trace - every inner event is reported here, and nowhere else.
+ * The code that sees that something happened to a lock, a node or the client reports it once, by hl_trace (host.h). A
+ * fact is valid until that call returns. client/observe.c makes statistics, log lines and user events from it; nothing
+ * else counts or logs. The comments below name the members of hl_fact that an event fills. */
 #ifndef HL_BASE_TRACE_H
 #define HL_BASE_TRACE_H
 
@@ -10,49 +10,50 @@
 
 enum hl_what {
     HL_ACQUIRE_BEGUN,
-    HL_ACQUIRE_ASKED,      /* a request for it left */
-    HL_ACQUIRE_WAITS,      /* found held */
-    HL_ACQUIRE_PLACED,     /* its place in the queue at the store has changed: position, waiters */
-    HL_ACQUIRE_PASSED_OVER, /* it lost its turn: the store did not find it ready; its ticket is for life */
-    HL_PLACES_REMOVED,     /* from a queue, of waiters that were not ready: count with nobody to hear them, overdue,
-                              lapsed */
-    HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: the grant is another handle's, handed on */
+    HL_ACQUIRE_ASKED,      /* a request for it was sent */
+    HL_ACQUIRE_WAITS,      /* another holder has the lock */
+    HL_ACQUIRE_PLACED,     /* its place in the store's wait queue has changed: position, waiters */
+    HL_ACQUIRE_PASSED_OVER, /* it missed its turn, because it was not ready; it keeps its ticket */
+    HL_PLACES_REMOVED,     /* the store removed the places of waiters that were not ready: overdue, lapsed, and count of
+                              those whose channel has no listener */
+    HL_ACQUIRE_ENDED,      /* status, waited_us, detail; is_local: another handle of the client handed its hold on */
     HL_ACQUIRE_REENTERED,
     HL_WAKEUP,             /* a waiter got an unlock message or a grant */
-    HL_GRANT_DOUBTED,      /* a pushed grant is confirmed first */
-    HL_HOLD_RENEWED,       /* count: of failures before it */
-    HL_HOLD_RENEWAL_FAILED, /* count in a row, remaining_us, detail */
-    HL_HOLD_RELEASED,      /* waited_us: held for */
-    HL_RELEASE_ANSWERED,   /* status, even without a callback */
-    HL_HOLD_HANDED_ON,     /* to the client's next handle: count of turns before, waited_us since the grant, token */
-    HL_HOLD_LOST,          /* reason, held for, detail */
-    HL_RELEASE_REFUSED,    /* by the server, and tried again; is_news: its user has no answer yet; detail */
+    HL_GRANT_DOUBTED,      /* a pushed grant must be confirmed before it counts */
+    HL_HOLD_RENEWED,       /* count: failures in a row before it */
+    HL_HOLD_RENEWAL_FAILED, /* count: failures in a row; remaining_us, detail */
+    HL_HOLD_RELEASED,      /* waited_us: how long it was held */
+    HL_RELEASE_ANSWERED,   /* status; reported even without a callback */
+    HL_HOLD_HANDED_ON,     /* to the client's next handle; count: tenures before; waited_us: since the grant; token */
+    HL_HOLD_LOST,          /* reason, detail; waited_us: how long it was held */
+    /* The server refused it, and it is tried again; is_news: the user has no answer yet; detail. */
+    HL_RELEASE_REFUSED,
     HL_RELEASE_SETTLED,    /* detail */
-    HL_HOLD_UNDONE,        /* an unwanted grant was given back */
+    HL_HOLD_UNDONE,        /* a grant that came too late was released */
     HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
-    HL_CLOCK_ANOMALY,      /* remaining_us: at the store; detail */
+    HL_CLOCK_ANOMALY,      /* remaining_us: what is left of the lease at the store; detail */
     HL_COMMAND_SENT,
-    HL_COMMAND_ANSWERED,   /* waited_us: since its send */
+    HL_COMMAND_ANSWERED,   /* waited_us: since the command was sent */
     HL_NODE_UP,
-    HL_NODE_DOWN,          /* detail, retry_us; count: 1: it was up; is_news: the first failure of a row */
-    HL_ROUTE_UNSETTLED,    /* no server is known for waiting requests: detail, retry_us. Once until there is one */
-    HL_ROUTE_SETTLED,
-    HL_NODE_RESTS,         /* its links were closed because nothing needs them; detail */
-    HL_FAILOVER,           /* another server serves now, node; detail */
-    HL_REDIRECTED,         /* a request is redirected: the server named another */
-    HL_NODE_FAULT,         /* the link goes on: a refused subscription, a refused CLIENT SETNAME */
+    HL_NODE_DOWN,          /* detail, retry_us; count 1: it was up; is_news: the first failure in a row */
+    HL_ROUTE_UNSETTLED,    /* no server is known for waiting requests; reported once; detail, retry_us */
+    HL_ROUTE_SETTLED,      /* a server is known for them again */
+    HL_NODE_RESTS,         /* its links were closed, because nothing needs them; detail */
+    HL_FAILOVER,           /* another server took over; node, detail */
+    HL_REDIRECTED,         /* the server named another one, and the request is sent there */
+    HL_NODE_FAULT,         /* something was refused, but the link stays, as after a refused CLIENT SETNAME */
     HL_STORE_RESTARTED,    /* detail */
-    HL_SERVER_CHANGED,     /* the node's address or name leads to another server now; detail */
-    HL_LINKS_APART,        /* the links of a node were at different servers; detail */
+    HL_SERVER_CHANGED,     /* the node's name or address now leads to another server; detail */
+    HL_LINKS_APART,        /* the links of one node reached different servers; detail */
     HL_EVICTION_RISK,      /* detail */
-    HL_REFUSED,            /* a call of the user; status, detail */
-    HL_TURN_REFUSED,       /* the loop turns where the client is not: in a forked child, on another thread; detail */
-    HL_LOOP_STALLED        /* waited_us, longest_us: how long it stood still, at least and at most; detail */
+    HL_REFUSED,            /* a call of the user was refused; status, detail */
+    HL_TURN_REFUSED,       /* the loop turned in a forked child or on another thread; detail */
+    HL_LOOP_STALLED        /* waited_us, longest_us: it stood still for at least, and at most, so long; detail */
 };
 
-struct hl_fact { /* members that do not apply are 0 or NULL */
-    const struct hilock_lock *lock; /* the handle, if it is the user's */
-    const char *name;   /* of the lock */
+struct hl_fact { /* members that an event does not fill are 0 or NULL */
+    const struct hilock_lock *lock; /* a handle of the user; NULL: an internal one, or none */
+    const char *name;   /* the name of the lock */
     const char *node;
     const char *detail;
     uint64_t token, waited_us, longest_us, remaining_us, retry_us;

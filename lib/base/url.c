@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* url - see url.h. A refusal says where the url is wrong, and the rule for that place; it quotes nothing, so no
- * misplaced secret can be in it. After a refusal reading goes on, for nothing: only the first one counts. */
+/* url - see url.h. A refusal names the place where the url is wrong and the rule for that place. It quotes nothing, so
+ * a misplaced secret cannot show in it. Parsing continues after a refusal, but only the first refusal is reported. */
 #include "base/url.h"
 
 #include <arpa/inet.h>
@@ -14,42 +14,34 @@
 #include <sys/un.h>
 
 #include "base/platform.h"
+#include "base/words.h"
 
 enum { URL_MAX = 8192, HOST_MAX = 253, PATH_MAX_BYTES = sizeof((struct sockaddr_un){0}.sun_path) - 1 };
 
-_Static_assert(PATH_MAX_BYTES == HL_PLATFORM_PATH_MAX && HL_URL_HOSTS_MAX == 16, "the refusals name them");
-
-#define AS_WORDS(number) #number
-#define IN_WORDS(number) AS_WORDS(number)
+_Static_assert(PATH_MAX_BYTES == HL_PLATFORM_PATH_MAX && HL_URL_HOSTS_MAX == 16, "base/words.c names them");
 
 static const char host_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 
 static const struct form {
     const char *names[2]; /* plain, and by TLS */
     int port;
-    const char *text_ends; /* there a path or a master's name ends; NULL: there is none */
-    const char *database;  /* stands before its number */
+    const char *text_ends; /* the letters that end a path or a master's name; NULL: the form has neither */
+    const char *database;  /* the text before the number of the database */
     int databases_max;
-    const char *tail; /* the rule of what follows the hosts */
+    const char *tail; /* the rule for what follows the hosts */
 } forms[] = {
-    [HL_URL_REDIS] = {{"redis://", "rediss://"}, 6379, NULL, "/", INT_MAX,
-                      "only /db may follow the host, and must be 0..2147483647"},
-    [HL_URL_UNIX] = {{"unix://", NULL}, 0, "?#", "?db=", INT_MAX,
-                     "after at most user:password@ an absolute path of at most " IN_WORDS(HL_PLATFORM_PATH_MAX)
-                     " bytes must follow, as unix:///run/redis.sock, then at most ?db=0..2147483647; ? and # in a "
-                     "path are written %3F, %23"},
+    [HL_URL_REDIS] = {{"redis://", "rediss://"}, 6379, NULL, "/", INT_MAX, hl_words_redis_tail},
+    [HL_URL_UNIX] = {{"unix://", NULL}, 0, "?#", "?db=", INT_MAX, hl_words_unix_tail},
     [HL_URL_SENTINEL] = {{"redis+sentinel://", "rediss+sentinel://"}, 26379, "/?#", "/", INT_MAX,
-                         "only /master or /master/db may follow the sentinels, db must be 0..2147483647; / ? # in the "
-                         "master's name are written %2F %3F %23"},
-    [HL_URL_CLUSTER] = {{"redis+cluster://", "rediss+cluster://"}, 6379, NULL, "/", 0,
-                        "nothing may follow the nodes of a cluster: it has no databases but 0"},
+                         hl_words_sentinel_tail},
+    [HL_URL_CLUSTER] = {{"redis+cluster://", "rediss+cluster://"}, 6379, NULL, "/", 0, hl_words_cluster_tail},
 };
 
 struct reading {
     const char *text;
     struct hl_url *url;
-    const struct form *form; /* of its scheme */
-    char *unused; /* of the block */
+    const struct form *form; /* the form of the url's scheme */
+    char *unused; /* where the unused part of url->block begins */
     struct hl_text *error;
     hilock_status status;
 };
@@ -57,11 +49,11 @@ struct reading {
 static void refuse(struct reading *reading, const char *at, const char *rule)
 {
     if (reading->status == HILOCK_OK)
-        reading->status = hl_text_refuse(reading->error, HILOCK_INVALID, "bad url at character %d: %s",
-                                         (int)(at - reading->text) + 1, rule);
+        hl_words_bad_url(reading->error, (int)(at - reading->text) + 1, rule);
+    reading->status = HILOCK_INVALID;
 }
 
-/* Returns what follows. */
+/* Returns the place after the scheme. */
 static const char *take_scheme(struct reading *reading)
 {
     for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
@@ -73,8 +65,7 @@ static const char *take_scheme(struct reading *reading)
         reading->url->is_tls = i % 2;
         return reading->text + strlen(name);
     }
-    refuse(reading, reading->text, "it must begin with redis://, rediss://, unix://, redis+sentinel://, "
-                                   "rediss+sentinel://, redis+cluster:// or rediss+cluster://");
+    refuse(reading, reading->text, hl_words_scheme);
     return reading->text;
 }
 
@@ -85,8 +76,8 @@ static char *take_text(struct reading *reading, const char *from, const char *to
         int is_escape = *at == '%' && to - at > 2 && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]);
         char digits[3] = {is_escape ? at[1] : '0', is_escape ? at[2] : '0'};
         char byte = *at == '%' ? (char)strtoul(digits, NULL, 16) : *at;
-        if (!byte) /* no escape, or %00 */
-            refuse(reading, at, "% must be followed by two hexadecimal digits, not 00; % itself is written %25");
+        if (!byte) /* a % without two digits, or %00 */
+            refuse(reading, at, hl_words_escape);
         *reading->unused++ = byte;
         at += is_escape ? 2 : 0;
     }
@@ -97,7 +88,7 @@ static char *take_text(struct reading *reading, const char *from, const char *to
 static void take_number(struct reading *reading, const char *from, const char *to, int min, int max,
                         const char *rule, int *ret_number)
 {
-    int64_t number = 0; /* one digit more than max has */
+    int64_t number = 0; /* has room for one digit more than max */
     const char *at = from;
     for (; at < to && *at >= '0' && *at <= '9'; at++)
         number = number > max ? number : number * 10 + (*at - '0');
@@ -137,24 +128,22 @@ static void take_host(struct reading *reading, const char *from, const char *to)
     host->port = reading->form->port;
     is_good = close ? is_ipv6(host->host) : strspn(name, host_letters) >= length;
     if (!length || length > HOST_MAX || !is_good || (end < to && *end != ':'))
-        refuse(reading, from, "a host must be 1..253 letters, digits, '-', '.' and '_', or an IPv6 address in "
-                              "brackets, as [::1] or [fe80::1%25eth0]; only :port may follow it");
+        refuse(reading, from, hl_words_host);
     else if (end < to)
-        take_number(reading, end + 1, to, 1, 65535, "port must be 1..65535", &host->port);
+        take_number(reading, end + 1, to, 1, 65535, hl_words_port, &host->port);
 }
 
-/* user:password@host:port,host:port.. Returns where no host can go on. */
+/* Reads user:password@host:port,host:port.. and returns the place after the hosts. */
 static const char *take_places(struct reading *reading, const char *from)
 {
-    static const char login_rule[] = "/ ? # @ in a user name or password must be written %2F %3F %23 %40";
     const char *end = from + strcspn(from, "/?#"), *sign = memrchr(from, '@', (size_t)(end - from));
     const char *hosts = sign ? sign + 1 : from, *first_sign = memchr(from, '@', (size_t)(end - from)), *comma;
     const char *colon = memchr(from, ':', (size_t)((sign ? sign : from) - from)), *user_end = colon ? colon : sign;
     int is_unix = reading->url->scheme == HL_URL_UNIX;
     if (!is_unix && strchr(end, '@'))
-        refuse(reading, end, login_rule);
+        refuse(reading, end, hl_words_login);
     if (first_sign != sign)
-        refuse(reading, first_sign, login_rule);
+        refuse(reading, first_sign, hl_words_login);
     if (sign && user_end > from)
         reading->url->user = take_text(reading, from, user_end);
     if (colon && colon + 1 < sign)
@@ -164,10 +153,9 @@ static const char *take_places(struct reading *reading, const char *from)
     for (const char *at = is_unix ? NULL : hosts; at; at = comma ? comma + 1 : NULL) {
         comma = memchr(at, ',', (size_t)(end - at));
         if (comma && reading->url->scheme == HL_URL_REDIS)
-            refuse(reading, comma, "this url has one server: several are redis+sentinel://, redis+cluster://, or "
-                                   "quorum_urls");
+            refuse(reading, comma, hl_words_one_server);
         if (reading->url->hosts_count == HL_URL_HOSTS_MAX) {
-            refuse(reading, at, "at most 16 hosts");
+            refuse(reading, at, hl_words_hosts_max);
             break;
         }
         take_host(reading, at, comma ? comma : end);
@@ -175,7 +163,7 @@ static const char *take_places(struct reading *reading, const char *from)
     return end;
 }
 
-/* A path or a master's name, and the number of a database. */
+/* Reads a path or a master's name, and the number of the database. */
 static void take_tail(struct reading *reading, const char *at)
 {
     const struct form *form = reading->form;
@@ -205,18 +193,20 @@ hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, c
     struct reading reading = {.text = text ? text : "redis://127.0.0.1:6379/0", .url = &url, .error = ret_error};
     const char *rest;
     size_t length = strnlen(reading.text, URL_MAX + 1);
-    if (length > URL_MAX)
-        return hl_text_refuse(ret_error, HILOCK_INVALID, "bad url: longer than %d characters", URL_MAX);
+    if (length > URL_MAX) {
+        hl_words_long_url(ret_error, URL_MAX);
+        return HILOCK_INVALID;
+    }
     rest = take_scheme(&reading);
     for (const char *at = reading.text; *at; at++)
         if (*at <= ' ' || *at > '~')
-            refuse(&reading, at, "blanks, control characters and letters outside ASCII must be %-escaped");
+            refuse(&reading, at, hl_words_alphabet);
     if (reading.status != HILOCK_OK)
         return reading.status;
-    url.block_size = length + 1; /* decoding shortens; each piece but the last has a separator behind it */
+    url.block_size = length + 1; /* decoding only shortens a text, and the separator after it becomes its terminator */
     url.block = reading.unused = hl_memory_new(memory, url.block_size);
     if (!url.block)
-        return hl_text_refuse(ret_error, HILOCK_NO_MEMORY, "out of memory");
+        return hl_text_refuse(ret_error, HILOCK_NO_MEMORY, "%s", hl_words_no_memory);
     take_tail(&reading, take_places(&reading, rest));
     if (reading.status == HILOCK_OK)
         *ret = url;

@@ -3,12 +3,12 @@
  *
  *   redis://[user[:password]@]host[:port][/db]      an IPv6 address stands in brackets
  *   unix://[user[:password]@]/path[?db=number]
- *   redis+sentinel://[user[:password]@]host[:port],..[/master[/db]]   user and password are the master's
+ *   redis+sentinel://[user[:password]@]host[:port],..[/master[/db]]   (login of the master)
  *   redis+cluster://[user[:password]@]host[:port],..
  *   rediss, rediss+sentinel, rediss+cluster: the same over TLS
  *
- * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and what is
- * expected there. It shows nothing that could be a user or a password, even one that should have been escaped. */
+ * User, password, path and master may have %-escapes. Pure: nothing is looked up. A refusal names the place and the
+ * rule for that place. It never shows a user or a password, not even one that should have been escaped. */
 #ifndef HL_BASE_URL_H
 #define HL_BASE_URL_H
 
@@ -19,26 +19,27 @@ enum hl_url_scheme { HL_URL_REDIS, HL_URL_UNIX, HL_URL_SENTINEL, HL_URL_CLUSTER 
 enum { HL_URL_HOSTS_MAX = 16 };
 
 struct hl_url_host {
-    char *host; /* a name, or an address without brackets, with its zone. UNIX: the path: absolute, fit for a socket */
-    int port;   /* 0: of a path */
+    char *host; /* a name, or an address without brackets but with its zone. UNIX: an absolute path for a socket */
+    int port;   /* 0: host is a path */
 };
 
 struct hl_url {
     enum hl_url_scheme scheme;
     int is_tls;
-    char *user, *password; /* NULL: none, or empty */
-    struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* hosts_count of them; REDIS, UNIX: one */
+    char *user, *password; /* NULL: not given, or empty */
+    struct hl_url_host hosts[HL_URL_HOSTS_MAX]; /* REDIS and UNIX have one */
     unsigned hosts_count;
-    char *master;          /* SENTINEL: what they call it; NULL: not given */
+    char *master;          /* SENTINEL: the sentinels' name for the master; NULL: not given */
     int db;
-    char *block;    /* all strings in one block, so that it can be wiped */
+    char *block;    /* has all the strings, so that they can be wiped together */
     size_t block_size;
 };
 
-/* text NULL: redis://127.0.0.1:6379/0. OK, INVALID, NO_MEMORY. */
+/* Parses a url; text NULL means redis://127.0.0.1:6379/0. Returns OK, INVALID or NO_MEMORY. */
 hilock_status hl_url_parse(struct hl_url *ret, const struct hl_memory *memory, const char *text,
                            struct hl_text *ret_error);
-int hl_url_is_address(const char *host); /* numeric: it needs no resolving */
-void hl_url_done(struct hl_url *url, const struct hl_memory *memory); /* wipes and frees; all zero is allowed */
+int hl_url_is_address(const char *host); /* it is numeric and needs no resolving */
+/* Wipes and frees the strings; a zeroed url is allowed. */
+void hl_url_done(struct hl_url *url, const struct hl_memory *memory);
 
 #endif

@@ -110,7 +110,7 @@ GIVEN(a_server_that_is_no_cluster_is_reported_once,
     acquire(a, 500);
     asking(p, "b", "other", NULL);
     TELLS_IN(s, 20000, "up a:SERVER b:SERVER down");
-    TEXT(s, a->detail, "127.0.0.1:6379: it is not in a cluster: begin the url with redis for one server alone");
+    TEXT(s, a->detail, "127.0.0.1:6379: it is not in a cluster: begin the url with redis for a single server");
     HOLDS(s, strstr(p->event_detail, "the cluster: 127.0.0.1:6379: it is not in a cluster: "));
     SAME(s, client_lines(p, "the cluster: 127.0.0.1:6379: it is not in a cluster: "), 1);
     HOLDS(s, asked(s, "CLUSTER NODES") > 20 && asked(s, "CLUSTER NODES") < 100);

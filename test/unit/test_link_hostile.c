@@ -40,7 +40,7 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
 #endif
 #define HTTP "down(it answers as an HTTP server: give the host and port of a Redis or Valkey server)"
 #define TLS "down(it answers as a TLS port: the url must begin with rediss instead of redis)"
-#define OTHER "down(it does not speak the protocol of Redis: are host and port right?)"
+#define OTHER "down(it does not speak the Redis protocol: check the host and the port)"
 
 /* What two pending commands get; a stream gets the same unless the table says otherwise. A text that ends in "(" or a blank is a beginning. */
 static const struct { const char *bytes, *commands, *stream; } cases[] = {

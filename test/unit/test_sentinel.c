@@ -154,8 +154,8 @@ A_PLAY(a_server_that_is_no_sentinel_is_reported_once)
     p->tells = 1;
     asking(p, "a", "stock", NULL);
     TELLS_IN(s, 20000, "a:SERVER down");
-    HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: it is no sentinel: "));
-    HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: it is no sentinel: "));
+    HOLDS(s, strstr(p->event_detail, "master mymaster: sentinel 127.0.0.1:6379: it is not a sentinel: "));
+    HOLDS(s, strstr(p->log, "master mymaster: sentinel 127.0.0.1:6379: it is not a sentinel: "));
     HOLDS(s, asked(s, "SENTINEL") > 40 && asked(s, "SENTINEL") < 100);
 }
 

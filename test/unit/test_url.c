@@ -80,13 +80,13 @@ TEST(test_good)
 #define SCHEME AT(1) "it must begin with redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel://, redis+cluster:// or rediss+cluster://"
 #define HOST "a host must be 1..253 letters, digits, '-', '.' and '_', or an IPv6 address in brackets, as [::1] or [fe80::1%25eth0]; only :port may follow it"
 #define PORT "port must be 1..65535"
-#define DB "only /db may follow the host, and must be 0..2147483647"
-#define MASTER "only /master or /master/db may follow the sentinels, db must be 0..2147483647; / ? # in the master's name are written %2F %3F %23"
-#define NODES "nothing may follow the nodes of a cluster: it has no databases but 0"
-#define PATH "after at most user:password@ an absolute path of at most 107 bytes must follow, as unix:///run/redis.sock, " \
-    "then at most ?db=0..2147483647; ? and # in a path are written %3F, %23"
+#define DB "only /db may follow the host, and db must be 0..2147483647"
+#define MASTER "only /master or /master/db may follow the sentinels, and db must be 0..2147483647; write / ? # in the master's name as %2F %3F %23"
+#define NODES "nothing may follow the nodes of a cluster: it has database 0 only"
+#define PATH "it needs an absolute path of at most 107 bytes, as in unix:///run/redis.sock; only user:password@ may stand before " \
+    "the path, and only ?db=0..2147483647 after it; write ? and # in a path as %3F and %23"
 #define LOGIN "/ ? # @ in a user name or password must be written %2F %3F %23 %40"
-#define HEX "% must be followed by two hexadecimal digits, not 00; % itself is written %25"
+#define HEX "% must be followed by two hexadecimal digits other than 00; write % itself as %25"
 #define ALPHABET "blanks, control characters and letters outside ASCII must be %-escaped"
 
 static const struct { const char *url, *error; } bad[] = {
@@ -131,7 +131,7 @@ static const struct { const char *url, *error; } bad[] = {
     {"redis://u:SECRET\x7f@h", AT(17) ALPHABET},
     {"redis://u:SECRET\xc3\xbc@h", AT(17) ALPHABET},
     {"redis://h\n", AT(10) ALPHABET},
-    {"redis://h1,h2", AT(11) "this url has one server: several are redis+sentinel://, redis+cluster://, or quorum_urls"},
+    {"redis://h1,h2", AT(11) "this url is for one server: for several use redis+sentinel://, redis+cluster:// or quorum_urls"},
     {"redis+sentinel://s,", AT(20) HOST},
     {"redis+sentinel://s:1:2", AT(20) PORT},
     {"redis+sentinel://s//1", AT(20) MASTER},
@@ -142,7 +142,7 @@ static const struct { const char *url, *error; } bad[] = {
     {"redis+cluster://u:SECRET/SECRET@n", AT(25) LOGIN},
     {"redis+cluster://n/1", AT(19) NODES},
     {"redis+cluster://n#", AT(18) NODES},
-    {"redis+cluster://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", AT(56) "at most 16 hosts"},
+    {"redis+cluster://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", AT(56) "a url has at most 16 hosts"},
     {"unix://", AT(8) PATH},
     {"unix://run/redis.sock", AT(8) PATH},
     {"unix://u:SECRET/SECRET@/s", AT(8) PATH},
