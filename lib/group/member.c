@@ -5,6 +5,7 @@
 
 #include "base/contract.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -316,7 +317,7 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
                     hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), tries,
                     tries ? "; a late grant will be undone" : "");
     else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
-        hl_hold_refusal_words(group->members[vote - group->votes].lock, result.status, "", &text);
+        hl_words_refusal(group->members[vote - group->votes].lock, result.status, "", &text);
     else
         hl_text_set(&text, "%s", result.detail);
     add_missing(group, 0, &text);

@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
 #include "hold/watchdog.h"
@@ -42,7 +43,8 @@ static struct hl_params params_of(const struct hl_hold *hold)
     };
 }
 
-/* The end of a hold, or of a place in a queue. What is ours has no place: no script makes one beside a hold. */
+/* A release ends a hold, or a place in the queue. A hold that is ours has no place there: no script makes a place
+ * beside a hold. */
 static void add_release_params(const struct hl_hold *hold, struct hl_params *params)
 {
     if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
@@ -51,7 +53,8 @@ static void add_release_params(const struct hl_hold *hold, struct hl_params *par
         params->own = hl_hold_own_listeners(hl_hold_core(hold), hold->name, hold->request.node);
 }
 
-/* From here on it may be at the store. A release that has a place to leave names that one, and asks for nothing. */
+/* Adds the acquire of the next hold to this release; from now on that hold may be at the store. A release that must
+ * also remove a place names that place, and carries no acquire. */
 static void add_next_acquire(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -94,7 +97,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         core->owner->add_params(hold, &params);
         hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
-    case ASK_CONFIRM: break; /* the node reports it, for all at once */
+    case ASK_CONFIRM: break; /* the node sends WAIT, once for all holds that wait for it */
     case ASK_RENEW: hold->form = kind->renew(command, &words, &params) & 7u; break;
     case ASK_RELEASE:
         add_release_params(hold, &params);
@@ -117,7 +120,7 @@ static void ask(struct hl_hold *hold, enum hl_way way)
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
 }
 
-/* ASKING; NULL: no answer */
+/* Reports the answer to the acquire that this ASKING hold serves. said NULL: there is no answer. */
 static void report(struct hl_hold *hold, const struct hl_response *said)
 {
     hl_hold_core(hold)->owner->answered(hold->lock->acquire, said);
@@ -139,7 +142,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     }
 }
 
-/* The answer to WAIT. */
+/* Handles the answer to WAIT. */
 static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = {.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_NOT_REPLICATED, 0}};
@@ -151,24 +154,26 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     }
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
     if (reply->type == HL_REPLY_INTEGER)
-        hl_text_set(&words, "%lld of %u replicas confirmed within %u ms", (long long)reply->integer,
-                    hold->terms->replicas, hold->terms->replica_timeout_ms);
+        hl_words_too_few_replicas(&words, (long long)reply->integer, hold->terms->replicas,
+                                  hold->terms->replica_timeout_ms);
     else {
         said = hl_response_fault(reply);
-        hl_text_set(&words, "WAIT: %s", hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+        hl_words_wait_refused(&words, hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
     }
     said.quote = words.bytes;
     said.quote_length = strlen(words.bytes);
     report(hold, &said);
 }
 
-/* Without an answer, a grant that waits for replicas is at the store, even if its request never leaves again. After the
- * store's definite no the id is not there, unless an earlier request of it went unanswered and may still run. A lasting
- * error (a missing right) may have stopped the script halfway: the id is released for safety. LATE: the clock sample
- * was old, or the command took very long to arrive; it is asked once more with the server's time from the refusal. */
+/* If no answer comes while a grant waits for replicas, the grant is at the store, even if the request is never sent
+ * again.
+ * After a definite no, the id is not at the store, unless an earlier request for it went unanswered and may still
+ * execute.
+ * A lasting error, such as a missing right, may have stopped the script halfway, so the id is released for safety.
+ * LATE means that our sample of the server's clock was old, or that the command took very long to arrive. The acquire
+ * is sent once more, with the server's time from the refusal. */
 static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
 {
-    static const char late[] = "the request reached the store later than it may run";
     struct hl_response said;
     if (!reply) {
         if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
@@ -193,7 +198,8 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
         ask(hold, WAY_AGAIN);
     else if (said.result == HL_LATE)
         report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-                                           .quote = late, .quote_length = sizeof late - 1});
+                                           .quote = hl_words_acquire_late,
+                                           .quote_length = strlen(hl_words_acquire_late)});
     else
         report(hold, &said);
 }
@@ -201,7 +207,7 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_hold *hold = hold_of(request);
-    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an end withdraws that request */
+    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an ending hold has withdrawn that request */
     if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
         hl_hold_mark_unsent(hold);
     switch ((enum hl_hold_state)hold->state) {

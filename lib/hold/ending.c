@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ending - see ending.h. The alarm has four uses: a release's outcome becomes unknown, the next try after an error, the
- * second release of an id whose acquire may still run, the end of the lease. Each time everything that is not done is
- * tried again. Acknowledged releases are in a ring: a new one replaces the oldest. */
+/* ending - see ending.h. The alarm has four uses: a release is answered UNKNOWN, a release is tried again after an
+ * error, an id whose acquire may still execute is released a second time, and the lease ends. Each alarm continues with
+ * everything that is still to be done. Acknowledged releases stand in a ring, where a new one replaces the oldest. */
 #include "hold/ending.h"
 
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/recheck.h"
 #include "hold/validity.h"
 
@@ -14,22 +15,24 @@ enum { RECENT_MAX = 1024 };
 struct hl_recent {
     unsigned next;
     struct released {
-        struct hl_name *name;   /* NULL: none; referenced */
+        struct hl_name *name;   /* referenced; NULL: the entry is empty */
         struct hl_terms *terms; /* referenced */
         uint64_t id, at_us;
-        struct hl_entry_words entry;  /* it may stand in the queue again */
+        struct hl_entry_words entry;  /* the id may be in the queue again under this entry */
     } ring[RECENT_MAX];
 };
 
-/* For how long an id that is in a queue may still be granted the name, and have it: until its promise is over, which
- * counts whole seconds, and for a window more. One that promised nothing is there as long as the queue. */
+/* Returns for how long an id in a queue may still be granted the name and keep it: until its promise is over, which
+ * is counted in whole seconds, and for one window after that. An id that promised nothing stays for as long as the
+ * queue. */
 static uint64_t queue_us(const struct hl_entry_words *entry)
 {
     uint64_t stands_ms = entry->due_s == UINT32_MAX ? HL_QUEUE_LIVES_MS : HL_PROMISE_MAX_MS + 1000;
     return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
 }
 
-/* In a queue it is over when no release can grant to it, and its latest grant has lapsed. */
+/* Returns when nothing of the hold can be at the store any more. With a place in a queue that is when no release can
+ * grant to that place, and the latest grant to it has lapsed. */
 static uint64_t over_us(const struct hl_hold *hold)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
@@ -58,7 +61,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
     hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
 }
 
-/* After the first answer, or without a release, siblings may ask for the name again. */
+/* Lets other handles of this client ask for the name again: after the first answer to the release, or if there is no
+ * release. */
 static void wake_siblings(struct hl_hold *hold)
 {
     if (!hold->siblings_wait)
@@ -114,8 +118,7 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
     hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }
 
-/* Until an acquire without an answer can no longer run, a late copy of it may make a hold that no client knows of
- * (R3). */
+/* Until an unanswered acquire can no longer execute, a late copy of it may make a hold that no client knows of (R3). */
 void hl_ending_note_unanswered(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
@@ -132,8 +135,8 @@ void hl_ending_set_maybe(struct hl_hold *hold)
     hl_ending_note_unanswered(hold);
 }
 
-/* 1: released, but it must be released once more. Not if it was released over the link that its only acquire went over:
- * that acquire has run. */
+/* Returns 1 if the id must be released again because an acquire may still execute. That is not needed if the only such
+ * acquire used the same connection: it has executed by now. */
 static int needs_second_release(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
@@ -145,7 +148,7 @@ static int needs_second_release(const struct hl_hold *hold)
     return hold->may_run_until_us && hold->may_run_until_us > now_us(hold);
 }
 
-/* Nothing of it is at the store: its lease has run out, or the store had lost it before a release was sent. */
+/* Nothing of the hold is at the store: its lease has run out, or the store lost the hold before a release was sent. */
 static void finish(struct hl_hold *hold)
 {
     if (hold->kept != KEPT_NOTHING) {
@@ -156,13 +159,13 @@ static void finish(struct hl_hold *hold)
     }
     wake_siblings(hold);
     report_settled(hold, END_CONFIRMED);
-    hl_ending_answer(hold, HILOCK_LOST); /* nothing, if that is answered */
+    hl_ending_answer(hold, HILOCK_LOST); /* has no effect if the release is answered already */
     hl_ending_settle(hold);
 }
 
-/* The one rule: what may be at the store is released repeatedly, until its lease has run out. A request on the
- * wire is waited for in any case. A loss is reported before the store grants the lock to others: its release waits for
- * that. */
+/* The one rule: what may be at the store is released repeatedly until its lease has run out. A request on the wire is
+ * waited for in any case. A loss must be reported before the store can grant the lock to others, so the release waits
+ * for that report. */
 static void go_on(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -206,7 +209,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         hold->kept = KEPT_NOTHING;
     if (was_holder)
         name->hold = NULL;
-    /* from here on siblings wait for the first answer to the release, if there is something to release */
+    /* if there is something to release, other handles of this client wait for the first answer to that release */
     hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
     name->ending += hold->siblings_wait;
     go_on(hold, hold->since_us);
@@ -270,17 +273,16 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
 {
     struct hl_core *core = hl_hold_core(hold);
     int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
-    /* the store has it no more by our own release: this one, or an earlier one without an answer; or its lease has run
-     * out since */
+    /* our own release removed it (this one or an earlier, unanswered one), or the lease has expired since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
                                               (hold->was_repeated || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
-    if (said->was_publish_denied && !core->publish_denial_reported) /* reported once, until a message is not refused */
-        trace_fault(hold, HL_NODE_FAULT,
-                    "released, but the message to those who wait was refused (has the user a right to the channel?)");
+    /* reported once, and again only after a message that was not refused */
+    if (said->was_publish_denied && !core->publish_denial_reported)
+        trace_fault(hold, HL_NODE_FAULT, hl_words_publish_refused);
     if (said->result == HL_YES)
         core->publish_denial_reported = said->was_publish_denied;
     wake_siblings(hold);
@@ -297,15 +299,14 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
     hl_recheck_read_answer(hold, &said);
-    /* an id that the second way did not find may be in the queue, unless a key of another type has its name */
+    /* an id that the second form did not find may still be in the queue, unless a key of another type has its name */
     int is_half_released = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
     hold->way = said.result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
     if (said.result == HL_FAULT) {
-        hl_text_set(&why, "release of \"%s\" refused, it is tried again until its lease has run out: %s",
-                    hl_name_quoted(hold->name).bytes,
-                    hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length).bytes);
-        if (hold->siblings_wait) /* reported once: it is tried again several times a lease */
+        hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
+                                 hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
+        if (hold->siblings_wait) /* reported once, because the release is repeated several times in a lease */
             trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
         if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
             hold->kept = KEPT_NOTHING;
@@ -317,7 +318,7 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
         hl_ending_go_on(hold);
 }
 
-/* A release that never left is sent again, with the hold that goes along. */
+/* A release that was never sent is sent again, together with the acquire that goes along. */
 void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
@@ -334,8 +335,8 @@ void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
         owner->next_answered(next, answer->reply);
 }
 
-/* An acquire that was refused left nothing; else its id is released. However late a grant comes (the process slept, or
- * a script had to be loaded): its lease begins now. */
+/* Nothing of a refused acquire is at the store; otherwise the id is released. A grant may come very late, because the
+ * process slept or a script had to be loaded: its lease begins now. */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
@@ -365,8 +366,8 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
     hl_ending_go_on(hold);
 }
 
-/* Its server is another one, or another run, than the one that acknowledged it; and its lease and its place in a queue
- * have not ended yet at a server where they came back. */
+/* Returns 1 if the server is not the one, or not the same run of it, that acknowledged the release, and if a lease and
+ * a place that came back there have not ended yet. */
 static int may_be_back(struct hl_core *core, const struct released *released)
 {
     const struct hl_node *node = hl_name_node(core, released->name);
@@ -384,7 +385,7 @@ void hl_endings_repeat(struct hl_core *core)
         const struct hilock_lock some = {.terms = released->terms, .name = released->name};
         int is_back = some.name && may_be_back(core, released);
         if (is_back && hl_ending_release_id(core, &some, released->id, released->entry, END_REPEATED))
-            forget(core, released); /* else without memory: when a link comes up again */
+            forget(core, released); /* without memory for it, the next link that comes up tries again */
     }
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - its memory, its alarm, its sentences, what answers prove. asking.c asks, watchdog.c renews, ending.c ends. */
+/* hold - the memory and the alarm of a hold, and what answers prove about it. asking.c sends the requests, watchdog.c
+ * renews, ending.c ends. */
 #include "hold/hold.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
-#include "base/stranger.h"
 #include "core/lease.h"
-
-enum { QUIET_US = 200000 };
+#include "core/words.h"
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
@@ -30,7 +29,8 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
 void hl_hold_free(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    HL_REQUIRE(!hl_request_is_busy(&hold->request)); /* only a blank one is freed; a teardown forgets requests first */
+    /* A hold is freed only without a request under way; a teardown forgets the requests first. */
+    HL_REQUIRE(!hl_request_is_busy(&hold->request));
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
     TAILQ_REMOVE(&core->live, hold, live);
@@ -50,7 +50,7 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
     hold->due_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
-/* A renewal under way proves nothing yet. */
+/* While a renewal is under way, only the grant proves that the server knew the hold. */
 int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
@@ -66,7 +66,7 @@ uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == 
 
 int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.queue == REQUEST_CONFIRMING; }
 
-/* Its id is not at the store and will not be: it was never asked for, or every answer was a no. */
+/* The id is not at the store and will not appear there: it was never asked for, or every answer was a no. */
 int hl_hold_is_empty(const struct hl_hold *hold)
 {
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
@@ -80,15 +80,15 @@ uint64_t hl_hold_ends_us(const struct hl_hold *hold)
     return is_limited && max_us < deadline_us ? max_us : deadline_us;
 }
 
-/* The tenures of a hold have its token and the next ones, which its acquire reserved. The store and renewals know only
- * the first. */
+/* The first tenure has the token of the grant, and each later tenure the next one: the acquire reserved them. The store
+ * and the renewals know only the first. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
     unsigned served = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->served;
     return hold->token ? hold->token + served - HL_PLANTED(TOKEN_STALE) : 0;
 }
 
-/* What was granted: the lease, or a window that was pushed. */
+/* The part is taken of what was granted: of the lease, or of the window of a pushed grant. */
 uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
     return hl_terms_least_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
@@ -105,8 +105,9 @@ struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
     return entry;
 }
 
-/* A release leaves the name to other programs that listen: a queue that is never empty would keep them out for ever. A
- * vote of a quorum is left to no other program: it is of no use alone. */
+/* If other programs listen, a release leaves the name to them for a moment: a queue that is never empty would
+ * otherwise keep them out for ever. The vote of a quorum is left to no other program, because a single vote is of no
+ * use to it. */
 unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
@@ -121,7 +122,7 @@ unsigned hl_hold_reserved(const struct hl_hold *hold)
     return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
-/* A hold made by a visit is at the end, and not held yet. */
+/* A hold that a visit makes stands at the end of the list and is not HELD yet, so it is not visited. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
     struct hl_hold *hold, *next;
@@ -173,102 +174,27 @@ uint64_t hl_hold_extended_until_us(const struct hl_hold *hold)
     return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
 }
 
-struct hl_text hl_hold_server_words(const struct hl_core *core, const char *quote, size_t length)
-{
-    struct hl_text right = hl_response_right(quote, length), words;
-    const struct hl_stranger *stranger = hl_stranger_named(quote, length);
-    if (stranger) {
-        hl_text_set(&words, "%s", stranger->words);
-        return words;
-    }
-    hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
-                hl_host_quote(&core->host, quote, length).bytes);
-    return words;
-}
-
-static int is_quiet(const struct hl_node *node)
-{
-    const struct hl_request *oldest = hl_node_oldest(node);
-    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
-    return oldest && hl_now_us(node->host) - since_us > QUIET_US;
-}
-
-/* Silent is only who was asked, and had time to answer. */
-const char *hl_hold_silence_words(const struct hl_node *node)
-{
-    if (node->is_up)
-        return is_quiet(node) ? "it is silent" : "it has not answered yet";
-    if (*hl_node_why(node))
-        return hl_node_why(node);
-    switch (node->session.state) {
-    case SESSION_RESOLVING: return "its name is not resolved yet";
-    case SESSION_CONNECTING: return "no connection was made yet";
-    case SESSION_PAUSED:
-    case SESSION_BROKEN: return "it is not connected";
-    case SESSION_GREETING:
-    case SESSION_OPEN: break;
-    }
-    return "it is silent";
-}
-
-void hl_hold_refusal_words(const struct hilock_lock *lock, hilock_status status, const char *note,
-                           struct hl_text *text)
-{
-    const struct hl_node *node = hl_name_node(lock->terms->cell->core, lock->name);
-    if (status == HILOCK_WRONG_KIND)
-        hl_text_set(text, "\"%s\" %s", hl_name_quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
-    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node))
-        hl_node_guard_words(node, text);
-    else if (hl_stranger_named(note, strlen(note)) && strstr(hl_node_why(node), note) > hl_node_why(node))
-        hl_text_set(text, "%s", hl_node_why(node)); /* says which of several servers it is */
-    else if (hl_stranger_named(note, strlen(note)))
-        hl_text_set(text, "%s: %s", hl_node_name(node), note);
-    else
-        hl_text_set(text, "%s: %s: %s%s", hl_node_name(node), hilock_status_text(status), *note ? note : "no words",
-                    status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
-}
-
 void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     const struct hl_quoted name = hl_name_quoted(hold->name);
     const struct hl_node *node = hl_name_node(core, hold->name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    switch ((hilock_lost_reason)hold->reason) {
-    case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
-    case HILOCK_REASON_TAKEN:
-        hl_text_set(text, "TAKEN: the store says that \"%s\" is not ours any more", name.bytes);
-        if (node->moved_us && lost_us - node->moved_us < (uint64_t)hold->terms->lease_ms * 1000)
-            hl_text_add(text, ": a failover%s, %s had it for %u ms then",
-                        core->route->ops->is_spread ? " or a move of its slot" : "", hl_node_name(node),
-                        hl_lease_span_ms(lost_us - node->moved_us));
-        break;
-    case HILOCK_REASON_EXPIRED:
-        hl_text_set(text, hold->terms->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
-                    : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", name.bytes, hold->asked_ms,
-                    hl_node_name(node), node->is_up ? "is connected" : "is unreachable");
-        break;
-    case HILOCK_REASON_SUSPENDED:
-        hl_text_set(text, "SUSPENDED: this process did not run in time: it looked %u ms after the deadline of \"%s\"",
-                    hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)), name.bytes);
-        break;
-    case HILOCK_REASON_HOLD_MAX:
-        hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", name.bytes,
-                    hold->terms->hold_max_ms);
-        break;
-    case HILOCK_REASON_CLOSING:
-        hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", name.bytes);
-        break;
-    }
+    uint64_t moved_us = lost_us - node->moved_us;
+    hl_words_loss(text, &(struct hl_loss){
+        .reason = (hilock_lost_reason)hold->reason, .name = name.bytes, .node = hl_node_name(node),
+        .lease_ms = hold->asked_ms, .late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)),
+        .hold_max_ms = hold->terms->hold_max_ms, .moved_ms = hl_lease_span_ms(moved_us),
+        .has_moved = node->moved_us && moved_us < hl_terms_lease_us(hold->terms),
+        .is_spread = core->route->ops->is_spread, .is_renewed = hold->terms->is_renewed, .is_connected = node->is_up});
 }
 
 void hl_hold_settling_words(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)
 {
     struct hl_quoted name = hl_name_quoted(hold->name);
     if (hold->end == END_REPEATED)
-        hl_text_set(text, "a release of \"%s\" had been acknowledged, and was lost in the failover: it is repeated",
-                    name.bytes);
+        hl_words_release_repeated(text, name.bytes);
     else if (hold->end == END_CONFIRMED)
-        hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name.bytes, waited_ms);
+        hl_words_release_confirmed(text, name.bytes, waited_ms);
     else
-        hl_text_set(text, "the release of \"%s\" got no answer, but its lease has run out", name.bytes);
+        hl_words_release_lapsed(text, name.bytes);
 }

@@ -6,20 +6,21 @@
 #include "base/plant.h"
 #include "node/clock.h"
 
-enum { CLOCK_US = 3000 }; /* belief has ended by then by the server's clock, too: and 1 % for clocks that run apart */
+enum { CLOCK_US = 3000 }; /* added to the window, with 1 % for clocks that run apart: then the grant has ended by the
+                             server's clock, too */
 
 struct hl_recheck {
     struct hl_request request;
     struct hl_alarm alarm;
     struct hl_core *core;
     struct hl_name *name;       /* referenced */
-    struct hl_terms *terms;     /* of its scripts; referenced */
+    struct hl_terms *terms;     /* the terms whose scripts the look uses; referenced */
     LIST_ENTRY(hl_recheck) entry;
     uint64_t id;
-    struct hl_lapsed lapsed;    /* the grant that is looked after, and before it those whose looks found it; none: the
-                                   name was left to other programs */
-    int is_waiting;             /* for the end of a window */
-    int is_again;               /* it is to look once more when the request is answered */
+    struct hl_lapsed lapsed;    /* The grant whose window is awaited, and before it the grants that earlier looks
+                                   found lapsed. Empty: the name was left to other programs. */
+    int is_waiting;             /* the alarm is set for the end of a window */
+    int is_again;               /* another look follows when the one under way is answered */
 };
 
 static struct hl_recheck *recheck_of(struct hl_request *request)
@@ -67,7 +68,8 @@ static void look(struct hl_recheck *recheck)
     hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-/* A client is named once, with its latest grant. */
+/* Adds the client of this grant to the front of the list, or moves it there: each client is named once, with its latest
+ * grant. */
 static void add_client(struct hl_lapsed *lapsed, const struct hl_handover *handover)
 {
     size_t length = handover->holder_length < HL_HOLDER_MAX ? handover->holder_length : HL_HOLDER_MAX;
@@ -87,7 +89,8 @@ static void add_client(struct hl_lapsed *lapsed, const struct hl_handover *hando
     lapsed->window_ms = handover->window_ms;
 }
 
-/* A look's own grant goes on with those that lapsed before it: their places may stand by turns. */
+/* Sets the alarm for the grant or the pause that an answer shows. If the answer is to a look, the clients whose grants
+ * lapsed before stay in the list, because their places may alternate in the queue. */
 static void note(struct hl_recheck *recheck, const struct hl_handover *handover, int is_of_look)
 {
     struct hl_core *core = recheck->core;
@@ -145,7 +148,7 @@ int hl_rechecks_init(struct hl_core *core)
     return hl_alarms_init(&core->recheck_alarms, &core->host, on_alarm);
 }
 
-/* NULL: no memory */
+/* Returns NULL without memory, or if the kind has no queue. */
 static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name, struct hl_terms *terms)
 {
     static const struct hl_request_ops ops = {about, encode, done};
@@ -178,7 +181,7 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
     if (HL_PLANTED(STEP_NOT_REPEATED))
         is_more = 0;
     read_answer(core, hold->request.node, hold->name, said);
-    if (hold->name->hold) /* its own release looks */
+    if (hold->name->hold) /* this client holds the name: its own release looks */
         return;
     if (said->handover.window_ms) {
         recheck = recheck_for(core, hold->name, hold->terms);
@@ -195,7 +198,7 @@ void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms 
         look(recheck);
 }
 
-/* A look that is on the wire finds the name held: it changes nothing. */
+/* A look that is already on the wire finds the name held and changes nothing. */
 void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
 {
     struct hl_recheck *recheck = name->recheck;

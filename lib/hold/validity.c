@@ -2,10 +2,11 @@
 /* validity - see validity.h.
  *
  * Memory orders. Each value of the deadline is true by itself, so no reader needs what was written before it. The load
- * is an acquire so that the clock is read after it: an old clock with a new deadline would promise too much; the other
- * way round it promises too little. The store is a release so that nothing that led to it can seem to come later. The
- * store of 0 must also be visible before anyone can learn of the lock's release; between the two is a system call. A
- * reader that checked just before the end acts on an answer that was true then: fencing tokens protect against that. */
+ * is an acquire, so that the clock is read after it: an old time with a new deadline would promise too much, while a
+ * new time with an old deadline promises too little. The store is a release, so that nothing that led to the value can
+ * seem to come later. The store of 0 must also be visible before anyone can learn of the lock's release; there is a
+ * system call between the two. A reader that checked just before the end acts on an answer that was true then; fencing
+ * tokens protect against that. */
 #include "hold/validity.h"
 
 #include "base/plant.h"
@@ -26,7 +27,7 @@ struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
         validity = extras->validity = hl_memory_new(&core->host.memory, sizeof *validity);
     if (!validity)
         return NULL;
-    if (!validity->cell) { /* a new one: of zeroes */
+    if (!validity->cell) { /* it is new, and zeroed */
         atomic_init(&validity->refs, 1);
         atomic_init(&validity->ends_us, 0);
         validity->now_us = core->host.loop.now_us;
@@ -64,7 +65,7 @@ uint64_t hl_validity_left_us(const struct hilock_validity *validity)
     return ends_us ? hl_left_us(ends_us, validity->now_us(validity->clock)) : 0;
 }
 
-/* As in cell.c: relaxed up, acquire and release down. */
+/* Memory orders as in cell.c: counting up is relaxed, counting down is acquire and release. */
 void hl_validity_ref(struct hilock_validity *validity)
 {
     atomic_fetch_add_explicit(&validity->refs, 1, memory_order_relaxed);

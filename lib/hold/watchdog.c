@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - see watchdog.h. The hold says what the alarm means next: due_us is the next renewal or retry, unless the
- * end of belief or of hold_max comes first. */
+/* watchdog - see watchdog.h. The state of the hold decides what the alarm does next: due_us is the time of the next
+ * renewal or retry, unless the deadline or hold_max_ms comes first. */
 #include "hold/watchdog.h"
 
 #include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
 #include "hold/validity.h"
 
 enum { MANY_HOLDS = 300 };
 
-/* Its latest renewal but one went unanswered, and may still shorten the lease: an extend that is asked for meanwhile
- * would be believed in for longer than it lasts. */
+/* Returns 1 while the renewal before the latest went unanswered and may still shorten the lease: an extend that was
+ * asked for meanwhile would be relied on for longer than it lasts. */
 static int may_be_shortened(const struct hl_hold *hold)
 {
     int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
     return is_so && !HL_PLANTED(EXTENDED_WHILE_SHORTENED);
 }
 
-/* Those that are not decided, from the first on: they are decided in the order in which they were accepted. The handle
- * that a hold calls back, once that is released, may have extends of another hold. NULL: none */
+/* Returns the first extend that is not decided yet, or NULL; extends are decided in the order in which they were
+ * accepted. A hold that was released may still name the handle that it calls back, but the extends of that handle
+ * belong to another hold. */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
     int has_some = hl_hold_is_reported(hold) && hold->lock->extras && !may_be_shortened(hold);
@@ -31,8 +33,9 @@ static struct hl_extend *first_pending(const struct hl_hold *hold)
     return extend;
 }
 
-/* The same request renews a watched hold, so it asks for its own lease at least. To check a hold without renewals it
- * asks for the time that is left, which does not lengthen it: one millisecond at least. */
+/* The request also renews a watched hold, so it asks for that hold's own lease at least. To verify a hold that is not
+ * renewed, it asks for the time that is left, which does not lengthen the lease; the store needs at least one
+ * millisecond. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
 {
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us, extended_until_us;
@@ -51,15 +54,17 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
     return longest_ms ? longest_ms : 1;
 }
 
-/* A server's clock that was set back makes leases longer: a holder that crashed would keep its name for an hour. No
- * other hold depends on this lease, and our own belief does not either: it counts from the server's time after that
- * step, if it was sampled since, with the lease that this renewal asks for and all that an extend may have got. */
+/* Lets this renewal shorten a lease that became too long. If a server's clock was set back, the leases there become
+ * longer, and a holder that crashed would keep its name for an hour. No other hold depends on this lease. Our deadline
+ * does not depend on it either: the deadline counts from a renewal that asked for no more than the length to which the
+ * lease is shortened, which includes all that an extend may have got. The request carries a time of the server after
+ * which it shortens nothing, so the server's clock must have been sampled since that step. */
 uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
     uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
-    /* the renewal that found it left before the sample */
+    /* the renewal that found the long lease was sent before the sample */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
     int is_plain = hold->asked_ms == hold->terms->lease_ms && hold->terms->kind->has_queue;
     if (HL_PLANTED(SHORTENED_BELOW_EXTEND))
@@ -79,7 +84,8 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
     hl_callback_decided(core, &extend->call, is_loss);
 }
 
-/* A refusal, of the login perhaps, answers those as well that wait for the next renewal. */
+/* Answers the extends that this round asked for. A refusal, perhaps of the login, also answers the extends that wait
+ * for the next round. */
 static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
 {
     for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
@@ -97,12 +103,9 @@ static void expire(struct hl_core *core, struct hl_call *call)
     uint32_t waited_ms = core->limits.command_timeout_ms;
     struct hl_text why;
     if (extend->attempts)
-        hl_text_set(&why,
-                    "no answer from %s within %u ms: \"%s\" may or may not be extended; what was left of it counts",
-                    hl_node_name(node), waited_ms, name.bytes);
+        hl_words_extend_unknown(&why, name.bytes, hl_node_name(node), waited_ms);
     else
-        hl_text_set(&why, "%s could not be asked within %u ms: %s; what is left of \"%s\" counts", hl_node_name(node),
-                    waited_ms, *hl_node_why(node) ? hl_node_why(node) : "it is silent", name.bytes);
+        hl_words_extend_unreachable(&why, name.bytes, hl_node_name(node), waited_ms, hl_node_why(node));
     decide(core, extend, extend->attempts ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE, why.bytes, 0);
 }
 
@@ -146,18 +149,18 @@ void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock)
         forget(core, &TAILQ_FIRST(&lock->extras->extends)->call.notice);
 }
 
-/* The time that the latest grant or renewal gave. */
+/* Returns the time that the latest grant or renewal gave. */
 static uint64_t granted_span_us(const struct hl_hold *hold)
 {
     return hold->window_ms ? (uint64_t)hold->window_ms * 1000 : hl_terms_lease_us(hold->terms);
 }
 
-/* Until then, or until the end of belief. */
+/* Sleeps until next_us, or until the hold ends. */
 static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_ends_us(hold);
-    if (ends_us < core->earliest_end_us) /* nearer than before, if another program has shortened the lease */
+    if (ends_us < core->earliest_end_us) /* the end is nearer than before if another program has shortened the lease */
         core->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
@@ -171,7 +174,8 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
                    &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
                                      .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
-    hl_notice_cancel(core, &hold->notice); /* else pending reports about its renewals would keep it */
+    /* otherwise pending reports about its renewals would keep the hold from being freed */
+    hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(LOSS_UNREPORTED))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold, END_QUIET);
@@ -186,13 +190,13 @@ void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
         core->owner->retry(hold->lock->acquire);
 }
 
-/* Ends the hold if its deadline, or hold_max, has passed. 1: it did; a report is pending, or its owner was notified.
- * EXPIRED if the watchdog ran in time and no renewal got through. SUSPENDED if work that was due well before the
- * deadline was not done by then (every loop is a little late), or if the loop stood still for long at the deadline
- * itself. */
+/* Ends the hold if its deadline or hold_max_ms has passed, and returns 1 then; a report is pending, or the acquire was
+ * told. The reason is EXPIRED if the watchdog ran in time and no renewal succeeded. It is SUSPENDED if work that was
+ * due well before the deadline was not done by then (every loop is a little late), or if the loop stood still for long
+ * at the deadline itself. */
 static int end_if_over(struct hl_hold *hold)
 {
-    const uint64_t stall_us = 1000000; /* later than this, the loop stood still */
+    const uint64_t stall_us = 1000000; /* a loop that is later than this stood still */
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
     int is_expired = deadline_us <= now_us;
     int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
@@ -216,8 +220,8 @@ static void sweep(struct hl_hold *hold, void *now_us)
         core->earliest_end_us = ends_us;
 }
 
-/* Runs before every delivery, and searches only if a hold may have expired: earliest_us is never later than the first
- * end (hold_max is at least a lease). */
+/* Runs before every delivery of notices, and searches only if a hold may have expired: earliest_end_us is never later
+ * than the first end (hold_max_ms is at least a lease). */
 uint64_t hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -233,8 +237,9 @@ static int is_renewing(const struct hl_hold *hold)
     return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
 }
 
-/* When the renewal under way counts as failed: after a failure at most half of the time that is left, so that the
- * second one is reported while it is still valid. Its link waits for command_timeout_ms: other locks use it, too. */
+/* Returns when the renewal under way counts as failed. After a first failure that is after at most half of the time
+ * that is left, so that the second failure is reported while the hold is still valid. The request itself waits for
+ * command_timeout_ms, because other locks use the same link. */
 static uint64_t overdue_us(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -243,8 +248,8 @@ static uint64_t overdue_us(const struct hl_hold *hold)
     return now_us + (hold->failures && half_us < timeout_us ? half_us : timeout_us);
 }
 
-/* It is tried again in a moment, but not while its request may still be answered in time. why NULL: that failure has
- * been counted */
+/* The renewal is tried again in a moment, but not while its request may still be answered in time. why NULL: this
+ * failure has been counted already. */
 static void on_failed(struct hl_hold *hold, const char *why)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -263,8 +268,8 @@ static void on_failed(struct hl_hold *hold, const char *why)
     sleep_until(hold, answer_us > retry_us ? answer_us : retry_us);
 }
 
-/* A heartbeat that a push overtook may still be under way, and a hold has one request: its answer asks
- * (hl_watchdog_stale_answer). */
+/* A heartbeat that a push overtook may still be under way, and a hold has one request: the answer to that heartbeat
+ * renews (hl_watchdog_stale_answer). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -277,8 +282,8 @@ static void renew(struct hl_hold *hold)
     sleep_until(hold, overdue_us(hold));
 }
 
-/* Extends that were accepted after the latest renewal left are asked for at once. A pushed grant has no send of its own
- * to count from: two thirds of its window before the end. */
+/* Plans the next renewal. Extends that were accepted after the latest renewal was sent are asked for at once. A pushed
+ * grant has no send of its own to count from, so it is renewed two thirds of its window before the end. */
 static void go_on(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -303,12 +308,11 @@ static void raise_deadline(struct hl_hold *hold, uint64_t deadline_us)
     hl_validity_follow(hold->lock);
 }
 
-static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us, const char *how)
+static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us,
+                          void (*words)(struct hl_text *text, const char *name, uint32_t found_ms))
 {
     struct hl_text detail;
-    hl_text_set(&detail,
-                "the lease of \"%s\" was %u ms at the store, %s: did its clock jump, or did another program change it?",
-                hl_name_quoted(hold->name).bytes, hl_lease_span_ms(found_us), how);
+    words(&detail, hl_name_quoted(hold->name).bytes, hl_lease_span_ms(found_us));
     hl_trace(&hl_hold_core(hold)->host, HL_CLOCK_ANOMALY,
              &(struct hl_fact){.name = hold->name->bytes, .remaining_us = found_us, .detail = detail.bytes});
 }
@@ -318,21 +322,23 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    /* the lease of an extend without an answer does not count */
+    /* the longer lease of an extend that has no answer is not too long */
     int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
                             sent_us + found_us > hl_hold_extended_until_us(hold);
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
-        /* another program shortened it: belief is what this reply proves, even if it is less (R1's one exception) */
+        /* another program shortened the lease: the deadline is what this reply proves, even if that is earlier (the one
+         * exception of R1) */
         hold->deadline_us = hl_lease_deadline_us(sent_us, found_us);
-        trace_anomaly(hold, found_us, "less than believed");
+        trace_anomaly(hold, found_us, hl_words_lease_shorter);
     }
     raise_deadline(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
-    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once while it lasts */
-        trace_anomaly(hold, found_us, "longer than was asked for");
+    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once for as long as the lease is too long */
+        trace_anomaly(hold, found_us, hl_words_lease_longer);
+    /* samples the server's clock, which shortening the lease needs */
     if (is_lease_too_long)
-        hl_node_probe(hl_node_parent(hold->request.node)); /* what its clock says now, to shorten the lease */
+        hl_node_probe(hl_node_parent(hold->request.node));
     int is_new = is_lease_too_long && !hold->is_lease_too_long;
     hold->is_lease_too_long = is_lease_too_long != 0;
     hl_trace(&core->host, HL_HOLD_RENEWED,
@@ -354,10 +360,10 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     if (!answer->reply) {
         if (hold->is_shortening)
             hl_ending_note_unanswered(hold);
-        on_failed(hold, hold->is_overdue ? NULL : "no answer");
+        on_failed(hold, hold->is_overdue ? NULL : hl_words_renewal_unanswered);
         return;
     }
-    if (!may_be_shortened(hold)) /* this answer may be to a later one */
+    if (!may_be_shortened(hold)) /* the answer may be to a later renewal */
         hold->is_shortening = 0;
     said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
@@ -372,7 +378,7 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     else if (HL_PLANTED(R5_ERROR_IS_LOSS))
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
     else {
-        quote = hl_hold_server_words(hl_hold_core(hold), said.quote, said.quote_length);
+        quote = hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length);
         answer_extends(hold, said.fault.status, quote.bytes);
         on_failed(hold, quote.bytes);
     }
@@ -396,7 +402,8 @@ void hl_watchdog_start(struct hl_hold *hold)
     go_on(hold);
 }
 
-/* A request that was due soon (the link is back, or a renewal failed) stays due when another handle gets the hold. */
+/* A request that was due soon, because the link is back or a renewal failed, stays due when another handle gets the
+ * hold. */
 void hl_watchdog_go_on(struct hl_hold *hold)
 {
     uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_us;
@@ -406,8 +413,8 @@ void hl_watchdog_go_on(struct hl_hold *hold)
         sleep_until(hold, early_us);
 }
 
-/* Before the end it is due for a reason: a lease that is renewed, an extend, or a doubt. If the time of a request is
- * over, it is withdrawn. One on the wire cannot be: it may still be answered, and its answer counts as usual. */
+/* Before the hold ends, the alarm has a reason: a renewal, an extend, or a verification. A request whose time is over
+ * is withdrawn. A request on the wire cannot be withdrawn: it may still be answered, and its answer counts as usual. */
 void hl_watchdog_on_alarm(struct hl_hold *hold)
 {
     if (end_if_over(hold))
@@ -417,7 +424,7 @@ void hl_watchdog_on_alarm(struct hl_hold *hold)
         return;
     }
     hold->is_overdue = !hl_node_withdraw(&hold->request);
-    on_failed(hold, hold->is_overdue ? "no answer yet" : "the store is unreachable");
+    on_failed(hold, hold->is_overdue ? hl_words_renewal_overdue : hl_words_renewal_unsent);
 }
 
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
@@ -436,7 +443,7 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
     return HILOCK_OK;
 }
 
-/* One that is not renewed is asked for if its user has it. */
+/* A hold that is not renewed is verified only if its user knows of the grant. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;

@@ -6,6 +6,7 @@
 #include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/recheck.h"
 #include "wait/place.h"
 
@@ -60,13 +61,13 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_text_set(text, "no answer from %s within %u ms: %s%s", hl_node_name(node),
-                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_hold_silence_words(node),
+                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_words_silence(node),
                     inquiry->was_sent ? "; the hold may have been ended" : "");
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_text_set(text, "the holder of \"%s\" has %zu bytes; hilock can name at most %d", quoted.bytes,
                     inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
-        hl_hold_refusal_words(inquiry->call.lock, inquiry->status, "", text);
+        hl_words_refusal(inquiry->call.lock, inquiry->status, "", text);
     else if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
         hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
                     quoted.bytes);
@@ -148,8 +149,8 @@ void hl_inquiries_clear(struct hl_core *core)
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
-    struct hl_text words = hl_hold_server_words(core_of(inquiry), said->quote, said->quote_length);
-    hl_hold_refusal_words(inquiry->call.lock, said->fault.status, words.bytes, &inquiry->detail);
+    struct hl_text words = hl_words_of_server(core_of(inquiry), said->quote, said->quote_length);
+    hl_words_refusal(inquiry->call.lock, said->fault.status, words.bytes, &inquiry->detail);
     decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : said->fault.status);
 }
 

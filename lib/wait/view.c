@@ -4,6 +4,7 @@
 
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "wait/line.h"
 #include "wait/place.h"
 
@@ -24,7 +25,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
     if (!said || is_fault)
         line->is_held_by_other_program = 0;
     if (is_fault)
-        words = hl_hold_server_words(line->core, said->quote, said->quote_length);
+        words = hl_words_of_server(line->core, said->quote, said->quote_length);
     else if (said) {
         hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
         line->waiters = acquire->place ? said->waiters : line->waiters;
@@ -163,10 +164,10 @@ static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, 
         node = node->wait_node; /* only its third link is away */
     if (acquire->attempts)
         hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
-                    hl_node_name(node), waited_ms, hl_hold_silence_words(node), acquire->attempts);
+                    hl_node_name(node), waited_ms, hl_words_silence(node), acquire->attempts);
     else
         hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
-                    hl_hold_silence_words(node));
+                    hl_words_silence(node));
 }
 
 struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct hl_acquire *acquire,
@@ -194,7 +195,7 @@ struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct 
     else if (status == HILOCK_NOT_REPLICATED)
         hl_text_set(&text, "%s; the grant was undone", view.words);
     else if (status <= HILOCK_DENIED)
-        hl_hold_refusal_words(acquire->lock, status, view.words, &text);
+        hl_words_refusal(acquire->lock, status, view.words, &text);
     else
         return NULL;
     result.detail = text.bytes;

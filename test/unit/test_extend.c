@@ -63,7 +63,7 @@ HOLDING(not_ours_is_LOST_and_on_lost_does_not_run, &short_lease)
     SAME(s, a->result.state, HILOCK_STATE_IDLE);
     SAME(s, a->result.remaining_ms, 0);
     SAME(s, a->result.hold_count, 0);
-    TEXT(s, a->detail, "TAKEN: the store says that \"stock\" is not ours any more");
+    TEXT(s, a->detail, "TAKEN: the store no longer has our hold of \"stock\"");
     SAME(s, extend(a, 0), HILOCK_NOT_HELD);
     SAME(s, counts_of(the_client(s)).lost_taken, 1);
     TELLS_IN(s, 10000, "");

@@ -134,7 +134,7 @@ WITH_CLIENT(lost_when_any_name_is_lost_and_the_others_are_released)
     s->is_tampered = 1;
     store_take(&s->store, "b", "another", 60000);
     TELLS_IN(s, 1100, "m:LOST TAKEN");
-    HOLDS(s, strstr(m->detail, "\"b\" is not ours any more; all 3 names"));
+    HOLDS(s, strstr(m->detail, "our hold of \"b\"; all 3 names"));
     HOLDS(s, has_none(s, abc));
     TEXT(s, store_holder(&s->store, "b"), "another:1");
     SAME(s, hilock_lock_state(m->lock), HILOCK_STATE_IDLE);

@@ -250,7 +250,7 @@ WITH_CLIENT(releases_that_a_server_refuses_have_one_line_a_second)
     for (int i = 0; i < MANY; i++)
         release_quietly(handles[i]);
     run_ms(s, 900);
-    SAME(s, client_lines(p, "refused, it is tried again"), 1);
+    SAME(s, client_lines(p, "was refused; it is repeated"), 1);
     run_ms(s, 20000);
     SAME(s, client_lines(p, "99 more releases were refused"), 1);
     s->is_untold = 1;

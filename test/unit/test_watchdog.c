@@ -135,7 +135,7 @@ HOLDING(a_suspended_host_finds_SUSPENDED, &short_lease)
     world_jump_us(&s->world, 3600000000u);
     SAME(s, hilock_lock_remaining_ms(a->lock), 0);
     TELLS_IN(s, 5, "a:LOST SUSPENDED");
-    TEXT(s, a->detail, "SUSPENDED: this process did not run in time: it looked 3597538 ms after the deadline of \"stock\"");
+    TEXT(s, a->detail, "SUSPENDED: this process did not run in time; it next ran 3597538 ms after the deadline of \"stock\"");
     HOLDS(s, strstr(p->log, a->detail));
 }
 
@@ -149,7 +149,7 @@ HOLDING(a_lease_found_shortened_is_an_anomaly_and_believed_from_its_own_send, HI
     TELLS_IN(s, 1500, "ANOMALY");
     SAME(s, p->event.remaining_ms, 4001); /* what it had left when it was asked */
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 30000000 - 307000);
-    HOLDS(s, strstr(p->line, "less than believed"));
+    HOLDS(s, strstr(p->line, "less than hilock counted on"));
     s->is_tampered = 0; /* restored by that very renewal */
     TELLS_IN(s, 60000, "");
 }
@@ -191,7 +191,7 @@ HOLDING(a_lease_found_too_long_is_an_anomaly_told_once, HILOCK_LOCK_OPTIONS(.lea
     run_ms(s, 200);
     HOLDS(s, asked(s, "renew") == 1);
     TELLS(s, "ANOMALY");
-    TEXT(s, p->event_detail, "the lease of \"stock\" was 3101 ms at the store, longer than was asked for: did its clock jump, or did another program change it?");
+    TEXT(s, p->event_detail, "the lease of \"stock\" was 3101 ms at the store, longer than hilock asked for: did the server's clock jump, or did another program change the lease?");
     BELIEVES(s, a, sent_at_us(s, "renew", 0) + 3000000 - 37000);
     store_expire_ms(&s->store, "stock", 60000);
     TELLS_IN(s, 20000, "");
@@ -207,6 +207,6 @@ HOLDING(nothing_is_shortened_by_a_clock_from_before_its_step, HILOCK_LOCK_OPTION
     PLAN(s, .on = "TIME", .holds = 1, .times = PLAN_ALWAYS);
     world_clock_step(&s->store.clock, -300000000);
     run_ms(s, 2500);
-    HOLDS(s, asked(s, "renew") >= 2 && strstr(p->log, "longer than was asked for"));
+    HOLDS(s, asked(s, "renew") >= 2 && strstr(p->log, "longer than hilock asked for"));
     HOLDS(s, store_left_ms(&s->store, "stock") > 100000);
 }

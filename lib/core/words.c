@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* words - see words.h. */
+#include "core/words.h"
+
+#include "base/stranger.h"
+
+enum { QUIET_US = 200000 };
+
+/* ---- servers ---- */
+
+/* Returns 1 if a request is on the wire, and the server has had time to answer. */
+static int is_quiet(const struct hl_node *node)
+{
+    const struct hl_request *oldest = hl_node_oldest(node);
+    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
+    return oldest && hl_now_us(node->host) - since_us > QUIET_US;
+}
+
+const char *hl_words_silence(const struct hl_node *node)
+{
+    if (node->is_up)
+        return is_quiet(node) ? "it is silent" : "it has not answered yet";
+    if (*hl_node_why(node))
+        return hl_node_why(node);
+    switch (node->session.state) {
+    case SESSION_RESOLVING: return "its name is not resolved yet";
+    case SESSION_CONNECTING: return "no connection was made yet";
+    case SESSION_PAUSED:
+    case SESSION_BROKEN: return "it is not connected";
+    case SESSION_GREETING:
+    case SESSION_OPEN: break;
+    }
+    return "it is silent";
+}
+
+struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length)
+{
+    struct hl_text right = hl_response_right(quote, length), words;
+    const struct hl_stranger *stranger = hl_stranger_named(quote, length);
+    if (stranger) {
+        hl_text_set(&words, "%s", stranger->words);
+        return words;
+    }
+    hl_text_set(&words, "%s%s%s", right.bytes, *right.bytes ? " is missing: " : "",
+                hl_host_quote(&core->host, quote, length).bytes);
+    return words;
+}
+
+void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text)
+{
+    const struct hl_node *node = hl_name_node(lock->terms->cell->core, lock->name);
+    if (status == HILOCK_WRONG_KIND)
+        hl_text_set(text, "\"%s\" %s", hl_name_quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
+    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node))
+        hl_node_guard_words(node, text);
+    else if (hl_stranger_named(note, strlen(note)) && strstr(hl_node_why(node), note) > hl_node_why(node))
+        hl_text_set(text, "%s", hl_node_why(node)); /* it names the one of several servers that it is about */
+    else if (hl_stranger_named(note, strlen(note)))
+        hl_text_set(text, "%s: %s", hl_node_name(node), note);
+    else
+        hl_text_set(text, "%s: %s%s%s%s", hl_node_name(node), hilock_status_text(status), *note ? ": " : "", note,
+                    status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
+}
+
+/* ---- a grant that replicas must confirm ---- */
+
+void hl_words_too_few_replicas(struct hl_text *text, long long confirmed, unsigned wanted, unsigned timeout_ms)
+{
+    hl_text_set(text, "%lld of %u replicas confirmed within %u ms", confirmed, wanted, timeout_ms);
+}
+
+void hl_words_wait_refused(struct hl_text *text, const char *server_words)
+{
+    hl_text_set(text, "WAIT: %s", server_words);
+}
+
+/* ---- renewals, extends, and the loss of a hold ---- */
+
+const char hl_words_acquire_late[] = "the request reached the store too late, so the store did not run it";
+const char hl_words_renewal_unanswered[] = "no answer";
+const char hl_words_renewal_overdue[] = "no answer yet";
+const char hl_words_renewal_unsent[] = "the store is unreachable";
+
+static void lease_differs(struct hl_text *text, const char *name, uint32_t found_ms, const char *how)
+{
+    hl_text_set(text, "the lease of \"%s\" was %u ms at the store, %s: did the server's clock jump, or did another "
+                "program change the lease?", name, found_ms, how);
+}
+
+void hl_words_lease_shorter(struct hl_text *text, const char *name, uint32_t found_ms)
+{
+    lease_differs(text, name, found_ms, "less than hilock counted on");
+}
+
+void hl_words_lease_longer(struct hl_text *text, const char *name, uint32_t found_ms)
+{
+    lease_differs(text, name, found_ms, "longer than hilock asked for");
+}
+
+void hl_words_extend_unknown(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms)
+{
+    hl_text_set(text, "no answer from %s within %u ms: \"%s\" may or may not be extended; rely on what was left of it",
+                node, waited_ms, name);
+}
+
+void hl_words_extend_unreachable(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms,
+                                 const char *why)
+{
+    hl_text_set(text, "%s could not be asked within %u ms: %s; rely on what is left of \"%s\"", node, waited_ms,
+                *why ? why : "it is silent", name);
+}
+
+static void taken(struct hl_text *text, const struct hl_loss *loss)
+{
+    hl_text_set(text, "TAKEN: the store no longer has our hold of \"%s\"", loss->name);
+    if (loss->has_moved)
+        hl_text_add(text, "; %s took over %u ms before (a failover%s)", loss->node, loss->moved_ms,
+                    loss->is_spread ? ", or its slot moved" : "");
+}
+
+void hl_words_loss(struct hl_text *text, const struct hl_loss *loss)
+{
+    switch (loss->reason) {
+    case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
+    case HILOCK_REASON_TAKEN: taken(text, loss); break;
+    case HILOCK_REASON_EXPIRED:
+        hl_text_set(text, loss->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
+                    : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", loss->name, loss->lease_ms, loss->node,
+                    loss->is_connected ? "is connected" : "is unreachable");
+        break;
+    case HILOCK_REASON_SUSPENDED:
+        hl_text_set(text, "SUSPENDED: this process did not run in time; it next ran %u ms after the deadline of \"%s\"",
+                    loss->late_ms, loss->name);
+        break;
+    case HILOCK_REASON_HOLD_MAX:
+        hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", loss->name, loss->hold_max_ms);
+        break;
+    case HILOCK_REASON_CLOSING:
+        hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", loss->name);
+        break;
+    }
+}
+
+/* ---- releases ---- */
+
+const char hl_words_publish_refused[] =
+    "released, but PUBLISH was refused, so waiters were not notified: allow the user &redisson_lock__channel:*";
+
+void hl_words_release_refused(struct hl_text *text, const char *name, const char *server_words)
+{
+    hl_text_set(text, "the release of \"%s\" was refused; it is repeated until its lease has run out: %s", name,
+                server_words);
+}
+
+void hl_words_release_repeated(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "the store had acknowledged a release of \"%s\" and lost it in the failover: it is repeated",
+                name);
+}
+
+void hl_words_release_confirmed(struct hl_text *text, const char *name, uint32_t waited_ms)
+{
+    hl_text_set(text, "the release of \"%s\" is confirmed after %u ms", name, waited_ms);
+}
+
+void hl_words_release_lapsed(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "the release of \"%s\" got no answer, but the lease has run out by now", name);
+}

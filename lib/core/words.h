@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* words - what users read about locks: the details of results and events, and the reasons in log lines, of core, hold,
+ * wait and lock. Each sentence says what happened, to which name or server, and what comes next or what to do.
+ * The functions get values, not the structs of the folders above. A name comes quoted (hl_name_quoted), a holder
+ * without its whole uuid (hl_text_holder), the words of a server without passwords (hl_words_of_server). A time in ms
+ * is rounded down. */
+#ifndef HL_CORE_WORDS_H
+#define HL_CORE_WORDS_H
+
+#include "base/text.h"
+#include "core/lock.h"
+
+/* ---- servers ---- */
+
+const char *hl_words_silence(const struct hl_node *node); /* why this server gave no answer */
+/* What a server answered to a command that it refused. If its words tell which right is missing, that comes first. */
+struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
+/* A call on this handle ends with that status. note: the words of the server, from hl_words_of_server; "": none. */
+void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text);
+
+/* ---- a grant that replicas must confirm ---- */
+
+void hl_words_too_few_replicas(struct hl_text *text, long long confirmed, unsigned wanted, unsigned timeout_ms);
+void hl_words_wait_refused(struct hl_text *text, const char *server_words);
+
+/* ---- renewals, extends, and the loss of a hold ---- */
+
+extern const char hl_words_acquire_late[];        /* an acquire that was refused because it arrived too late */
+extern const char hl_words_renewal_unanswered[];  /* reasons of a failed renewal */
+extern const char hl_words_renewal_overdue[];
+extern const char hl_words_renewal_unsent[];
+
+void hl_words_lease_shorter(struct hl_text *text, const char *name, uint32_t found_ms); /* than we counted on */
+void hl_words_lease_longer(struct hl_text *text, const char *name, uint32_t found_ms);  /* than we asked for */
+void hl_words_extend_unknown(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms);
+/* why: hl_node_why of that server; "": it is silent */
+void hl_words_extend_unreachable(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms,
+                                 const char *why);
+
+struct hl_loss {
+    hilock_lost_reason reason;
+    const char *name, *node;     /* the server that the hold was renewed at */
+    uint32_t lease_ms;           /* EXPIRED: the lease that the latest request asked for */
+    uint32_t late_ms;            /* SUSPENDED: how long after the deadline this client looked */
+    uint32_t hold_max_ms;        /* HOLD_MAX */
+    uint32_t moved_ms;           /* TAKEN: how long before, within a lease, the name had moved to that server */
+    int has_moved;
+    int is_spread;               /* names move between servers in a cluster */
+    int is_renewed, is_connected;
+};
+void hl_words_loss(struct hl_text *text, const struct hl_loss *loss);
+
+/* ---- releases ---- */
+
+extern const char hl_words_publish_refused[];
+void hl_words_release_refused(struct hl_text *text, const char *name, const char *server_words);
+void hl_words_release_repeated(struct hl_text *text, const char *name); /* a failover lost it */
+/* These follow a release that was answered UNKNOWN. */
+void hl_words_release_confirmed(struct hl_text *text, const char *name, uint32_t waited_ms);
+void hl_words_release_lapsed(struct hl_text *text, const char *name);
+
+#endif
