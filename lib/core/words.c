@@ -167,3 +167,74 @@ void hl_words_release_lapsed(struct hl_text *text, const char *name)
 {
     hl_text_set(text, "the release of \"%s\" got no answer, but the lease has run out by now", name);
 }
+/* ---- an acquire that ends without the lock ---- */
+
+static const char *plural(unsigned count) { return count == 1 ? "" : "s"; }
+
+void hl_words_reserved(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "\"%s\" is reserved for waiters that were queued earlier", name);
+}
+
+void hl_words_held_by_us(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "\"%s\" is held by another handle of this client", name);
+}
+
+void hl_words_held(struct hl_text *text, const char *name, const char *holder)
+{
+    hl_text_set(text, "\"%s\" is held by %s", name, holder);
+}
+
+void hl_words_held_on(struct hl_text *text, const char *name, const char *holder, uint32_t waited_ms,
+                      unsigned attempts)
+{
+    hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u attempt%s)", name, holder, waited_ms, attempts,
+                plural(attempts));
+}
+
+void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms)
+{
+    if (remaining_ms == HILOCK_FOREVER)
+        hl_text_add(text, "; its lease has no end");
+    else
+        hl_text_add(text, "; its lease ends in %u ms", remaining_ms);
+}
+
+void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters)
+{
+    hl_text_add(text, "; place %u of %u in its queue", position, waiters);
+}
+
+void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts)
+{
+    hl_text_set(text, "no answer from %s within %u ms: %s (%u attempt%s); a late grant will be undone", node, waited_ms,
+                why, attempts, plural(attempts));
+}
+
+void hl_words_not_asked(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why)
+{
+    hl_text_set(text, "%s could not be asked within %u ms: %s", node, waited_ms, why);
+}
+
+void hl_words_queue_full(struct hl_text *text, const char *name, unsigned waiters, unsigned queue_max)
+{
+    hl_text_set(text, "%u wait for \"%s\" at the store, and queue_max is %u: shed load, or raise queue_max", waiters,
+                name, queue_max);
+}
+
+void hl_words_starved(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "no memory to ask for \"%s\", from its turn until the wait ended: shed load", name);
+}
+
+void hl_words_unconfirmed(struct hl_text *text, unsigned wanted, uint32_t waited_ms)
+{
+    hl_text_set(text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone", wanted,
+                waited_ms);
+}
+
+void hl_words_not_replicated(struct hl_text *text, const char *why)
+{
+    hl_text_set(text, "%s; the grant was undone", why);
+}

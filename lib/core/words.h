@@ -58,5 +58,20 @@ void hl_words_release_repeated(struct hl_text *text, const char *name); /* a fai
 /* These follow a release that was answered UNKNOWN. */
 void hl_words_release_confirmed(struct hl_text *text, const char *name, uint32_t waited_ms);
 void hl_words_release_lapsed(struct hl_text *text, const char *name);
+/* ---- an acquire that ends without the lock ---- */
 
+void hl_words_reserved(struct hl_text *text, const char *name);        /* free, but the turn of earlier waiters */
+void hl_words_held_by_us(struct hl_text *text, const char *name);      /* by another handle of this client */
+void hl_words_held(struct hl_text *text, const char *name, const char *holder); /* a try found it held */
+void hl_words_held_on(struct hl_text *text, const char *name, const char *holder, uint32_t waited_ms,
+                      unsigned attempts);                              /* a wait ended while it was held */
+void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms); /* of the holder's lease */
+void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters);
+/* The store was asked, or could not be asked. why: hl_words_silence of that server. */
+void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts);
+void hl_words_not_asked(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why);
+void hl_words_queue_full(struct hl_text *text, const char *name, unsigned waiters, unsigned queue_max);
+void hl_words_starved(struct hl_text *text, const char *name);
+void hl_words_unconfirmed(struct hl_text *text, unsigned wanted, uint32_t waited_ms); /* the wait ended before WAIT */
+void hl_words_not_replicated(struct hl_text *text, const char *why); /* why: hl_words_too_few_replicas, for example */
 #endif

@@ -14,26 +14,27 @@
 enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000 };
 
 struct hl_grant_channel {
-    struct hl_table_entry by_slot;  /* found from it */
-    LIST_HEAD(, hl_line) lines;     /* of the names whose grants come here */
+    struct hl_table_entry by_slot;  /* the key in core->grant_channels */
+    LIST_HEAD(, hl_line) lines;     /* the lines of the names whose grants come here */
     struct hl_core *core;
-    struct hl_node *node;           /* where it listens */
-    struct hl_listener *channel;    /* NULL: there was no memory for it */
+    struct hl_node *node;           /* the node at which the client listens */
+    struct hl_listener *channel;    /* NULL: there was no memory for the subscription */
     uint64_t used_us;
     int is_refused;
-    unsigned slot;                  /* where there are none: the master */
-    char tag[HL_SLOT_TAG + 1];      /* of the slot; "" */
-    uint64_t undone_since_us; /* of unknown grants only so many are released a second: the rest lapse */
+    unsigned slot;                  /* the hash slot; without slots: the index of the master */
+    char tag[HL_SLOT_TAG + 1];      /* the hash tag of the slot; "": there are no slots */
+    uint64_t undone_since_us; /* The client releases only so many unknown grants in a second; the others lapse. This
+                                 is when the present second began, and how many there were since. */
     unsigned undone;
 };
 
-/* NULL: none */
+/* Returns NULL for NULL. */
 static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
 {
     return entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
 }
 
-/* NULL: the first */
+/* grants NULL: returns the first. */
 static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *grants)
 {
     return container_of(hl_table_next(&core->grant_channels, grants ? &grants->by_slot : NULL));
@@ -58,7 +59,8 @@ void hl_grant_channels_done(struct hl_core *core)
     core->places = NULL;
 }
 
-/* Where it should listen. Routes with slots have no masters, and find it by the tag. */
+/* Returns the node at which the client should listen. A route with slots has no masters and finds the node by the
+ * tag. */
 static struct hl_node *node_of(const struct hl_grant_channel *grants)
 {
     if (grants->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
@@ -66,7 +68,7 @@ static struct hl_node *node_of(const struct hl_grant_channel *grants)
     return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), grants->slot});
 }
 
-/* A wait of that id ended a moment ago, and its release is under way: that ends the grant. */
+/* Returns 1 if a wait with that id ended a moment ago and its release is under way: that release ends the grant. */
 static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t id)
 {
     const struct hl_hold *hold;
@@ -78,8 +80,9 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
     return 0;
 }
 
-/* No wait has its id. If a heartbeat was faster and found it, it is held already, and the push is no news. Without
- * memory it lapses. Else this client was too slow, so its other places may be gone: they ask. */
+/* Handles a grant whose id no wait has. If a heartbeat was faster and found the grant, the hold is HELD already, and
+ * the push is no news. Otherwise this client was too slow, so the grant is released (without memory for that, it
+ * lapses). The client's other places for the name may be gone, too, so they ask. */
 static void on_unknown(struct hl_grant_channel *grants, const struct hl_push *push)
 {
     struct hl_core *core = grants->core;
@@ -106,7 +109,8 @@ static void on_unknown(struct hl_grant_channel *grants, const struct hl_push *pu
     hl_name_unref(core, &core->host.memory, some.name);
 }
 
-/* Ids are our own, and given one after the other: the remainder spreads them evenly, and nobody else chooses them. */
+/* The ids are our own and are given out in order, so the remainder spreads them evenly, and nobody else chooses
+ * them. */
 static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
 {
     return &core->places[id % HL_PLACE_BUCKETS];
@@ -119,7 +123,7 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
     return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
 }
 
-/* A message to ask names a waiter that may have gone meanwhile: the others of that name ask all the same. */
+/* A message "ask" names one waiter, which may have gone meanwhile; the other waiters of that name ask all the same. */
 static void on_push(struct hl_grant_channel *grants, const struct hl_reply *message)
 {
     struct hl_core *core = grants->core;
@@ -184,7 +188,7 @@ static void listen(struct hl_grant_channel *grants)
     const char *channel = said;
     locate(grants);
     subscription = &grants->node->subscription;
-    hl_subscription_start(subscription); /* it may have rested */
+    hl_subscription_start(subscription); /* the subscription link may have been closed as unused */
     if (grants->channel)
         return;
     hl_queued_channel(said, grants->core->uuid, grants->tag, subscription->is_sharded);
@@ -193,11 +197,11 @@ static void listen(struct hl_grant_channel *grants)
     if (!grants->channel)
         return;
     grants->channel->may_rest = 1;
-    if (hl_listener_is_on(grants->channel)) /* it was there still, without a listener */
+    if (hl_listener_is_on(grants->channel)) /* the subscription was still on, without a listener */
         wake_all(grants);
 }
 
-/* A new one is rare: old ones without waiters are given up now. */
+/* A new channel is rare, so this is the moment to give up old channels without waiters. */
 static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned slot)
 {
     struct hl_grant_channel *grants = hl_memory_new(&core->host.memory, sizeof *grants), *old, *next;
@@ -206,7 +210,7 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
         if (LIST_EMPTY(&old->lines) && old->used_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
-    if (!core->places) /* a client that never waits in a queue does without */
+    if (!core->places) /* made with the first channel: a client that never waits in a queue needs none of this memory */
         core->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof core->places[0]);
     if (!grants || !core->places) {
         hl_memory_free(&core->host.memory, grants);
@@ -222,7 +226,7 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
     return NULL;
 }
 
-/* NULL: no memory */
+/* Returns NULL without memory. */
 static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const struct hilock_lock *lock)
 {
     const struct hl_name *name = lock->name;
@@ -236,7 +240,7 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
     if (!grants)
         grants = grant_channel_new(core, slot);
     if (grants)
-        grants->used_us = core->host.entered_us; /* the loop's latest call: a minute need not be exact */
+        grants->used_us = core->host.entered_us; /* the time of the loop's latest call: a minute need not be exact */
     return grants;
 }
 
@@ -248,7 +252,7 @@ void hl_grant_channel_join(struct hl_core *core, struct hl_queue_place *place)
         line->grants = grants;
         LIST_INSERT_HEAD(&grants->lines, line, by_grants);
     }
-    place->is_indexed = line->grants != NULL; /* without memory for it no push finds it */
+    place->is_indexed = line->grants != NULL; /* without memory for the channel no push finds the place */
     if (place->is_indexed)
         LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
 }
@@ -261,7 +265,7 @@ void hl_grant_channel_leave(struct hl_queue_place *place)
     place->is_indexed = 0;
 }
 
-/* Without a ticket yet it only says where it would listen: a free name needs no grant. */
+/* A place without a ticket only states where it would listen: a free name needs no grant channel. */
 enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place)
 {
     struct hl_grant_channel *grants = place->acquire->lock->name->line->grants;

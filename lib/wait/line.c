@@ -28,7 +28,7 @@ struct hl_line *hl_line_of(struct hl_core *core, struct hl_name *name)
     return line;
 }
 
-/* The last waiter. Removing waiters from the tail never hands a turn to anyone. NULL: there is none. */
+/* Returns the last waiter, or NULL. Removing waiters from the tail never hands a turn to anyone. */
 static struct hl_acquire *last_of(const struct hl_line *line)
 {
     struct hl_acquire *last = TAILQ_LAST(&line->arrivals, hl_acquires);
@@ -46,7 +46,7 @@ static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire
     return acquire->is_try ? &line->tries : &line->arrivals;
 }
 
-/* One with an IDLE hold pauses (lock/acquire.c). */
+/* Returns 1 if this waiter may ask now. A waiter with an IDLE hold pauses (lock/acquire.c). */
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
     return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
@@ -63,9 +63,9 @@ static struct hl_acquire *first_try(const struct hl_line *line)
     return first;
 }
 
-/* All tries ask; of the waiters only the first. A sibling's hold goes on to the first of the line, or its release asks
- * for it. One of a kind whose handles stand for themselves does neither: behind it the first of the line has a place at
- * the store, and keeps that by its heartbeats. */
+/* Lets all tries ask, and of the waiters only the head. While a hold of this client serves the line, the head does not
+ * ask: the hold is handed on to it, or the release asks for it. A FAIR hold is never handed on, so behind it the head
+ * of the line must keep its own place in the store's queue by heartbeats. */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = line->name->hold;
@@ -81,7 +81,7 @@ void hl_line_advance(struct hl_line *line, int wakes)
         line->core->waiters->ask(acquire);
 }
 
-/* Skips a waiter with a pending request or a possible grant. */
+/* Skips a head that was granted, and returns NULL if the next waiter has a pending request or a possible grant. */
 struct hl_acquire *hl_line_next(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
@@ -91,7 +91,7 @@ struct hl_acquire *hl_line_next(const struct hl_name *name)
     return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold)) ? acquire : NULL;
 }
 
-/* A sibling holds it now, which answers a try that has not asked yet. */
+/* Another handle of this client holds the name now, which answers every try that has not asked yet. */
 void hl_line_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
@@ -109,7 +109,7 @@ static struct hl_name *name_after(const struct hl_core *core, const struct hl_na
 
 void hl_lines_close(struct hl_core *core)
 {
-    struct hl_name *name = NULL; /* the handles have references: it outlives its line */
+    struct hl_name *name = NULL; /* the handles have references, so the name outlives its line */
     while ((name = name_after(core, name)) != NULL)
         while (name->line)
             core->waiters->decide(last_of(name->line), HILOCK_CLOSED);
@@ -120,8 +120,9 @@ static int is_unreported(const struct hl_acquire *acquire)
     return acquire && !acquire->report_ms && acquire->state < ACQUIRE_GRANTED;
 }
 
-/* Once for each acquire, then as often as it wants. Waiters without a report stand last; but the first may lack one,
- * too, if it was granted when the others got theirs. */
+/* Sends the first WAITING event to each waiter that has not had one; later events follow as often as its options ask
+ * for. Waiters without an event stand at the tail, but the head may lack one, too, if it was GRANTED when the others
+ * got theirs. */
 void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_acquires *list = &name->line->arrivals;
@@ -148,8 +149,8 @@ static int is_behind(const struct hl_acquire *before, const struct hl_acquire *a
     return is_younger && !has_asked;
 }
 
-/* A group's member that comes again is as old as the group's acquire: it goes before those that began later, if they
- * have not asked yet. */
+/* Inserts a waiter by age. A member of a group that comes again is as old as the acquire of the group, so it goes
+ * before those that began later, if they have not asked yet. */
 static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
 {
     struct hl_acquire *before = TAILQ_LAST(list, hl_acquires);
@@ -161,7 +162,7 @@ static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
         TAILQ_INSERT_HEAD(list, acquire, entry);
 }
 
-/* Of a handle that has a place of its own. */
+/* For a handle with a place of its own: lets it ask. */
 static void ask_by_itself(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -173,8 +174,8 @@ static void ask_by_itself(struct hl_acquire *acquire)
     line->core->waiters->ask(acquire);
 }
 
-/* Of a handle that has a place of its own: it asks, unless this is the first question of an id and too many releases of
- * this name have no answer. */
+/* For a handle with a place of its own: lets it ask, unless this is the first question of an id and too many releases
+ * of the name have no answer. */
 static void ask_or_hold_back(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -212,7 +213,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
         return;
     }
     hl_line_advance(line, 0);
-    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the others know */
+    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the other waiters have been told */
         line->core->waiters->report_waiting(line->core, acquire);
 }
 
@@ -295,7 +296,7 @@ void hl_line_mark_stale(struct hl_line *line)
     line->is_held_by_other_program = 0;
 }
 
-/* Sends a heartbeat within that time. */
+/* Makes a sleeping waiter send a heartbeat at a random moment within that time. */
 static void wake(struct hl_acquire *acquire, uint64_t within_us)
 {
     struct hl_host *host = &acquire->lock->name->line->core->host;
@@ -315,7 +316,8 @@ void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl
             wake(acquire, within_us);
 }
 
-/* News counts even during a request, whose answer may be older. Of those with a place it concerns the next one. */
+/* Handles news about the name. News counts even while a request is under way, because the answer to it may be older. Of
+ * the waiters with a place, the news concerns only the next one. */
 static void wake_waiters(struct hl_line *line)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&line->arrivals);
@@ -344,13 +346,14 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         break;
     case HL_CHANNEL_REFUSED:
         line->is_channel_refused = 1;
-        wake_waiters(line); /* sleepers rely on messages: they poll from here on */
+        wake_waiters(line); /* the sleepers relied on messages: now they poll */
         break;
     }
 }
 
-/* A channel that others listen to, or did just now, is on at once, but earlier messages are lost: that, too, needs a
- * second try. One that it listens to already has missed nothing. */
+/* Subscribes to a channel in place of the one before. If other lines listen to this channel, or did a moment ago, the
+ * subscription is on at once; but earlier messages are lost for this line, so its waiter must ask once more. If the
+ * line listens to this very channel already, it has missed nothing. */
 static void listen(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
 {
     struct hl_listener *before = *listener;
@@ -363,7 +366,7 @@ static void listen(struct hl_line *line, struct hl_listener **listener, const ch
     hl_listener_close(before);
 }
 
-/* Each listener counts as another program that wants the name. */
+/* Unsubscribes, because the release of any client takes each listener for another program that wants the name. */
 void hl_line_stop_listening(struct hl_line *line)
 {
     hl_listener_close(line->channel);
@@ -371,8 +374,8 @@ void hl_line_stop_listening(struct hl_line *line)
     line->channel = line->java_waiter = NULL;
 }
 
-/* The release of another program grants to none, and is published on the unlock channel, if at all: of those with a
- * place the first listens. */
+/* The release of another program grants the name to no waiter. If it is published at all, it is on the unlock channel.
+ * So of the waiters with a place, the first one listens there. */
 void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_JAVA_WAITER_MAX];
@@ -397,8 +400,8 @@ int hl_line_is_outdated(const struct hl_acquire *acquire)
     return line->stale_before_us > acquire->hold->request.sent_us && !HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
-/* Messages may have been lost, so all in the store's queue ask, too. The channel at an old node is silent from now on:
- * the waiter that asks listens at the new one. */
+/* Messages may have been lost, so all waiters in the store's queue ask, too. The channel at an old node stays silent
+ * from now on; the waiter that asks subscribes at the new node. */
 void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
 {
     struct hl_name *name = NULL;

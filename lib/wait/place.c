@@ -14,14 +14,15 @@
 
 enum { STEP_US = 10000, NEAR_MAX = 8 };
 enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 4 };
-/* A first place promises a heartbeat within PROMISE_MIN for so many names that this client waits for; then in
- * proportion, so that many names cost no more requests. */
+/* The waiter at position 1 promises a heartbeat within HL_PROMISE_MIN_MS while this client waits for up to
+ * PROMISE_NAMES names. For more names the time grows in proportion, so that many names cost no more requests. */
 enum { PROMISE_NAMES = HL_PROMISE_MIN_MS / 10, SECOND_LOOK_US = 3000000 };
-/* The end of a lease, not of a window: then every waiter looks, spread over so long. */
+/* If more than this is left, it is a lease and not a window, and at its end every waiter looks, spread over at least
+ * SPREAD_MIN_US. */
 enum { LEASE_MIN_MS = 700, SPREAD_MIN_US = 80000, SPREAD_STEP_US = 50 };
 enum { POLL_STEP_MIN_US = 5000 };
 
-/* Where there is no queue for it. */
+/* Returns 1 if the server allows this acquire no queue. */
 static int has_no_queue(const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
@@ -33,13 +34,13 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
     return acquire->lock->terms->kind->has_queue && !acquire->is_try && !has_no_queue(acquire);
 }
 
-/* Without the rights for it MUTEX polls, like a kind without a queue. FAIR does not: its queue is its promise. If it is
- * granted already, WAIT was refused, not the queue. */
+/* Without the rights to the queue a MUTEX waiter polls, like a kind without a queue. A FAIR waiter does not, because
+ * the queue is what FAIR promises. If the acquire is granted already, the server refused WAIT, not the queue. */
 int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
-    int is_right = hl_name_node(core, acquire->lock->name)->is_up; /* else the login was refused */
+    int is_right = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
     int is_refused = is_right && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
     if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->queues_each_handle)
         return 0;
@@ -72,7 +73,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
     acquire->place = NULL;
 }
 
-/* Between two heartbeats, and to a handle with the same terms: for the store nothing changes. */
+/* This is possible between two heartbeats, and to a handle with the same terms: nothing changes for the store. */
 void hl_place_hand_over(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;
@@ -107,8 +108,9 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 
 /* ---- questions ---- */
 
-/* Among all who wait for a name a multi is as old as its acquire: else the younger ones at each of its names go first,
- * while it keeps the names before. Only that server's clock can say so. */
+/* Returns the ticket to ask with. A multi is as old as its acquire: otherwise younger waiters would go first at each of
+ * its names, while it keeps the names that it has already. Only a ticket from the same server's clock can state that
+ * age. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
 {
     const struct hl_attempt *attempt = place->acquire->lock->attempt;
@@ -117,8 +119,9 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
     return HL_PLANTED(FAIR_TAIL) ? 0 : has;
 }
 
-/* How long a grant stands that is pushed to a waiter: long enough for a loop that is late, and for the way to the
- * server and back; so much shorter than the lease that a renewal shows (lapsed.lua). */
+/* Returns the window of a grant that is pushed to a waiter. It is long enough for a loop that is late, and for the way
+ * to the server and back. It is so much shorter than the lease that the script can tell a renewed grant from a window
+ * (lapsed.lua). */
 static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *terms, const struct hl_node *node)
 {
     uint64_t span_ms = 4 * (hl_host_lateness_us(&core->host) + node->mean_rtt_us) / 1000;
@@ -129,7 +132,7 @@ static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *ter
     return span_ms < most_ms ? (uint32_t)span_ms : most_ms;
 }
 
-/* The first place asks often, because nobody in front of it would notice that it is dead. */
+/* The waiter at position 1 asks often, because nobody in front of it would notice that it is dead. */
 static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_place *place)
 {
     const struct hl_line *line = place->acquire->lock->name->line;
@@ -139,7 +142,8 @@ static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_pla
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
 }
 
-/* By the server's clock, in whole seconds: the promise is kept until the end of that one. */
+/* Returns when the promise ends by the server's clock, in whole seconds; the promise holds until the end of that
+ * second. */
 static uint64_t due_s(const struct hl_node *node, uint32_t promise)
 {
     uint64_t server_us = hl_clock_server_us(node);
@@ -155,7 +159,8 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
     return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
 }
 
-/* Whoever brings a ticket says a heartbeat, too: else its age would count as the time at which it asked. */
+/* Adds the entry of the place, and the heartbeat. A first question that brings a ticket is a heartbeat, too: otherwise
+ * the age in the ticket would count as the time of the question. */
 static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
                              struct hl_params *params)
 {
@@ -181,7 +186,8 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
 }
 
-/* A question that is sent again after its wait is over (its script had to be loaded) is a try: it takes no place. */
+/* A question that is sent again after its wait is over, because its script had to be loaded, is a try: it takes no
+ * place. */
 void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
@@ -196,7 +202,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
     if (!place)
         return;
     place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
-    /* earlier heartbeats, to another server, had another clock */
+    /* earlier heartbeats went to another server, which has another clock */
     if (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = node;
@@ -205,7 +211,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
         add_entry_params(hold, place, node, params);
 }
 
-/* How fast the queue moves, for one that polls. */
+/* Measures how fast the queue moves, for a waiter that polls. */
 static void measure_pace(struct hl_queue_place *place, uint32_t position)
 {
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
@@ -224,7 +230,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
     place->waiters = said->waiters;
-    if (!said->position) /* a try; or it got no place */
+    if (!said->position) /* the acquire is a try, or it got no place */
         return;
     place->ticket = said->ticket;
     if (attempt && !attempt->id_last && !attempt->ticket) {
@@ -233,7 +239,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     }
     if (lock->terms->kind->queues_each_handle)
         hl_line_move(place->acquire, said->position <= 1);
-    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* from here on it listens */
+    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* from now on it has a ticket, so it listens */
     measure_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
@@ -249,18 +255,20 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
         hl_line_stop_listening(lock->name->line);
 }
 
-/* Soon after the other programs, to which the name was left: one of them has it, or none wants it. */
+/* The waiter looks soon after the other programs to which the name was left: by then one of them has it, or none wants
+ * it. */
 uint64_t hl_place_retry_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
 
-/* Until the heartbeat that was promised: shortly before the promise is over, or any time before for one of many that
- * asked together. Counted from the send of the question that promised: a process that stood still before it read the
- * answer would else sleep on though its place is gone. */
+/* Returns how long it takes until the promised heartbeat: shortly before the promise is over, or at any time before
+ * that for one of many waiters that asked together. The time counts from the send of the question that promised:
+ * otherwise a process that stood still before it read the answer would sleep on while its place is gone. */
 static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t tenth_us = (uint64_t)place->promise_ms * 100;
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
-    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* it asked for news, and many others with it */
+    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* it asked because of news, and many others
+                                                                        asked with it */
     int is_wide = is_early && core->lines > PROMISE_NAMES;
     uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                              : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
@@ -268,9 +276,9 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     return hl_left_us(from_us + at_us, hl_now_us(&core->host));
 }
 
-/* A poller that is not first sleeps for half of the time until it is first, at the pace that it has seen; it asks the
- * less often the further behind it stands. The first one looks in short steps, so that it is ready whenever the name is
- * free: it idles the name for a sixteenth of its wait at most. */
+/* A poller that is not at position 1 sleeps for half of the time until it is there, at the pace that it has seen. The
+ * further behind it stands, the less often it asks. At position 1 it looks in short steps, so that it is ready whenever
+ * the name becomes free: it leaves the name idle for a sixteenth of its wait at most. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t usual_us = hl_view_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
@@ -284,8 +292,8 @@ static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place
     return step_us < usual_us ? step_us : usual_us;
 }
 
-/* The end of the holder's lease: if that holder is dead, all who wait look, the nearest ones first. The end of a window
- * is the business of the client that made the grant. */
+/* Returns when this waiter should look because the holder's lease ends: if that holder is dead, all waiters look, the
+ * nearest ones first. The end of a window concerns the client that made the grant. */
 static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
 {
     uint64_t ends_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;
@@ -297,8 +305,8 @@ static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *sai
     return said->left_ms > LEASE_MIN_MS ? ends_us + hl_random_below(&core->host.random, spread_us) : UINT64_MAX;
 }
 
-/* Behind another program the first place looks more often: the release of Redisson's fair lock wakes only the first of
- * its own queue. The second one looks, in case the first is dead. */
+/* Behind another program the waiter at position 1 looks more often, because the release of Redisson's fair lock wakes
+ * only the first waiter of its own queue. The waiter at position 2 looks in case the first one is dead. */
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
@@ -323,7 +331,8 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
 
 /* ---- a release that also asks for the next handle ---- */
 
-/* Not for grants that replicas confirm, which use another link, and not for votes, whose attempts begin elsewhere. */
+/* A release does not ask for grants that replicas must confirm, because those use another link, nor for votes of a
+ * quorum, whose attempts begin elsewhere. */
 void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);
@@ -366,7 +375,7 @@ struct hl_hold *hl_place_next_release_answered(const struct hl_hold *hold, const
         next->is_queued = 0;
         next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
     }
-    acquire->state = ACQUIRE_IN_LINE; /* the release continues the line */
+    acquire->state = ACQUIRE_IN_LINE; /* the release makes the line go on */
     return NULL;
 }
 

@@ -10,14 +10,14 @@
 
 enum { CLOCK_US = 2000 };
 
-/* When the question ran that this grant counts from, by the server's clock; 0: unknown. The first question of an id has
- * no stamp: its ticket is that time, if it drew one. */
+/* Returns when the store ran the question from which this grant counts, by the server's clock; 0: unknown. The first
+ * question of an id carries no time, but if it drew the ticket, the ticket is that time. */
 static uint64_t asked_us(const struct hl_queue_place *place, const struct hl_push *push)
 {
     return push->asked_us ? push->asked_us : push->number == 1 && place->is_ticket_time ? place->ticket : 0;
 }
 
-/* When belief in this grant ends; 0: do not believe it. */
+/* Returns the deadline of this grant; 0: the grant must not be used. */
 static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
 {
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
@@ -25,7 +25,8 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     uint64_t from_us = asked_us(place, push), since_us = hl_left_us(push->granted_us, from_us);
     uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
     int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
-    /* the server's clock was set forward, or back. A ticket may be ahead of it, which only makes belief shorter */
+    /* The server's clock was set forward or back. A ticket may be ahead of that clock, which only makes the deadline
+     * earlier. */
     int is_stepped = since_us > elapsed_us + elapsed_us / 100 + CLOCK_US || push->asked_us > push->granted_us;
     if (HL_PLANTED(FAIR_STEP_BELIEVED))
         is_stepped = 0;
@@ -42,7 +43,7 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     return hl_lease_deadline_us(sent_us, since_us + lease_us);
 }
 
-/* It lost its turn: its grant lapsed before it was read, or its place was taken out because it was not ready. */
+/* The waiter lost its turn: its grant lapsed before it was read, or its place was removed because it was not ready. */
 static void pass_over(const struct hl_acquire *acquire)
 {
     struct hl_core *core = acquire->lock->terms->cell->core;
@@ -54,10 +55,11 @@ static void pass_over(const struct hl_acquire *acquire)
 
 static void ask_all(struct hl_line *line) { hl_line_wake_places(line, line->waiting, NULL); }
 
-/* Enough must be left for this lock; a fixed lease must be whole. Where replicas must confirm a grant, the releasing
- * client wrote it, but WAIT counts our writes: the heartbeat, over the link of that WAIT, writes the lease. A grant
- * that lapsed shows that this client stood still: its other places for the name may be gone as well, so all of them
- * ask. */
+/* Enough of the grant must be left for this lock, and a lease that is not renewed must be whole.
+ * A grant that replicas must confirm was written by the releasing client, but WAIT counts our own writes: so a
+ * heartbeat, over the link of that WAIT, writes the lease.
+ * A grant that lapsed shows that this client stood still. Its other places for the name may be gone as well, so all of
+ * them ask. */
 static void on_grant(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
 {
     struct hl_acquire *acquire = place->acquire;
@@ -95,8 +97,9 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
-/* A pause means that the name is left for a moment to other programs, which were notified first. Else there is news for
- * all places of this client: the name is free, or places were taken out; the message names one of them. */
+/* If the message carries a pause, the name is left for a moment to other programs, which were notified first. Otherwise
+ * there is news for all places of this client, of which the message names one: the name is free, or places were
+ * removed. */
 static void on_asked(struct hl_queue_place *place, const struct hl_push *push)
 {
     struct hl_acquire *acquire = place->acquire;
@@ -132,8 +135,9 @@ void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
     int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
     if (!answer->reply && answer->was_sent)
         hl_ending_note_unanswered(hold);
+    /* at the store the hold has a token that was never reported; it is released with the report of the loss */
     if (is_taken || is_old_no)
-        hl_watchdog_end(hold, HILOCK_REASON_TAKEN); /* under a token never reported: released with the report */
+        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
     else
         hl_watchdog_stale_answer(hold, said.result == HL_YES);
 }

@@ -10,8 +10,8 @@
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
 
-/* A release may wake no waiter of ours if Redisson's fair lock has waiters of its own, or somebody else holds than
- * before, and no news came between. */
+/* A release may wake no waiter of ours if Redisson's fair lock has waiters of its own, or if another holder than before
+ * was seen without any news between. */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -64,13 +64,13 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     const struct hl_node *node = hl_name_node(core, name);
     int is_pending = request && request->queue == REQUEST_SENT;
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
-    /* the head has it, and replicas are asked: other waiters need not know of replicas */
+    /* the head is granted and waits for the replicas; to the other waiters it is simply held */
     int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
     if (name->hold || is_taken)
         return HILOCK_TIMED_OUT;
     if (!line || !(node->is_up || node->is_at_wrong_server) || is_silent)
         return HILOCK_UNREACHABLE;
-    /* wrong for one kind, it is good for another */
+    /* the key is of the wrong type for one kind, but it may be right for another */
     if (line->last_status == HILOCK_WRONG_KIND || line->last_status == HILOCK_OK)
         return HILOCK_UNREACHABLE;
     if (line->last_status == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
@@ -78,7 +78,7 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     return line->last_status;
 }
 
-/* No request is needed to see our own hold. */
+/* Our own hold is known without a request. */
 struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     const struct hl_name *name = acquire->lock->name;
@@ -104,10 +104,12 @@ uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms)
     return (uint64_t)terms->poll_min_ms * 1000 + hl_random_below(&core->host.random, jitter_us + 1);
 }
 
-/* Held: until the holder's lease ends at the server (the last millisecond is still the holder's), the next poll, or the
- * safety poll, because other kinds of lock on this name exclude us and publish nothing here. Waiters poll, too, if the
- * server refuses their subscription, and if they could stand in the queue and do not: a release that hands over sends
- * them nothing. Under the restart guard: until that is over. After another fault: a pause that doubles. */
+/* Returns how long a waiter without a place sleeps after the latest answer.
+ * If the name is held: until the holder's lease ends at the server (the last millisecond is still the holder's), or the
+ * next poll. Where a message wakes the waiter, the poll is a rare safety poll, because other kinds of lock exclude us
+ * on this name and publish nothing here. A waiter also polls if the server refuses its subscription, and if its kind
+ * has a queue but it has no place: a release that hands over sends it no message.
+ * Under the restart guard: until the guard is over. After another fault: for a pause that doubles with each fault. */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
@@ -128,46 +130,35 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     return step / 2 + hl_random_below(&core->host.random, step / 2);
 }
 
-static void add_end(struct hl_text *text, const struct hl_view *view)
-{
-    if (view->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_add(text, "; its lease has no end");
-    else
-        hl_text_add(text, "; its lease ends in %u ms", view->holder_remaining_ms);
-}
-
 static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_view *view,
                       uint32_t waited_ms)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_text_holder(view->words, strlen(view->words));
-    int has_asked = acquire->place || acquire->is_try; /* else it waits behind a sibling */
+    int has_asked = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
     if (!*view->words && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
-        hl_text_set(text, "\"%s\" was free, but kept for others that came first", quoted.bytes);
+        hl_words_reserved(text, quoted.bytes);
     else if (!*view->words || name->hold)
-        hl_text_set(text, "\"%s\" is held by another handle of this client", quoted.bytes);
+        hl_words_held_by_us(text, quoted.bytes);
     else if (acquire->is_try)
-        hl_text_set(text, "\"%s\" is held by %s", quoted.bytes, holder.bytes);
+        hl_words_held(text, quoted.bytes, holder.bytes);
     else
-        hl_text_set(text, "\"%s\" was held by %s for the whole %u ms (%u tries)", quoted.bytes, holder.bytes, waited_ms,
-                    acquire->attempts);
+        hl_words_held_on(text, quoted.bytes, holder.bytes, waited_ms, acquire->attempts);
     if (*view->words && !name->hold)
-        add_end(text, view);
+        hl_words_add_lease_end(text, view->holder_remaining_ms);
     if (acquire->lock->terms->kind->queues_each_handle)
-        hl_text_add(text, "; place %u of %u in its queue", acquire->place->position, acquire->place->waiters);
+        hl_words_add_position(text, acquire->place->position, acquire->place->waiters);
 }
 
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node,
                         uint32_t waited_ms)
 {
     if (acquire->lock->terms->replicas && node->is_up && node->wait_node && !node->wait_node->is_up)
-        node = node->wait_node; /* only its third link is away */
+        node = node->wait_node; /* only the link for WAIT is down */
     if (acquire->attempts)
-        hl_text_set(text, "no answer from %s within %u ms: %s, %u tries; a late grant will be undone",
-                    hl_node_name(node), waited_ms, hl_words_silence(node), acquire->attempts);
+        hl_words_no_answer(text, hl_node_name(node), waited_ms, hl_words_silence(node), acquire->attempts);
     else
-        hl_text_set(text, "%s could not be asked within %u ms: %s", hl_node_name(node), waited_ms,
-                    hl_words_silence(node));
+        hl_words_not_asked(text, hl_node_name(node), waited_ms, hl_words_silence(node));
 }
 
 struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct hl_acquire *acquire,
@@ -185,15 +176,13 @@ struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct 
     } else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_QUEUE_FULL)
-        hl_text_set(&text, "%u wait for \"%s\" at the store, and queue_max is %u: shed load, or raise queue_max",
-                    name->line->waiters, hl_name_quoted(name).bytes, core->limits.queue_max);
+        hl_words_queue_full(&text, hl_name_quoted(name).bytes, name->line->waiters, core->limits.queue_max);
     else if (status == HILOCK_NO_MEMORY)
-        hl_text_set(&text, "\"%s\": out of memory from its turn until the wait ended", hl_name_quoted(name).bytes);
+        hl_words_starved(&text, hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))
-        hl_text_set(&text, "fewer than %u replicas had confirmed when the wait of %u ms ended; the grant was undone",
-                    acquire->lock->terms->replicas, waited_ms);
+        hl_words_unconfirmed(&text, acquire->lock->terms->replicas, waited_ms);
     else if (status == HILOCK_NOT_REPLICATED)
-        hl_text_set(&text, "%s; the grant was undone", view.words);
+        hl_words_not_replicated(&text, view.words);
     else if (status <= HILOCK_DENIED)
         hl_words_refusal(acquire->lock, status, view.words, &text);
     else

@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view - what a client knows about a name: the store's latest answer, to which acquire, how long a waiter may sleep
- * after it, and the last words of an acquire that ends without the lock: what or who was in the way. */
+/* view - what a client knows about a name: the latest answer of the store, how long a waiter may sleep after that
+ * answer, and the words for an acquire that ends without the lock: who held the name, or what was in the way. */
 #ifndef HL_WAIT_VIEW_H
 #define HL_WAIT_VIEW_H
 
 #include "base/text.h"
 #include "wait/waiter.h"
 
-void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said); /* its answer; NULL: none */
-uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire); /* how long until the next try */
-/* the same of one that polls: a part is random, so that pollers do not come in step */
+/* stores the answer to this acquire; said NULL: there was none */
+void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said);
+/* returns how long this waiter may sleep until it asks again */
+uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire);
+/* The same for a waiter that polls. A part of the time is random, so that pollers do not fall into step. */
 uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms);
 int hl_view_is_held(const struct hl_name *name);
-/* held, and not beyond the end of the lease that was heard: a try need not ask */
+/* The name is held, and the lease of the holder, as last heard, is not over: a try need not ask. */
 int hl_view_denies_tries(const struct hl_name *name);
 
-/* TIMED_OUT: held by another; UNREACHABLE: no answer; else the store's latest fault */
+/* The status of an acquire that ends now. TIMED_OUT: another holds the name; UNREACHABLE: there was no answer;
+ * otherwise the latest fault of the store. */
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire);
 
-struct hl_view { /* for an answer of that status */
-    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, also our own; a fault: the server's words. "" */
-    uint32_t holder_remaining_ms; /* TIMED_OUT */
-    uint32_t age_ms;              /* of these words; 0: of our own holder */
+struct hl_view { /* what an answer with a given status shows */
+    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, which may be a handle of this client; a fault: the words
+                                     of the server; or "" */
+    uint32_t holder_remaining_ms; /* TIMED_OUT: what is left of the holder's lease */
+    uint32_t age_ms;              /* how old the words are; 0: they name our own holder */
 };
 struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 
-struct hl_result_words { /* one block of memory; NULL: no text or no memory: the status' own sentence */
+struct hl_result_words { /* One block of memory. NULL stands for no text or no memory; then the sentence of the
+                            status serves. */
     uint32_t holder_remaining_ms;
-    const char *detail; /* behind the holder */
-    char holder[];      /* "": none */
+    const char *detail; /* stands behind the holder, in the same block */
+    char holder[];      /* "": no holder is known */
 };
 struct hl_result_words *hl_view_copy_words(const struct hl_memory *memory, const struct hilock_result *result);
-void hl_view_set_words(const struct hl_result_words *words, struct hilock_result *result); /* of that status */
-/* Before the acquire leaves its line. */
+/* result->status is set already */
+void hl_view_set_words(const struct hl_result_words *words, struct hilock_result *result);
+/* Call before the acquire leaves its line. */
 struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct hl_acquire *acquire,
                                              hilock_status status);
 

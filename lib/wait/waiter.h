@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* waiter - an acquire as those see it who decide when it asks: the local line, its place in the queue at the store, the
- * channel of grants. lock/acquire.c moves it; they call up through the table. */
+/* waiter - an acquire as this folder sees it, which decides when the acquire asks: the local line, the place in the
+ * queue at the store, and the channel of grants. lock/acquire.c changes its state; this folder calls up through the
+ * table at the end. */
 #ifndef HL_WAIT_WAITER_H
 #define HL_WAIT_WAITER_H
 
@@ -9,41 +10,46 @@
 struct hl_result_words;
 struct hl_queue_place;
 
-enum hl_acquire_state { /* STARVED: its turn has come, and there was no memory for its hold (line.c) */
+enum hl_acquire_state { /* STARVED: the turn of the acquire has come, and there was no memory for its hold (line.c) */
     ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
 };
-enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* its reports */
+enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* the reports of an acquire to its user */
 
 struct hl_acquire {
-    struct hl_notice notice;        /* the bits above */
-    TAILQ_ENTRY(hl_acquire) entry;  /* in its line, until it is delivered or DECIDED */
-    struct hl_result_words *words;  /* DECIDED; NULL: none, but for the status' own sentence */
+    struct hl_notice notice;        /* the pending reports are the REPORT_ bits above */
+    TAILQ_ENTRY(hl_acquire) entry;  /* links the acquire into its line, until its answer is delivered or it is
+                                       DECIDED */
+    struct hl_result_words *words;  /* DECIDED: the words of the answer; NULL: the sentence of the status serves */
     struct hilock_lock *lock;
-    struct hl_hold *hold;           /* its own, for its requests; NULL: its turn to ask has not come */
-    struct hl_queue_place *place;         /* in the queue at the store; NULL: it has none */
+    struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn to ask has not come */
+    struct hl_queue_place *place;         /* its place in the queue at the store; NULL: it has none */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
-    uint64_t ends_us;               /* UINT64_MAX is never */
-    uint32_t report_ms;             /* from its begin to the next WAITING event; UINT32_MAX: never; 0: if found held */
+    uint64_t ends_us;               /* when the wait ends; UINT64_MAX: never */
+    uint32_t report_ms;             /* when the next WAITING event is due, counted from the begin; UINT32_MAX: never;
+                                       0: as soon as the name is found held */
     uint32_t attempts;
-    struct hl_alarm alarm;          /* for its end and its reports; has not begun if it has neither */
+    struct hl_alarm alarm;          /* for the end of the wait and for WAITING events; it is not begun if there are
+                                       neither */
     uint8_t state;
-    int8_t status;                  /* DECIDED: hilock_status */
+    int8_t status;                  /* DECIDED: the answer, a hilock_status */
     uint8_t is_try;
-    uint8_t is_held_back;           /* IN_LINE: too many releases of its name have no answer (line.c) */
+    uint8_t is_held_back;           /* IN_LINE: it must not ask yet, because too many releases of its name have no
+                                       answer (line.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
-/* It asks for itself; the others leave that to the first of their line. */
+/* Returns 1 if this acquire asks for itself; the others leave that to the head of their line. */
 static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
 {
     return acquire->is_try || acquire->lock->terms->kind->queues_each_handle;
 }
 
 struct hl_waiter_ops {
-    int (*prepare)(struct hl_acquire *acquire); /* its turn has come: takes what it needs. 0: no memory now */
-    void (*ask)(struct hl_acquire *acquire);    /* if it may */
+    /* The turn of the acquire has come: gets the memory that it needs. 0: there is no memory now. */
+    int (*prepare)(struct hl_acquire *acquire);
+    void (*ask)(struct hl_acquire *acquire);    /* the acquire sends its request, if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*report_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);

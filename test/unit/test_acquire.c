@@ -58,7 +58,7 @@ HAVING(a_wait_that_ends_while_another_holds_is_TIMED_OUT, lone(s))
     SAME(s, a->result.attempts, 2); /* at once, and when the subscription stood */
     TEXT(s, a->holder, "8cc3a2f0-0000-4000-8000-00000000000a:3");
     SAME(s, a->result.holder_remaining_ms, 59300);
-    TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 tries); its lease ends in 59300 ms");
+    TEXT(s, a->detail, "\"stock\" was held by 8cc3a2f0..:3 for the whole 700 ms (2 attempts); its lease ends in 59300 ms");
 }
 
 HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
@@ -68,7 +68,7 @@ HAVING(silence_is_UNREACHABLE_at_the_end_of_the_wait, lone(s))
     acquire(a, 700);
     TELLS_IN(s, 1000, "a:UNREACHABLE");
     SAME(s, a->at_us, begun_us + 700000);
-    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent, 1 tries; a late grant will be undone");
+    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 700 ms: it is silent (1 attempt); a late grant will be undone");
 }
 
 HAVING(who_had_no_time_to_answer_is_not_said_to_be_silent, lone(s))
@@ -76,7 +76,7 @@ HAVING(who_had_no_time_to_answer_is_not_said_to_be_silent, lone(s))
     PLAN(s, .on = "mutex_acquire", .fate.is_lost = 1);
     acquire(a, 50);
     TELLS_IN(s, 60, "a:UNREACHABLE");
-    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 50 ms: it has not answered yet, 1 tries; a late grant will be undone");
+    TEXT(s, a->detail, "no answer from 127.0.0.1:6379 within 50 ms: it has not answered yet (1 attempt); a late grant will be undone");
 }
 
 A_PLAY(who_was_not_reached_is_not_said_to_be_silent)
@@ -253,8 +253,8 @@ WITH_CLIENT(a_key_without_an_expiry_is_said_to_have_none)
 {
     static const struct { hilock_kind kind; uint32_t wait_ms; const char *detail; } rows[] = {
         {HILOCK_MUTEX, HILOCK_TRY, "\"stock\" is held by java:57; its lease has no end"},
-        {HILOCK_MUTEX, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 tries); its lease has no end"},
-        {HILOCK_FAIR, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 tries); its lease has no end; place 1 of 1 in its queue"},
+        {HILOCK_MUTEX, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 attempts); its lease has no end"},
+        {HILOCK_FAIR, 20, "\"stock\" was held by java:57 for the whole 20 ms (2 attempts); its lease has no end; place 1 of 1 in its queue"},
         {HILOCK_SIMPLE, HILOCK_TRY, "\"stock\" is held by java:57; its lease has no end"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

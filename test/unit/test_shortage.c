@@ -40,7 +40,7 @@ WITH_CLIENT(who_has_no_memory_until_its_end_is_told_so)
     run_ms(s, 60);
     s->memory.is_out = 0; /* it comes to its end before the line is looked at again */
     TELLS_IN(s, 200, "a:CANCELLED b:NO_MEMORY");
-    TEXT(s, b->result.detail, "\"stock\": out of memory from its turn until the wait ended");
+    TEXT(s, b->result.detail, "no memory to ask for \"stock\", from its turn until the wait ended: shed load");
     store_free_name(&s->store, "stock");
     TELLS_IN(s, 10, "c:OK");
 }
