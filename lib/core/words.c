@@ -238,3 +238,77 @@ void hl_words_not_replicated(struct hl_text *text, const char *why)
 {
     hl_text_set(text, "%s; the grant was undone", why);
 }
+/* ---- events and answers of a handle ---- */
+
+const char hl_words_granted[] = "granted";
+const char hl_words_waiting[] = "found held by another";
+const char hl_words_passed_over[] =
+    "this client did not take its turn in time, so the next waiter got the turn; this waiter keeps its ticket";
+const char hl_words_reentry_lost[] = "the hold had ended before this re-entry was answered";
+
+void hl_words_renewed(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "\"%s\" is renewed again", name);
+}
+
+void hl_words_renewals_failed(struct hl_text *text, const char *name, unsigned failures, uint32_t valid_ms,
+                              uint32_t next_ms)
+{
+    hl_text_set(text, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms", failures, name,
+                valid_ms, next_ms);
+}
+
+void hl_words_handed_on(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "handed to the next handle of this client that waited for \"%s\", without a command", name);
+}
+
+void hl_words_release_lost(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "the store no longer had our hold of \"%s\" when the release arrived; work done under it may "
+                "have overlapped", name);
+}
+
+void hl_words_release_unknown(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out", name);
+}
+
+/* ---- an operator's questions ---- */
+
+void hl_words_inquiry_unanswered(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why,
+                                 int may_have_ended)
+{
+    hl_text_set(text, "no answer from %s within %u ms: %s%s", node, waited_ms, why,
+                may_have_ended ? "; the hold may have been ended" : "");
+}
+
+void hl_words_holder_too_long(struct hl_text *text, const char *name, size_t length, unsigned most)
+{
+    hl_text_set(text, "the holder of \"%s\" has %zu bytes; hilock can name at most %u", name, length, most);
+}
+
+void hl_words_nobody_holds(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "nobody holds \"%s\"", name);
+}
+
+void hl_words_holder(struct hl_text *text, const char *name, const char *holder, enum hl_find found,
+                     uint32_t remaining_ms)
+{
+    static const char *const as[] = {[HL_FIND_OURS] = "", [HL_FIND_RLOCK] = ", with an RLock",
+                                     [HL_FIND_READ] = " and perhaps others, for reading (RReadWriteLock)",
+                                     [HL_FIND_WRITE] = ", for writing (RReadWriteLock)", [HL_FIND_OTHER] = ""};
+    hl_text_set(text, "\"%s\" is held by %s%s", name, holder, as[found]);
+    hl_words_add_lease_end(text, remaining_ms);
+}
+
+void hl_words_forced(struct hl_text *text, const char *name, const char *holder)
+{
+    hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder notices it at its next renewal", holder, name);
+}
+
+void hl_words_not_forced(struct hl_text *text, const char *name, const char *holder)
+{
+    hl_text_set(text, "\"%s\" is not held by \"%s\", so no hold was ended", name, holder);
+}

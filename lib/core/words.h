@@ -74,4 +74,26 @@ void hl_words_queue_full(struct hl_text *text, const char *name, unsigned waiter
 void hl_words_starved(struct hl_text *text, const char *name);
 void hl_words_unconfirmed(struct hl_text *text, unsigned wanted, uint32_t waited_ms); /* the wait ended before WAIT */
 void hl_words_not_replicated(struct hl_text *text, const char *why); /* why: hl_words_too_few_replicas, for example */
+/* ---- events and answers of a handle ---- */
+
+extern const char hl_words_granted[], hl_words_waiting[], hl_words_passed_over[], hl_words_reentry_lost[];
+void hl_words_renewed(struct hl_text *text, const char *name); /* after renewals that failed */
+void hl_words_renewals_failed(struct hl_text *text, const char *name, unsigned failures, uint32_t valid_ms,
+                              uint32_t next_ms);
+void hl_words_handed_on(struct hl_text *text, const char *name);
+void hl_words_release_lost(struct hl_text *text, const char *name);
+void hl_words_release_unknown(struct hl_text *text, const char *name);
+
+/* ---- an operator's questions ---- */
+
+/* why: hl_words_silence of that server. may_have_ended: a forced release was sent */
+void hl_words_inquiry_unanswered(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why,
+                                 int may_have_ended);
+void hl_words_holder_too_long(struct hl_text *text, const char *name, size_t length, unsigned most);
+void hl_words_nobody_holds(struct hl_text *text, const char *name);
+void hl_words_holder(struct hl_text *text, const char *name, const char *holder, enum hl_find found,
+                     uint32_t remaining_ms);
+void hl_words_forced(struct hl_text *text, const char *name, const char *holder);
+void hl_words_not_forced(struct hl_text *text, const char *name, const char *holder); /* it does not hold the name */
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - see acquire.h. It stays in line until the answer is delivered, so that it needs no memory to wait again (if
- * its grant proves too old at the last moment). */
+/* acquire - see acquire.h. An acquire stays in line until its answer is delivered, so that it needs no memory to wait
+ * again if its grant proves too old at the last moment. */
 #include "lock/acquire.h"
 
 #include "base/container.h"
@@ -8,6 +8,7 @@
 #include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
@@ -21,7 +22,7 @@ enum { PAUSE_US = 50000 };
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
-/* Until its next report or its end. */
+/* Sets the alarm to the next report or to the end of the wait. */
 static void set_alarm(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
@@ -52,8 +53,8 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
     hl_memory_free(&core->host.memory, acquire);
 }
 
-/* If it is granted and not yet reported, the next in line can use the hold. Else the hold ends by itself, and the next
- * in line waits for the first answer to its release. */
+/* The acquire ends. If it is GRANTED and not yet reported, the next acquire in line can use the hold. Otherwise the
+ * hold ends by itself, and the next acquire in line waits for the first answer to its release. */
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
@@ -82,7 +83,8 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
     hl_memory_free(&core->host.memory, acquire->words);
-    acquire->words = hl_view_result_words(core, acquire, status); /* while it is in line */
+    /* the words come from the line, so they are made while the acquire is in it */
+    acquire->words = hl_view_result_words(core, acquire, status);
     if (acquire->state != ACQUIRE_DECIDED)
         let_go(acquire);
     acquire->status = (int8_t)status;
@@ -102,14 +104,14 @@ void hl_acquire_ask(struct hl_acquire *acquire)
     hl_asking_begin(acquire->hold);
 }
 
-/* Of its grant too little is left (R8). */
+/* Returns 1 if the grant has too little validity left (R8). */
 static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), now_us);
     return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
 }
 
-/* Its hold ends by itself; it asks again with another, after the first answer to the release (R4). */
+/* The hold ends by itself; the acquire asks again with another one, after the first answer to the release (R4). */
 static void give_hold_back(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
@@ -119,7 +121,8 @@ static void give_hold_back(struct hl_acquire *acquire)
     hl_ending_begin(hold, END_QUIET);
 }
 
-/* Too little of its grant is left (R8). Its alarm did nothing while it was GRANTED. */
+/* The grant has too little validity left (R8). The alarm did nothing while the acquire was GRANTED, so it is set
+ * again. */
 void hl_acquire_retry(struct hl_acquire *acquire)
 {
     hl_notice_withdraw(core_of(acquire), &acquire->notice, REPORT_RESULT);
@@ -139,7 +142,7 @@ static void on_granted(struct hl_acquire *acquire)
     }
     acquire->state = ACQUIRE_GRANTED;
     if (place && place->ticket && !place->hands_over)
-        hl_line_mark_others(acquire->lock->name); /* until now */
+        hl_line_mark_others(acquire->lock->name); /* another program held the name until now */
     hl_watchdog_start(acquire->hold);
     hl_line_deny_tries(acquire->lock->name);
     hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
@@ -157,8 +160,8 @@ void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     set_alarm(acquire);
 }
 
-/* Held, or a passing fault. R7: news that came after the question left is newer than the answer: ask again before
- * sleeping. */
+/* The name is held, or there is a passing fault. News that came after the question was sent is newer than the answer,
+ * so the acquire asks again before it sleeps (R7). */
 static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
@@ -179,8 +182,8 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
                                                              : hl_view_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have it. It pauses with a hold that is IDLE, and then asks under a new id; those behind it in line
- * come first: they may need fewer. */
+/* Too few replicas have the grant. The acquire pauses with a hold that is IDLE, and then asks under a new id. Waiters
+ * behind it in line come first, because they may need fewer replicas. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     hl_line_move(acquire, 0);
@@ -204,8 +207,9 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         hl_place_on_queued(acquire->place, said);
     if (is_held && HL_PLANTED(AGAIN_IS_NO))
         has_more = 0;
+    /* the same id finds a grant whose answer was lost (R3), or goes on through the queue */
     if (!said || has_more)
-        hl_asking_begin(acquire->hold); /* same id: finds a grant whose answer was lost (R3); or more of the queue */
+        hl_asking_begin(acquire->hold);
     else if (is_held && hl_place_is_queue_full(acquire, said))
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
     else if (hl_place_give_up_queue(acquire, said))
@@ -218,7 +222,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         sleep_or_ask(acquire, said);
 }
 
-/* After a pause it waits for its turn in line. */
+/* After a pause the acquire waits for its turn in line. */
 void hl_acquire_resume(struct hl_acquire *acquire)
 {
     if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
@@ -233,7 +237,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
     if (acquire->state == ACQUIRE_GRANTED)
         return;
     if (acquire->ends_us > hl_now_us(&core->host))
-        hl_acquire_report_waiting(core, acquire); /* sets it again, too */
+        hl_acquire_report_waiting(core, acquire); /* sets the alarm again, too */
     else if (acquire->state == ACQUIRE_STARVED)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
     else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
@@ -242,8 +246,8 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         hl_acquire_decide(acquire, hl_view_status(core, acquire));
 }
 
-/* A waiter in line behind another one knows what that one knows. NULL: a request is under way, or the holder is ours.
- * */
+/* Returns the sleeping acquire that knows the holder: this one, or the head of the line that it stands behind. NULL: a
+ * request is under way, or the holder is ours. */
 static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
@@ -273,8 +277,7 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
     struct hilock_event event =
         {.kind = bit == REPORT_WAITING ? HILOCK_EVENT_WAITING : HILOCK_EVENT_PASSED_OVER,
          .waited_ms = hl_lease_span_ms(core->notices.checked_us - acquire->begun_us),
-         .detail = bit == REPORT_WAITING ? "found held by another"
-                   : "this client did not answer in time, so the next waiter got its turn; it keeps its ticket",
+         .detail = bit == REPORT_WAITING ? hl_words_waiting : hl_words_passed_over,
          .holder = view.words,
          .holder_age_ms = view.age_ms};
     if (lock->terms->kind->queues_each_handle) {
@@ -290,7 +293,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
     struct hilock_lock *lock = own.lock;
     uint64_t waited_us = now_us - own.begun_us;
     struct hilock_result result =
-        {.status = (hilock_status)own.status, .operation = HILOCK_OP_ACQUIRE, .detail = "granted",
+        {.status = (hilock_status)own.status, .operation = HILOCK_OP_ACQUIRE, .detail = hl_words_granted,
          .attempts = own.attempts, .waited_ms = hl_lease_span_ms(waited_us)};
     lock->acquire = NULL;
     core->waiting -= hl_terms_count(lock->terms);
@@ -302,7 +305,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
             result.waiters = own.place->waiters;
         }
     } else {
-        HL_REQUIRE(own.state == ACQUIRE_GRANTED); /* what is not DECIDED and has a result is */
+        HL_REQUIRE(own.state == ACQUIRE_GRANTED); /* an acquire that has a result and is not DECIDED is GRANTED */
         lock->hold = own.hold;
         core->held += hl_terms_count(lock->terms);
         acquire->hold = NULL;
@@ -329,7 +332,7 @@ void hl_acquire_drop(struct hl_acquire *acquire)
     report_result(core_of(acquire), acquire, hl_now_us(&core_of(acquire)->host));
 }
 
-/* R8: a grant may age in our own queues. With too little left it goes back, and the store is asked again. */
+/* A grant may age in our own queues (R8). If too little is left, it goes back, and the store is asked again. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_acquire *acquire = HL_CONTAINER(notice, struct hl_acquire, notice);
@@ -351,8 +354,8 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
 
 /* ---- its begin ---- */
 
-/* A place is taken with each attempt, even if it has a hold: an acquire that was handed a hold, and gave it back as too
- * late, has no id yet. */
+/* A place is made for each attempt, even if the acquire has a hold: an acquire that was handed a hold, and gave it back
+ * as too late, has no id yet. */
 int hl_acquire_prepare(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
@@ -389,7 +392,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
         acquire->place->acquire = acquire;
     }
     has_alarm = !needs_alarm || hl_alarm_begin(&core->wait_alarms, &acquire->alarm) == 0;
-    set_alarm(acquire); /* if it has one */
+    set_alarm(acquire); /* this has no effect if there is no alarm */
     line = has_alarm ? hl_line_of(core, lock->name) : NULL;
     if (!line) {
         hl_acquire_free(core, acquire);

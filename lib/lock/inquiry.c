@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - see inquiry.h. Without an answer it asks again while there is time (a release that names its holder may run
- * twice); an error ends it. */
+/* inquiry - see inquiry.h. If there is no answer, an inquiry asks again while there is time (a release that names its
+ * holder may run twice). An error ends it. */
 #include "lock/inquiry.h"
 
 #include "base/container.h"
@@ -51,35 +51,26 @@ static void ask(struct hl_inquiry *inquiry)
 
 static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
 {
-    static const char *const as[] = {[HL_FIND_RLOCK] = ", with an RLock",
-                                     [HL_FIND_READ] = " and maybe others, who read (RReadWriteLock)",
-                                     [HL_FIND_WRITE] = ", who writes (RReadWriteLock)"};
-    const char *kind = inquiry->found < sizeof as / sizeof *as && as[inquiry->found] ? as[inquiry->found] : "";
     const struct hl_name *name = inquiry->call.lock->name;
     const struct hl_node *node = hl_name_node(core, name);
     struct hl_quoted holder = hl_text_holder(inquiry->holder, strlen(inquiry->holder)), quoted = hl_name_quoted(name);
     struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
-        hl_text_set(text, "no answer from %s within %u ms: %s%s", hl_node_name(node),
-                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us), hl_words_silence(node),
-                    inquiry->was_sent ? "; the hold may have been ended" : "");
+        hl_words_inquiry_unanswered(text, hl_node_name(node),
+                                    hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us),
+                                    hl_words_silence(node), inquiry->was_sent);
     else if (inquiry->status == HILOCK_PROTOCOL)
-        hl_text_set(text, "the holder of \"%s\" has %zu bytes; hilock can name at most %d", quoted.bytes,
-                    inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
+        hl_words_holder_too_long(text, quoted.bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_words_refusal(inquiry->call.lock, inquiry->status, "", text);
     else if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
-        hl_text_set(text, "the hold of %s on \"%s\" is ended; that holder learns it at its next renewal", holder.bytes,
-                    quoted.bytes);
+        hl_words_forced(text, quoted.bytes, holder.bytes);
     else if (!*inquiry->holder)
-        hl_text_set(text, "nobody holds \"%s\"", quoted.bytes);
+        hl_words_nobody_holds(text, quoted.bytes);
     else if (inquiry->is_forcing)
-        hl_text_set(text, "%s no longer held \"%s\"", holder.bytes, quoted.bytes);
-    else if (inquiry->holder_remaining_ms == HILOCK_FOREVER)
-        hl_text_set(text, "\"%s\" is held by %s%s, and its lease has no end", quoted.bytes, holder.bytes, kind);
+        hl_words_not_forced(text, quoted.bytes, holder.bytes);
     else
-        hl_text_set(text, "\"%s\" is held by %s%s; its lease ends in %u ms", quoted.bytes, holder.bytes, kind,
-                    inquiry->holder_remaining_ms);
+        hl_words_holder(text, quoted.bytes, holder.bytes, (enum hl_find)inquiry->found, inquiry->holder_remaining_ms);
 }
 
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
@@ -88,7 +79,7 @@ static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
     hl_callback_free(core, &inquiry->call);
 }
 
-/* It was reported: freed now, or when the pending answer comes. */
+/* The inquiry was reported: frees it now, or when the pending answer comes. */
 static void retire(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
@@ -96,7 +87,7 @@ static void retire(struct hl_core *core, struct hl_notice *notice)
         inquiry_free(core, inquiry);
 }
 
-/* Retiring may free the inquiry. */
+/* Retiring may free the inquiry, so this works on a copy. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
@@ -163,7 +154,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
         return;
     }
     if (peeked.result == HL_NO) {
-        memcpy(inquiry->holder, peeked.holder, kept); /* zeroed behind it */
+        memcpy(inquiry->holder, peeked.holder, kept); /* the rest of the array is zero */
         inquiry->holder_length = peeked.holder_length;
         inquiry->found = (uint8_t)peeked.found;
         inquiry->holder_remaining_ms = peeked.has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked.left_ms * 1000);
@@ -185,7 +176,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     }
 }
 
-/* "Not held" after a request without an answer: that request released it. */
+/* "Not held" after a release that got no answer means that this release ended the hold. */
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     struct hl_response said = inquiry->call.lock->terms->kind->released(reply, HL_FORM_FORCED);
@@ -197,7 +188,7 @@ static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply
     } else if (said.result == HL_FAULT)
         on_fault(inquiry, &said);
     else {
-        /* it wakes the first waiter, which may be dead: this client looks at once */
+        /* the forced release wakes the first waiter, which may be dead, so this client looks at once */
         if (said.result == HL_YES)
             hl_recheck_now(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms);
         decide(inquiry, said.result == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);

@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). It uses a handle
- * and takes no part in its locking: the handle may be in any state, and have any number of inquiries.
+/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). An inquiry uses a
+ * handle and takes no part in its locking: the handle may be in any state, and have any number of inquiries.
  *
  *   PEEKING -> RELEASING -> DECIDED -> reported -> freed
  *
- * A peek ends after PEEKING, a force_release of a named holder begins with RELEASING, one of any holder does both.
- * Invariants: it is answered once, command_timeout_ms after the call at the latest, even while the client closes;
- * never, if its handle was silenced; it takes all its memory with the call; it releases only the holder that was named
- * or seen. */
+ * A peek ends after PEEKING, a force_release of a named holder begins with RELEASING, and a force_release of any holder
+ * does both.
+ * Invariants: an inquiry is answered once, command_timeout_ms after the call at the latest, even while the client
+ * closes; if its handle was silenced, it is never answered. It gets all its memory with the call. It releases only the
+ * holder that was named or seen. */
 #ifndef HL_LOCK_INQUIRY_H
 #define HL_LOCK_INQUIRY_H
 
 #include "base/text.h"
 #include "core/callback.h"
 
-enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer one is shown cut, and cannot be released */
+enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer holder is shown cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 
 struct hl_inquiry {
     struct hl_call call;
-    TAILQ_ENTRY(hl_inquiry) entry; /* in core->inquiries */
-    struct hl_request request;     /* may still be on the wire after the decision; the inquiry lives until its answer */
-    uint32_t attempts;             /* requests sent */
+    TAILQ_ENTRY(hl_inquiry) entry; /* links the inquiry into core->inquiries */
+    struct hl_request request;     /* the request may still be on the wire after the decision; the inquiry lives
+                                      until its answer */
+    uint32_t attempts;             /* how many requests were sent */
     uint8_t state, is_forcing;
-    uint8_t was_sent;              /* a release left */
-    uint8_t was_repeated;          /* one has no answer */
-    uint8_t is_second;             /* the first form was refused: the other form is sent */
-    uint8_t found;                 /* enum hl_find: what the peek saw */
-    hilock_status status;          /* DECIDED */
+    uint8_t was_sent;              /* a release was sent */
+    uint8_t was_repeated;          /* a release has no answer */
+    uint8_t is_second;             /* the first form of the command was refused, so the second form is sent */
+    uint8_t found;                 /* what the peek found, an enum hl_find */
+    hilock_status status;          /* the answer, once DECIDED */
     uint32_t holder_remaining_ms, waiters, ready, position;
-    size_t holder_length;          /* of all of it */
+    size_t holder_length;          /* the whole length, even if the holder is shown cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
     struct hl_text detail;
 };
 
-/* A peek or a force_release. holder: whose hold must end; NULL: any holder's. HILOCK_OK, or NO_MEMORY. */
+/* Begins a peek or a force_release. holder: whose hold must end; NULL: the hold of any holder. Returns HILOCK_OK or
+ * HILOCK_NO_MEMORY. */
 hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                                const char *holder, hilock_result_fn *on_result, void *user);
 
-void hl_inquiries_end(struct hl_core *core);   /* time is up: all are decided now */
-void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees them without callbacks */
+void hl_inquiries_end(struct hl_core *core);   /* time is up: decides all inquiries now */
+void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees all inquiries without callbacks */
 
 #endif

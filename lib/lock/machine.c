@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - see machine.h. The end frees the memory of every wait and hold, without traffic or callbacks. Handles stay,
- * idle. */
+/* machine - see machine.h. The end frees the memory of every wait and hold, without traffic and without callbacks. The
+ * handles stay, and are idle. */
 #include "lock/machine.h"
 
 #include "hold/asking.h"
@@ -90,7 +90,7 @@ void hl_machine_clear(struct hl_core *core)
     hl_rechecks_clear(core);
     hl_endings_forget(core);
     hl_grant_channels_done(core);
-    while (core->names.first) /* handles keep their names */
+    while (core->names.first) /* the handles keep their names */
         hl_table_remove(&core->names, core->names.first);
     core->waiting = core->held = 0;
 }

@@ -4,27 +4,29 @@
 
 #include "base/container.h"
 #include "base/plant.h"
+#include "core/words.h"
 #include "hold/watchdog.h"
 
 struct hl_entry {
     struct hl_call call;
-    TAILQ_ENTRY(hl_entry) entry; /* of its handle: an acquire until its answer, memory for a release until that
-                                    comes */
-    int is_entering;             /* an acquire, until its answer or the end of its hold */
-    uint64_t tenure;             /* of the hold that it enters or leaves */
-    uint32_t count;              /* the hold's count after it */
-    uint8_t is_acquire;          /* or a release */
+    TAILQ_ENTRY(hl_entry) entry; /* Links the entry into the extras of its handle: an acquire until its answer, the
+                                    memory for a release until that release comes. */
+    int is_entering;             /* it is an acquire that has no answer, and its hold has not ended */
+    uint64_t tenure;             /* the tenure of the hold that the entry enters or leaves */
+    uint32_t count;              /* the count of the hold after this entry */
+    uint8_t is_acquire;          /* 0: it is for a release */
     uint8_t is_cancelled;
 };
 
-/* The hold that it entered is still held. */
+/* Returns 1 if the hold that the entry counts on is still held. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
     const struct hl_snapshot now = entry->call.lock->ops->snapshot(entry->call.lock);
     return now.state == HILOCK_STATE_HELD && now.ends_us > hl_now_us(&core->host) && now.tenure == entry->tenure;
 }
 
-/* One count less. NULL: only the hold's own is left. */
+/* Takes one count, and returns the memory for the answer to its release. NULL: only the count of the hold itself is
+ * left. */
 static struct hl_entry *uncount(struct hilock_lock *lock)
 {
     struct hl_entry *leave = lock->extras ? TAILQ_FIRST(&lock->extras->release_calls) : NULL;
@@ -35,7 +37,8 @@ static struct hl_entry *uncount(struct hilock_lock *lock)
     return leave;
 }
 
-/* A failed acquire no longer counts. If a release already took its count, that release takes another one. */
+/* A failed acquire no longer counts. If a release has taken its count already, that release takes another one, or ends
+ * the hold. */
 static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
     struct hl_entry *leave = entry->is_entering ? uncount(entry->call.lock) : NULL;
@@ -45,7 +48,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry)
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
 
-/* As it is reported; an entry whose answer is not OK no longer counts. */
+/* Decides the answer at the moment of the report. An entry that is not answered OK no longer counts. */
 static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)
@@ -71,7 +74,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
     const struct hilock_lock *lock = entry->call.lock;
     hilock_status status = entry->is_acquire ? verdict(core, entry) : HILOCK_OK;
-    /* a dropped entry reports nothing, like a dropped wait */
+    /* an entry that was dropped reports nothing, like a wait that was dropped */
     hilock_status traced = hl_callback_is_off(lock, notice) ? HILOCK_CANCELLED : status;
     struct hilock_result result =
         {.status = status, .operation = entry->is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
@@ -80,8 +83,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
                  &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = traced,
                                    .waited_us = hl_now_us(&core->host) - entry->call.begun_us});
     result.hold_count = status == HILOCK_OK && is_in(core, entry) ? entry->count : 0;
-    result.detail = status == HILOCK_LOST ? "the hold had ended before this re-entry was answered"
-        : hilock_status_text(status);
+    result.detail = status == HILOCK_LOST ? hl_words_reentry_lost : hilock_status_text(status);
     hl_callback_answer(core, &entry->call, result);
 }
 
@@ -108,7 +110,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
     return HILOCK_OK;
 }
 
-/* A hold that is lost is over for all counts, even before its callback. */
+/* A hold that is lost is over for all counts, even before on_lost has run. */
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_entry *leave;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tenure - see tenure.h. The handle's state changes only by its user's calls and as its callbacks start. */
+/* tenure - see tenure.h. The state of a handle changes only in the calls of its user and when its callbacks start. */
 #include "lock/tenure.h"
 
 #include "base/container.h"
 #include "base/plant.h"
 #include "core/lease.h"
+#include "core/words.h"
 #include "hold/ending.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
@@ -13,8 +14,9 @@
 #include "wait/grant_channel.h"
 #include "wait/place.h"
 
-/* A server that took over, or takes over while this one is away, may not know this hold, and grant the name. The
- * present tenure learns that when the hold is verified; until then no new one begins. */
+/* Returns 1 if the present server certainly knows this hold. A server that took over, or may take over while this one
+ * is away, may not know the hold and may grant the name. The present tenure learns that when the hold is verified;
+ * until then no new tenure begins. */
 static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
@@ -23,9 +25,13 @@ static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
     return (node->is_up || !core->route->ops->can_forget) && node->moved_us < hold->granted_us;
 }
 
-/* A fixed lease must be whole. No replica confirms renewals: a hold has the replicas that confirmed its grant. No
- * script shortens a lease: after a crash others would wait for longer than the next one's user chose. And to ask for
- * another lease would cost a command; so does a release, which asks for the next handle, too. */
+/* Returns 1 if a handle of these terms can get the hold:
+ *  - The handle is renewed: a lease that is not renewed must be whole.
+ *  - It asks for no more replicas than confirmed the grant: renewals are not confirmed.
+ *  - It has the lease that the hold has. No script shortens a lease, so after a crash others would wait for longer than
+ *    the user of this handle chose. To ask for a longer lease would cost a command; a release costs one, too, and asks
+ *    for the next handle as well.
+ *  - Enough of the lease is left. */
 static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
@@ -38,8 +44,8 @@ static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, ui
     return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
 }
 
-/* Only the first in line: a handle that does not fit is not passed over. Beside programs that get a turn only when the
- * name is freed, each handle frees it. */
+/* The next tenure goes only to the first handle in line: a handle that does not fit is not skipped. If other programs
+ * get the name only when it is freed, each handle frees it. */
 struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *next = hold->state == HOLD_HELD ? hl_line_next(hold->name) : NULL;
@@ -64,7 +70,7 @@ void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64
     hl_watchdog_go_on(hold);
 }
 
-/* The next one drops its own unused hold. Reports for its former holder are not made. */
+/* The next acquire drops its own unused hold. Pending reports for the former holder are not made. */
 void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -87,8 +93,7 @@ static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_call *receipt = HL_CONTAINER(notice, struct hl_call, notice);
     struct hl_text detail;
-    hl_text_set(&detail, "handed to the next handle of this client that waited for \"%s\", with no command",
-                hl_name_quoted(receipt->lock->name).bytes);
+    hl_words_handed_on(&detail, hl_name_quoted(receipt->lock->name).bytes);
     hl_callback_answer(core, receipt,
                        (struct hilock_result){.status = HILOCK_OK, .operation = HILOCK_OP_RELEASE,
                                               .detail = detail.bytes});
@@ -99,8 +104,8 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
     hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
-/* From here on only we and the store know the hold; the handle may acquire again at once. Pending calls on the hold are
- * answered with its end. */
+/* Ends the tenure. From now on only the library and the store know the hold; the handle may acquire again at once.
+ * Pending calls on the hold are answered, because it has ended for them. */
 static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hilock_lock *lock = hold->lock;
@@ -144,7 +149,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     if (hold->state == HOLD_HELD) {
         hl_place_attach_next(core, hold);
         hl_ending_begin(hold, END_RELEASED);
-    } else { /* in the turn in which its loss was due: the release reports the loss, once */
+    } else { /* the loss of the hold was due in this turn of the loop: the release reports it, once */
         hold->end = END_RELEASED;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_go_on(hold);
@@ -158,13 +163,13 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
-    /* a loss is reported once: here by the answer to the extend. A group hears of a member's loss first, and then
-     * answers its own extends: those of other groups may be lost, too, so that is news */
+    /* A loss is reported once: here by the answer to the extend, if there is one. A group must process its member's
+     * loss before it answers its own extends, so a member's extends are reported as news, not as losses. */
     int is_member = lock->terms->is_internal && !HL_PLANTED(MEMBER_EXTENDS_FIRST);
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, hold, !is_member);
-    hl_ending_go_on(hold); /* leaves with the flush after this drain */
+    hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
@@ -181,17 +186,16 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
          .fencing_token = hl_hold_token(hold),
          .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_us(hold), now_us))};
     if (bit == REPORT_RENEWED)
-        hl_text_set(&detail, "\"%s\" is renewed again", hl_name_quoted(lock->name).bytes);
+        hl_words_renewed(&detail, hl_name_quoted(lock->name).bytes);
     else
-        hl_text_set(&detail, "%u renewals of \"%s\" in a row failed; still valid for %u ms, next try in %u ms",
-                    hold->failures, hl_name_quoted(lock->name).bytes,
-                    hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
-                    hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
+        hl_words_renewals_failed(&detail, hl_name_quoted(lock->name).bytes, hold->failures,
+                                 hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
+                                 hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* The answer to its release, or later what became of that. It was asked for with a callback, so it keeps its handle.
- * Settling may end the hold. */
+/* Reports the answer to a release, or later what became of that release. The release was called with a callback, so the
+ * hold keeps its handle. Settling may end the hold. */
 static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;
@@ -209,12 +213,10 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
         hl_hold_settling_words(hold, event.waited_ms, &detail);
     else if (result.status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
+    else if (result.status == HILOCK_LOST)
+        hl_words_release_lost(&detail, hl_name_quoted(lock->name).bytes);
     else
-        hl_text_set(&detail, result.status == HILOCK_LOST
-                    ? "the store no longer had our hold of \"%s\" when the release arrived; work done under it may "
-                      "have overlapped"
-                    : "the release of \"%s\" was not answered; it is repeated until its lease has run out",
-                    hl_name_quoted(lock->name).bytes);
+        hl_words_release_unknown(&detail, hl_name_quoted(lock->name).bytes);
     lock->refs++;
     hl_ending_settle(hold);
     if (bit == REPORT_SETTLED && !is_off)
@@ -236,7 +238,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         report_renewals(core, hold, bit);
 }
 
-/* All holds are freed after the notices. */
+/* Does nothing: all holds are freed after the notices. */
 static void forget(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 const struct hl_notice_ops hl_tenure_reports = {report, forget};

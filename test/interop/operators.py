@@ -20,8 +20,8 @@ TABLE = {
     'spin': RLOCK,
     'multi': RLOCK,
     'fair': (*RLOCK[:3], 'ok'),
-    'read': ('OK', 'who read (RReadWriteLock)', 'WRONG_KIND', 'ok'),
-    'write': ('OK', 'who writes (RReadWriteLock)', 'WRONG_KIND', 'ok'),
+    'read': ('OK', 'for reading (RReadWriteLock)', 'WRONG_KIND', 'ok'),
+    'write': ('OK', 'for writing (RReadWriteLock)', 'WRONG_KIND', 'ok'),
     'group': ('WRONG_KIND', 'not a lock hash', 'WRONG_KIND', 'ok'),
     'map': ('WRONG_KIND', 'not a lock hash', 'WRONG_KIND', ''),
 }

@@ -74,7 +74,7 @@ SAFETY_WITH_CLIENT(HANDOFF_TOKEN_SAME, a_release_hands_on_with_no_command, "b->r
     run_us(s, 1);
     TELLS(s, "a:released b:OK");
     SAME(s, a->result.attempts, 0);
-    TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", with no command");
+    TEXT(s, a->detail, "handed to the next handle of this client that waited for \"stock\", without a command");
     SAME(s, b->result.attempts, 0);
     SAME(s, b->result.fencing_token, token + 1);
     SAME(s, b->result.state, HILOCK_STATE_HELD);

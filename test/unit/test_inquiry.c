@@ -32,7 +32,7 @@ WITH_CLIENT(exactly_the_named_holder_is_released)
     force(b, "51000001-aaaa-4bbb-8ccc-0123456789ab:2");
     force(b, "x");
     TELLS_IN(s, 1, "b:force LOST b:force LOST");
-    TEXT(s, b->detail, "x no longer held \"stock\"");
+    TEXT(s, b->detail, "\"stock\" is not held by \"x\", so no hold was ended");
     HOLDS(s, is_ours(s, "stock"));
     force(b, holder);
     TELLS_IN(s, 5, "b:force OK w:OK"); /* the waiter is woken at once, not at the end of the lease */
@@ -103,7 +103,7 @@ A_PLAY(whatever_is_said_to_a_peek_is_told)
         {{.error = "LOADING Redis is"}, "a:peek UNWRITABLE", "LOADING Redis is"},
         {{.error = "ERR something else"}, "a:peek SERVER", "ERR something else"},
         {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("read"))), "a:peek OK",
-         "\"stock\" is held by java:57 and maybe others, who read (RReadWriteLock); its lease ends in 5000 ms"},
+         "\"stock\" is held by java:57 and perhaps others, for reading (RReadWriteLock); its lease ends in 5000 ms"},
         {SAYS(say_array(3, say_integer(5000), say_string("java:57"), say_string("rlock"))), "a:peek OK",
          "\"stock\" is held by java:57, with an RLock; its lease ends in 5000 ms"},
         {SAYS(say_array(3, say_integer(-1), say_string(""), say_string("other"))), "a:peek WRONG_KIND", NO_LOCK},
