@@ -8,7 +8,7 @@
 #include "base/plant.h"
 #include "base/platform.h"
 
-enum { PAGE_BYTES = 1 }; /* a mapping is of whole pages */
+enum { PAGE_BYTES = 1 }; /* the kernel maps whole pages */
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory)
 {
@@ -24,14 +24,15 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory)
         page[0] = 1;
         cell->page = page;
     } else if (page != MAP_FAILED)
-        munmap(page, PAGE_BYTES); /* a kernel that does not wipe: before 4.14, or not really Linux */
+        munmap(page, PAGE_BYTES); /* the kernel does not wipe the page: it is older than 4.14, or not really Linux */
     return cell;
 }
 
-/* relaxed: a thread that takes a reference has one already, and no read depends on the count. */
+/* relaxed: a thread that takes a reference has one already, and no other read depends on the count */
 void hl_cell_ref(struct hl_cell *cell) { atomic_fetch_add_explicit(&cell->refs, 1, memory_order_relaxed); }
 
-/* release: a thread's reads come before its decrement; acquire: the last thread frees the memory after all reads. */
+/* release: the reads of a thread come before its decrement. acquire: the last thread frees the memory after all
+ * reads. */
 void hl_cell_unref(struct hl_cell *cell)
 {
     struct hl_memory memory = cell->memory;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core - the lock machine of one client: what its layers share. Each part's rules stand in the file named after it.
+/* core - the lock machine of one client: what its folders share. The rules of each part stand in the file that is named
+ * after it.
  *
- *   lock (handle)  --acquire-->  acquire (a wait)  in a  line (one a waited-for name)
- *        |                           |
- *        +---- hold (what the store keeps for us) and its request to the node of its name
+ *   lock (a handle)  --acquire-->  acquire (a wait)  in a  line (one for each name that is waited for)
+ *        |                             |
+ *        +---- hold (what the store keeps for us), with its request to the node of its name
  *
- * Objects report by notices (notice.h): no callback runs inside a user's call. Made and ended by lock/machine.c. */
+ * Objects report to the user by notices (notice.h), so no callback runs inside a call of the user. lock/machine.c makes
+ * and ends the core. */
 #ifndef HL_CORE_CORE_H
 #define HL_CORE_CORE_H
 
@@ -22,45 +24,51 @@ struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, q
 struct hl_recheck;
 TAILQ_HEAD(hl_inquiries, hl_inquiry);
 LIST_HEAD(hl_queue_places, hl_queue_place);
-enum { HL_PLACE_BUCKETS = 509 }; /* buckets; a prime, because a group takes ids in blocks of a power of two */
+enum { HL_PLACE_BUCKETS = 509 }; /* a prime, because a group takes ids in blocks of a power of two */
 
 struct hl_core {
     struct hl_host host;
     struct hl_cell *cell;
     struct hl_route *route;
     struct hl_limits limits;
-    char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* of every holder of this client */
-    uint64_t id_last;                    /* acquisition ids used or reserved */
+    char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* the parts that all holders of this client have in
+                                                               common */
+    uint64_t id_last;                    /* the last acquisition id that was used or reserved */
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold/asking.c; lock/acquire.c */
     struct hl_alarms group_alarms, call_alarms; /* group/group.c; callback.c */
     struct hl_alarms recheck_alarms;     /* hold/recheck.c */
-    LIST_HEAD(, hl_recheck) recheck_list; /* the same: all of them */
+    LIST_HEAD(, hl_recheck) recheck_list; /* hold/recheck.c: all rechecks */
     TAILQ_HEAD(hl_handles, hilock_lock) handles; /* every handle of the user */
-    TAILQ_HEAD(hl_holds, hl_hold) live;  /* every hold that is not over */
+    TAILQ_HEAD(hl_holds, hl_hold) live;  /* every hold that is not freed */
     struct hl_notices notices;
-    const struct hl_owner_ops *owner;    /* of holds (hold/hold.h) */
-    const struct hl_waiter_ops *waiters; /* wait/waiter.h */
+    const struct hl_owner_ops *owner;    /* the calls up from holds (hold/hold.h) */
+    const struct hl_waiter_ops *waiters; /* the calls up from lines and places (wait/waiter.h) */
     const struct hl_request_ops *hold_requests; /* hold/asking.c */
-    struct hl_queue_places *places;      /* wait/grant_channel.c: HL_PLACE_BUCKETS of them, by the ids of their holds.
-                                            NULL: none yet */
+    struct hl_queue_places *places;      /* wait/grant_channel.c: HL_PLACE_BUCKETS lists of places, by the ids of
+                                            their holds. NULL: no place was made yet */
     struct hl_table grant_channels;      /* wait/grant_channel.c: by slot */
-    struct hl_terms *queue_terms;        /* whose scripts release unknown grants, referenced. NULL: no queue was used */
+    struct hl_terms *queue_terms;        /* the terms whose scripts release unknown grants; referenced. NULL: no
+                                            queue was used yet */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */
     struct hl_recent *recent_releases;   /* hold/ending.c; NULL: none yet */
     void *shortage_timer;                /* wait/line.c */
-    int is_memory_short;                 /* it runs */
-    unsigned inquiries_open;             /* of them: not decided */
-    unsigned rechecks;                   /* grants of ours that may lapse (hold/recheck.c) */
-    unsigned lines;                      /* names that are waited for */
-    uint64_t earliest_end_us;            /* no hold's belief ends before this */
-    unsigned waiting, held, live_holds, locks; /* acquires pending; handles holding; holds in `live`; handles */
-    unsigned undoing;                    /* of those in `live`: abandoned attempts not yet released at the store; they
-                                            count against waiters_max */
-    int is_closing;                      /* acquires are refused */
-    uint64_t silent_until_us;            /* wait/view.c: a program was seen whose release may wake no waiter of ours */
-    int publish_denial_reported;         /* that PUBLISH is refused; cleared when one is not */
-    int is_gone;                         /* abandoned inside a callback; freed after it */
+    int is_memory_short;                 /* shortage_timer runs */
+    unsigned inquiries_open;             /* how many inquiries are not decided yet */
+    unsigned rechecks;                   /* how many grants of ours may still lapse (hold/recheck.c) */
+    unsigned lines;                      /* how many names are waited for */
+    uint64_t earliest_end_us;            /* no hold ends before this time */
+    unsigned waiting, held, live_holds, locks; /* how many acquires wait, how many handles hold, how many holds are
+                                                  in `live`, how many handles there are */
+    unsigned undoing;                    /* of the holds in `live`: abandoned attempts not yet released at the store;
+                                            they count against waiters_max */
+    int is_closing;                      /* the client closes: acquires are refused */
+    uint64_t silent_until_us;            /* until then a program may hold whose release wakes no waiter of ours
+                                            (wait/view.c) */
+    int publish_denial_reported;         /* the refusal of PUBLISH was reported; cleared when a PUBLISH is not
+                                            refused */
+    int is_gone;                         /* the client was abandoned inside a callback; it is freed after that
+                                            callback */
 };
 
 #endif

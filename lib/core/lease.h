@@ -15,13 +15,15 @@
 
 uint64_t hl_lease_drift_us(uint64_t lease_us);
 uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us);
-uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews */
-/* The same of one of many holds, that were perhaps made together: up to a fifth earlier, so that they spread. */
+uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us);            /* when the watchdog renews a hold */
+/* The same for one of many holds, which were perhaps made together: up to a fifth earlier, at random, so that their
+ * renewals spread. */
 uint64_t hl_lease_spread_renewal_us(struct hl_random *random, uint64_t sent_us, uint64_t lease_us);
-/* After that long a renewal counts as failed. */
+/* Returns after which time a renewal counts as failed. */
 uint64_t hl_lease_renewal_timeout_us(uint64_t lease_us, uint32_t command_timeout_ms);
-uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* pause after a failed renewal */
-/* rounded down, and cut at the longest span of the header, so that it is never one of its constants */
+uint64_t hl_lease_retry_us(struct hl_random *random, uint64_t lease_us);      /* the pause after a failed renewal */
+/* Rounds down to milliseconds, and cuts at the longest span of the public header, so that the result is never one of
+ * its constants. */
 uint32_t hl_lease_span_ms(uint64_t span_us);
 
 static inline uint64_t hl_left_us(uint64_t until_us, uint64_t now_us)

@@ -7,7 +7,7 @@
 #include "base/slot.h"
 #include "wire/queued.h"
 
-enum { KEY_MORE = 2 }; /* behind the bytes */
+enum { KEY_MORE = 2 }; /* how much longer the key is than the name */
 
 static size_t write_key(char to[HILOCK_NAME_MAX + KEY_MORE], const char *bytes, size_t length, unsigned master)
 {
@@ -51,7 +51,7 @@ void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct 
 {
     if (--name->refs)
         return;
-    HL_REQUIRE(!name->hold && !name->line); /* both have a reference */
+    HL_REQUIRE(!name->hold && !name->line); /* a hold and a line have a reference each */
     if (core)
         hl_table_remove(&core->names, &name->entry);
     hl_memory_free(memory, name);

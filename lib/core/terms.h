@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* terms - the options of a handle, in the machine's words; shared by handles made alike one after the other. */
+/* terms - the options of a handle, as the lock machine needs them. Handles that are made one after the other with the
+ * same options share them. */
 #ifndef HL_CORE_TERMS_H
 #define HL_CORE_TERMS_H
 
@@ -13,12 +14,13 @@ struct hl_terms {
     const struct hl_kind *kind;
     hilock_event_fn *on_lost, *on_event;
     uint32_t poll_min_ms, poll_jitter_ms;
-    uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max, wait_report: 0 is off */
+    uint32_t lease_ms, hold_max_ms, min_validity_ms, wait_report_ms; /* hold_max_ms, wait_report_ms: 0 is off */
     uint32_t replica_timeout_ms;
-    uint8_t replicas;             /* that must confirm a grant */
-    uint8_t is_renewed, is_reentrant, is_polling; /* polling: waits without a subscription */
-    uint8_t is_unguarded;         /* asks a server under its restart guard, too */
-    uint8_t is_internal;          /* of handles made for another handle: not counted or listed, reported only to that */
+    uint8_t replicas;             /* how many replicas must confirm a grant */
+    uint8_t is_renewed, is_reentrant, is_polling; /* is_polling: waits without a subscription */
+    uint8_t is_unguarded;         /* may ask a server that is under its restart guard */
+    uint8_t is_internal;          /* for handles that a group makes: they are not counted or listed, and report to
+                                     the group only */
 };
 
 static inline void hl_terms_unref(struct hl_terms *terms)
@@ -29,15 +31,15 @@ static inline void hl_terms_unref(struct hl_terms *terms)
     hl_memory_free(&cell->memory, terms);
     hl_cell_unref(cell);
 }
-/* Handles of these terms count as the user's. */
+/* How much a handle of these terms adds to the user's counts. */
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
-/* what must be left of a grant when it is reported: by default half */
+/* Returns what must be left of a grant when it is reported: by default half of it. */
 static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
 {
     return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
 }
-/* for events of the user's handles; internal ones are silent */
+/* Traces an event of a handle of the user; internal handles are not traced. */
 static inline void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
 {
     if (!terms->is_internal)

@@ -167,6 +167,7 @@ void hl_words_release_lapsed(struct hl_text *text, const char *name)
 {
     hl_text_set(text, "the release of \"%s\" got no answer, but the lease has run out by now", name);
 }
+
 /* ---- an acquire that ends without the lock ---- */
 
 static const char *plural(unsigned count) { return count == 1 ? "" : "s"; }
@@ -238,6 +239,7 @@ void hl_words_not_replicated(struct hl_text *text, const char *why)
 {
     hl_text_set(text, "%s; the grant was undone", why);
 }
+
 /* ---- events and answers of a handle ---- */
 
 const char hl_words_granted[] = "granted";

@@ -58,6 +58,7 @@ void hl_words_release_repeated(struct hl_text *text, const char *name); /* a fai
 /* These follow a release that was answered UNKNOWN. */
 void hl_words_release_confirmed(struct hl_text *text, const char *name, uint32_t waited_ms);
 void hl_words_release_lapsed(struct hl_text *text, const char *name);
+
 /* ---- an acquire that ends without the lock ---- */
 
 void hl_words_reserved(struct hl_text *text, const char *name);        /* free, but the turn of earlier waiters */
@@ -74,6 +75,7 @@ void hl_words_queue_full(struct hl_text *text, const char *name, unsigned waiter
 void hl_words_starved(struct hl_text *text, const char *name);
 void hl_words_unconfirmed(struct hl_text *text, unsigned wanted, uint32_t waited_ms); /* the wait ended before WAIT */
 void hl_words_not_replicated(struct hl_text *text, const char *why); /* why: hl_words_too_few_replicas, for example */
+
 /* ---- events and answers of a handle ---- */
 
 extern const char hl_words_granted[], hl_words_waiting[], hl_words_passed_over[], hl_words_reentry_lost[];
