@@ -7,7 +7,8 @@
 
 #include "base/platform.h"
 
-/* Of a label. Spaces separate the words of a waiter at the store, and colons the parts of a holder. */
+/* The characters of a label. Spaces separate the words of a place at the store, and colons the parts of a holder, so a
+ * label has neither. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/=,";
 
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label)
@@ -29,7 +30,7 @@ void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, con
     hl_command_add(command, holder, hl_holder_write(holder, uuid, n, label));
 }
 
-/* Where the number begins; NULL: another program's holder. */
+/* Returns where the number of a holder begins; NULL: it is a holder of another program. */
 static const char *number_in(const char *holder)
 {
     const char *colon = strnlen(holder, HL_UUID_LENGTH) == HL_UUID_LENGTH ? holder + HL_UUID_LENGTH : "";

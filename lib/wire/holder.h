@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* holder - what the store keeps as the owner of a name: "<client uuid>:<n>:<label>", n never used twice by a client
- * (R2). The label names the client in words, for people who look at its locks; without one a holder is
- * "<client uuid>:<n>". To scripts, and to every other program, all of it is one text. */
+/* holder - what the store keeps as the owner of a name: "<client uuid>:<n>:<label>". A client never uses an n twice
+ * (R2). The label names the client in words, for people who look at its locks; without a label a holder is "<client
+ * uuid>:<n>". Scripts and other programs treat the whole as one text. */
 #ifndef HL_WIRE_HOLDER_H
 #define HL_WIRE_HOLDER_H
 
@@ -13,13 +13,15 @@ enum {
     HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + HL_DECIMAL_MAX + 1 + HL_LABEL_MAX
 };
 
-/* label NULL or "": none. Returns the length; no terminator. */
+/* label NULL or "": the holder gets none. Returns the length; there is no terminator. */
 size_t hl_holder_write(char to[HL_HOLDER_MAX], const char *uuid, uint64_t n, const char *label);
-/* the same, as an argument */
+/* Adds the same to a command, as an argument. */
 void hl_holder_add(struct hl_command *command, const char *uuid, uint64_t n, const char *label);
-uint64_t hl_holder_number(const char *holder);   /* the n in it; 0 if it is of another form */
-const char *hl_holder_label(const char *holder); /* in it; "" if it has none, or is of another form */
-int hl_holder_is_label(const char *label);       /* 1..HL_LABEL_MAX letters, digits or _.-+@/=, */
-void hl_holder_mend_label(char *label);          /* other characters become '-' */
+uint64_t hl_holder_number(const char *holder);   /* returns the n of a holder; 0: the text has another form */
+/* returns the label of a holder; "": it has none, or the text has another form */
+const char *hl_holder_label(const char *holder);
+/* returns 1 for a text of 1..HL_LABEL_MAX letters, digits or _.-+@/=, */
+int hl_holder_is_label(const char *label);
+void hl_holder_mend_label(char *label);          /* replaces every other character by "-" */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queued - see queued.h; the scripts' heads have their arguments and answers. */
+/* queued - see queued.h. The heads of the scripts list their arguments and answers. */
 #include "wire/queued.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-/* ---- what is said ---- */
+/* ---- commands ---- */
 
 static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
                   const struct hl_target *target)
@@ -23,7 +23,7 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
     }
 }
 
-/* Several terms go into one argument, the last: each argument costs the server as much as half a command. */
+/* Begins the last argument, into which several terms go: each argument costs the server as much as half a command. */
 static void begin_terms(struct hl_command *command) { hl_command_add(command, hl_command_room(command, 0), 0); }
 
 static void add_bytes(struct hl_command *command, const char *bytes, size_t length)
@@ -41,8 +41,8 @@ static void add_number(struct hl_command *command, const char *before, uint64_t 
     add_bytes(command, digits, hl_command_decimal(digits, number));
 }
 
-/* A place but its holder in front: "1 <channel> <due> <window_ms> <reserved> <most>". The last word is how many may
- * hold the name together. */
+/* Adds a place without the holder in front: " 1 <channel> <due> <window_ms> <reserved> <most>". The last word is how
+ * many may hold the name together. */
 static void add_entry(struct hl_command *command, const struct hl_queue_entry *entry)
 {
     add_text(command, " 1 ");
@@ -75,7 +75,7 @@ static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapse
     }
 }
 
-/* The server compares sixteen digits of not_after, which last until the year 2286. */
+/* The script compares not_after as sixteen digits, which suffice until the year 2286. */
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
@@ -116,7 +116,7 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
     return HL_FORM_SCRIPT;
 }
 
-/* The channel of releases, and how to publish there. */
+/* Adds the unlock channel, and the command that publishes there. */
 static void add_channel(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
 {
     char *channel = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
@@ -133,8 +133,9 @@ static enum hl_form force(struct hl_command *command, const struct hl_target *ta
     return HL_FORM_FORCED;
 }
 
-/* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue may be
- * on neither. The second form names one key: it frees the name, and the first waiter's heartbeat finds it free. */
+/* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue that
+ * do not exist may be on neither. The second form names one key only: it frees the name, and the heartbeat of the first
+ * waiter finds the name free. */
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
                                const struct hl_params *params)
 {
@@ -182,11 +183,11 @@ enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *
     return HL_FORM_SCRIPT;
 }
 
-/* ---- what is heard ---- */
+/* ---- answers ---- */
 
 struct text { const char *at; size_t length; };
 
-/* Up to the next space, which is skipped, or to the end. 0: nothing is there. */
+/* Takes the text up to the next space, which is skipped, or up to the end. Returns 0 if nothing is there. */
 static int take_word(struct text *text, struct text *ret_word)
 {
     const char *end = memchr(text->at, ' ', text->length);
@@ -196,7 +197,7 @@ static int take_word(struct text *text, struct text *ret_word)
     return ret_word->length != 0;
 }
 
-/* All of it is one. */
+/* Returns 1 if the whole text is a number. */
 static int is_number(struct text text, uint64_t *ret_number)
 {
     *ret_number = 0;
@@ -214,7 +215,7 @@ static int take_number(struct text *text, uint64_t *ret_number)
     return take_word(text, &word) && is_number(word, ret_number);
 }
 
-/* choose.lua has the sum. */
+/* choose.lua makes the sum of the three counts. */
 static struct hl_removed removed_of(int64_t sum)
 {
     return (struct hl_removed){(uint32_t)(sum % 1000), (uint32_t)(sum / 1000 % 1000), (uint32_t)(sum / 1000000 % 1000)};
@@ -229,7 +230,7 @@ static uint64_t time_at(const struct hl_reply *reply, size_t i)
 
 enum { HANDS_OVER = 1, HAS_MORE = 2, WAS_GRANTED_NOW = 4 };
 
-/* "<client>:<thread>", perhaps with more behind it: so hilock and Redisson spell a holder. */
+/* Returns 1 for "<client>:<thread>", perhaps with more behind it: this is how hilock and Redisson write a holder. */
 static int spells_holder(const struct hl_reply *holder)
 {
     const char *at = holder->bytes, *end = at + holder->length;
@@ -244,15 +245,15 @@ static int spells_holder(const struct hl_reply *holder)
     return 0;
 }
 
-/* A hash whose first field is no holder is another program's data: nobody will release it. The script has taken a place
- * in the queue all the same, so something may be left. */
+/* The answer for a hash whose first field is no holder: it is data of another program, and nobody will release it. The
+ * script has taken a place in the queue all the same, so something may be left there. */
 static struct hl_response not_a_lock(void)
 {
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_WRONG_KIND, 0}, .quote = ""};
 }
 
-/* {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter[, now[, removed]]]}. 1: no holder; left to others
- * for hands_over ms. */
+/* Reads {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter[, now[, removed]]]}. A first number of 1:
+ * there is no holder, and the name is left to others for hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
@@ -314,15 +315,17 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
     return 1;
 }
 
-/* What a release did: 0 it was no hold of this id; 1 + n freed, n listened; -1 freed, and the message was refused; -2
- * handed over; -3 more waiters are not ready; -4 freed, and left to others while somebody waits. */
+/* Reads what a release did. 0: the hold was not of this id. 1 + n: it is freed, and n listened. -1: freed, but the
+ * message was refused. -2: handed over. -3: more waiters are not ready. -4: freed, and left to others while somebody
+ * waits. */
 static struct hl_response released(int64_t code)
 {
     return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_publish_denied = code == -1,
                                 .has_more = code == -3, .handover = {.window_ms = code == -4 ? HL_LEFT_LOOK_MS : 0}};
 }
 
-/* "<code>[ <window_ms> <us> <holder>][ <removed>]". A look whose answer is -3 was no release: nothing of it is left. */
+/* Reads "<code>[ <window_ms> <us> <holder>][ <removed>]". A look that is answered -3 ended no hold, so nothing of its
+ * id is left. */
 static struct hl_response released_in_words(const struct hl_reply *reply)
 {
     struct text text = {reply->bytes, reply->length}, word, holder;
@@ -348,8 +351,8 @@ static struct hl_response released_in_words(const struct hl_reply *reply)
     return is_good ? said : hl_response_fault(reply);
 }
 
-/* The key of another type may be one of the queue's; the second form, which names the lock's key alone, decides. With
- * next, what was granted instead of next stands in the acquire's answer. */
+/* WRONGTYPE may be about a key of the queue; the second form, which names only the key of the lock, decides. If the
+ * release asked for the next hold, a grant to another waiter stands in the answer to that acquire. */
 struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form form)
 {
     struct hl_reply next;
@@ -375,7 +378,7 @@ void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const ch
 /* ---- pushes: "G1 <holder> <number> <asked_us> <window_ms> <token> <seconds> <microseconds>[ later words]: <name>",
  * "F1 <holder> <ms>[ <seconds> <microseconds>[ later words]]: <name>". The digit is the version. ---- */
 
-/* With or without a label. */
+/* Returns 1 for a holder of this client, with or without a label, and its number. */
 static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
 {
     const char *id = text.at + HL_UUID_LENGTH + 1, *end = text.at + text.length, *colon;
@@ -386,8 +389,8 @@ static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
            is_number((struct text){id, (size_t)((colon ? colon : end) - id)}, ret_id);
 }
 
-/* Cuts the words from the name behind them, which may be any bytes. No word has a colon and a space behind it. 0: there
- * is no name. */
+/* Cuts off the name that follows the words, which may be any bytes. No word contains a colon with a space behind it.
+ * Returns 0 if there is no name. */
 static int cut_name(struct text *text, struct hl_push *push)
 {
     const char *end = memmem(text->at, text->length, ": ", 2);

@@ -28,7 +28,8 @@ struct hl_fault hl_response_cause(const struct hl_reply *error)
                                           "MISCONF",  "CLUSTERDOWN", "TRYAGAIN",   "UNBLOCKED", "GUARD", "ELSEWHERE",
                                           NULL};
     static const char *const denied[] = {"NOAUTH", "WRONGPASS", "NOPERM", NULL};
-    /* Refused whole, or by a script's reads, which precede its writes. A script may meet a missing right halfway. */
+    /* The command was refused as a whole, or by the reads of a script, which precede its writes. A script may also meet
+     * a missing right halfway. */
     int is_wrong_kind = hl_reply_has_code(error, "WRONGTYPE");
     int is_refused_whole = hl_reply_starts(error, "NOAUTH ") || hl_reply_starts(error, "WRONGPASS ") ||
                            hl_reply_starts(error, "NOPERM ");
@@ -42,14 +43,14 @@ struct hl_fault hl_response_cause(const struct hl_reply *error)
         contains(error, "Script killed by user") || contains(error, "access a non local key") ||
         contains(error, "max number of clients"))
         return (struct hl_fault){HL_FAULT_PASSING, HILOCK_UNWRITABLE, 0};
-    /* Inside a script a missing right has the code ERR; the texts are that of Redis 7.0 and the later one. */
+    /* Inside a script a missing right has the code ERR. These texts are those of Redis 7.0 and of later versions. */
     if (has_one_of(error, denied) || contains(error, "without any password configured") ||
         contains(error, "ACL failure in script") || contains(error, "The user executing the script can't"))
         return (struct hl_fault){HL_FAULT_LASTING, HILOCK_DENIED, left_nothing};
     return (struct hl_fault){HL_FAULT_LASTING, is_wrong_kind ? HILOCK_WRONG_KIND : HILOCK_SERVER, left_nothing};
 }
 
-/* Up to a quotation mark: "+word", in lower case. */
+/* Adds the word up to a quotation mark, as "+word" in lower case. */
 static void add_word(struct hl_text *right, const char *word)
 {
     size_t used = strlen(right->bytes), length = strcspn(word, "'");
@@ -58,12 +59,12 @@ static void add_word(struct hl_text *right, const char *word)
         *c = (char)tolower((unsigned char)*c);
 }
 
-/* "script: <sha1>, on @user_script:<line>." */
+/* Adds the commands that the named line of a script calls. The words are "script: <sha1>, on @user_script:<line>." */
 static void read_script(struct hl_text *right, const char *words)
 {
     static const char head[] = "script: ", place[] = "@user_script:", call[] = "call('";
     const char *sha1 = strstr(words, head), *number = strstr(words, place), *line = NULL, *end;
-    /* 0: no script has that many */
+    /* no number, or 0: no script has a line 0 */
     unsigned long long lines = number ? strtoull(number + sizeof place - 1, NULL, 10) : 0;
     for (const struct hl_script *const *script = hl_scripts; sha1 && *script; script++)
         if (strncmp(sha1 + sizeof head - 1, (*script)->sha1, SHA1_LENGTH) == 0)
@@ -97,7 +98,7 @@ struct hl_text hl_response_right(const char *words, size_t length)
 
 struct hl_response hl_response_fault(const struct hl_reply *reply)
 {
-    /* A word of our own, which no server says: what follows it is for the reader. */
+    /* ELSEWHERE is a word of our own, which no server sends; the reader needs only what follows it. */
     size_t own = hl_reply_starts(reply, "ELSEWHERE ") ? sizeof "ELSEWHERE " - 1 : 0;
     if (reply->type == HL_REPLY_ERROR)
         return (struct hl_response){.result = HL_FAULT, .fault = hl_response_cause(reply),
@@ -105,7 +106,8 @@ struct hl_response hl_response_fault(const struct hl_reply *reply)
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_PROTOCOL, 0}, .quote = ""};
 }
 
-/* A key of another type is not this hold; neither is another holder's. Only force reports it. */
+/* A key of another type is not this hold, and neither is the hold of another holder. Only a forced release reports the
+ * type. */
 struct hl_response hl_response_of_hold(const struct hl_reply *reply, enum hl_form form)
 {
     if (form != HL_FORM_FORCED && reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "WRONGTYPE"))
@@ -130,7 +132,7 @@ int hl_response_number(const struct hl_reply *reply, size_t i, int64_t least, in
     return 1;
 }
 
-/* A SIMPLE lock needs no remark: it should be a string. */
+/* The answer for SIMPLE does not state what the key is, because it can only be a string. */
 static enum hl_find find_of(const struct hl_reply *what)
 {
     static const char *const words[] = {[HL_FIND_OURS] = "mutex", [HL_FIND_RLOCK] = "rlock", [HL_FIND_READ] = "read",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scripts - the Lua that runs at the server, one .lua file each, embedded by embed.py when the library is built. */
+/* scripts - the Lua scripts that run at the server. Each is one .lua file, which embed.py embeds when the library is
+ * built. */
 #ifndef HL_WIRE_SCRIPTS_H
 #define HL_WIRE_SCRIPTS_H
 
@@ -11,6 +12,6 @@ extern const struct hl_script hl_script_mutex_acquire, hl_script_mutex_force, hl
 extern const struct hl_script hl_script_renew;
 extern const struct hl_script hl_script_simple_acquire, hl_script_simple_peek, hl_script_simple_release,
     hl_script_simple_renew;
-extern const struct hl_script *const hl_scripts[]; /* all of them, ended by NULL: loaded on every connect */
+extern const struct hl_script *const hl_scripts[]; /* all scripts, ended by NULL; they are loaded on every connect */
 
 #endif

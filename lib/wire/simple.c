@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* simple - see simple.h; the heads of the scripts have their arguments and answers. */
+/* simple - see simple.h. The heads of the scripts list their arguments and answers. */
 #include "wire/simple.h"
 
 #include "base/plant.h"
 #include "wire/holder.h"
 #include "wire/scripts.h"
 
-/* script NULL: the native command instead */
+/* Begins a command. script NULL: the native command is used. */
 static void begin(struct hl_command *command, const struct hl_script *script, const char *native,
                   const struct hl_target *target)
 {
@@ -52,7 +52,7 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_targe
     return params->holder ? HL_FORM_FORCED : HL_FORM_SCRIPT;
 }
 
-/* A script that finds the name held answers as a peek does. */
+/* A script that finds the name held answers like a peek. */
 struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form form)
 {
     const struct hl_response held = hl_response_peeked(reply, form);
