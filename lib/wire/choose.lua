@@ -1,24 +1,28 @@
 -- choose: the walk along the queue. It sets `first` to the waiter that is next, or leaves it nil:
--- {holder, channel, span_ms, reserved, its place, command that publishes to it, the most that may hold the name with
--- it, room for its token, number and time of its heartbeat, its holder if it has a record}. The most is nil for one
--- that wants the name for itself. Else it shares, and `chosen` is the list of all that get their share now, `first`
--- being the first of them: those that come one after the other, up to the one that does not fit. head: the first that
--- is ready, whether it fits or not.
--- Who is not ready goes into `gone`, and its record, if it has one, into `heard`: its promised heartbeat is overdue
--- (text beside text, in seconds of the server); or it is of the client whose grant has lapsed, and has not asked since
--- (lapsed: client -> when it was granted); or the server says that nobody listens on its channel. Its
--- ticket is for life: it brings it along when it lives. `removed` counts them: 1 for each that nobody listens for, 1000
--- for each that is overdue, 1000000 for each whose grant lapsed. Who goes although it may listen is put into `late`,
--- one for each channel, to be told. Who cannot be asked for listeners is ready. A poller is ready while it looks in
--- short steps, because it is first (`~`); otherwise (`-`) it is passed over, and keeps its place. So does what cannot
--- be read.
--- left: -2 the name is free. held: how many hold it now, and with those chosen afterwards; 1e9: nobody fits. is_shut:
--- nobody behind those chosen may have it now. with_me: I am a waiter, and ready; takes: I am among the chosen. is_cut:
--- 64 were looked at, and the walk is not over; has_more: and some of them go, so the next step sees others. has_star:
--- the queue has a `*`. has_marks: it may have members that are no places, which would stand in front. others: how many
--- listen to c_channel, from the same question as a waiter's readiness; nil: not asked. It reads the first place alone,
--- because that one is usually it; then seven more, then the others. By pcall: a key of another type counts as an empty
--- queue. A channel is asked for once.
+-- {holder, channel, span_ms, reserved, its place, command that publishes to it, most, room for its token, number and
+-- time of its heartbeat, its holder if it has a record}
+-- [7], most, is how many may hold the name together with this waiter; nil: it wants the name for itself. If it shares,
+-- `chosen` is the list of all waiters that get their share now, and `first` is the first of them. They follow each
+-- other in the queue, up to the first one that does not fit. `head` is the first waiter that is ready, whether it fits
+-- or not.
+-- A waiter that is not ready goes into `gone`, and its record, if it has one, into `heard`. It is not ready in one of
+-- three cases. Its promised heartbeat is overdue (compared as text, in seconds of the server). Or it belongs to a
+-- client whose grant has lapsed, and has not asked since (lapsed: client -> when it was granted the name). Or the
+-- server says that nobody listens on its channel. Its ticket is for life: a living client brings the ticket along with
+-- its next question. `removed` counts such waiters: 1 for each that nobody listens for, 1000 for each that is overdue,
+-- 1000000 for each whose grant lapsed. Those that may listen all the same are put into `late`, one for each channel, so
+-- that they are told.
+-- A waiter whose listeners may not be asked for is ready. A poller is ready while it looks in short steps because it is
+-- first (`~`). Any other poller (`-`) is skipped and keeps its place, and so is a place that cannot be read.
+-- Set by the caller: `left`: -2 if the name is free. `held`: how many hold it now; 1e9: nobody fits. `with_me`: the
+-- caller is a waiter, and ready. `is_shut`: nobody may have the name now.
+-- Set here as well: `held` includes those chosen. `takes`: the caller is among the chosen. `is_shut`: nobody behind the
+-- chosen may have the name now. `is_cut`: 64 places were looked at and the walk is not over. `has_more`: the same, and
+-- some of the 64 are removed, so that the next call sees others. `has_star`: the queue has a `*`. `has_marks`: the
+-- queue may have members that are no places, which would stand in front. `others`: how many listen to c_channel, from
+-- the same question that asked for a waiter's listeners; nil: not asked.
+-- The walk reads the first place alone, because that one is usually the next; then seven more, then the others. It
+-- reads by pcall, so a key of another type counts as an empty queue. The listeners of a channel are asked for once.
 do
   local from, to, asked, last_channel, before = '0', '0', nil, nil, #gone
   repeat
@@ -42,7 +46,7 @@ do
           local kind, publish, count, listens, weight = string.byte(channel), 'PUBLISH', 'NUMSUB', 1, nil
           local is_poller = kind == 45 or kind == 126
           if kind == 33 then channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB' end
-          -- a record that may not be read is not a record that is missing: such a place is not overdue
+          -- a record that may not be read is not a missing record: such a place is not overdue
           local is_unread = type(record) == 'table' or records and records.err
           if not is_unread and time[1] > due then
             weight = 1000
@@ -63,7 +67,8 @@ do
             weight = listens == 0 and 1 or nil
           end
           if weight then
-            -- the count is this server's alone: a channel that is not sharded may have its listener at another node
+            -- The count is that of this server alone: a channel that is not sharded may have its listener at another
+            -- node.
             if not (listens == 0 and kind == 33 or is_poller or channel == last_channel) and #(late or '') < 8 then
               late = late or {}
               late[#late + 1], last_channel = {publish, channel, id}, channel

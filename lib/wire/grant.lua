@@ -1,7 +1,7 @@
--- grant: `first` holds the name for its window, within which it has to renew; or all of `chosen` do. The write comes
--- before the messages: a server that refuses the write (a replica, no memory) sends no message, and is_granted stays
--- false. A grant ends the time in which a free name is left to others. The stamps are the server's own. If the walk
--- could go on, the next place is told to ask.
+-- grant: makes `first` the holder for its window, within which it must renew, or does so for all of `chosen`. The write
+-- comes before the messages: if the server refuses the write (a replica, no memory), no message is sent, and is_granted
+-- stays false. A grant ends the time in which a free name is left to others. The times in the message are the server's
+-- own. If the walk could go on, the next place is told to ask.
 local is_granted = false
 if chosen then
   -- include share.lua

@@ -1,10 +1,11 @@
 -- lapsed: reads ARGV[4] into `lapsed`, client -> when it was granted the name. If the newest of these grants still
--- stands as it was made, it is ended here: the name is free, and left is -2. A grant to a waiter stands for its window,
--- which is longer than its client may believe in it (a fiftieth and 20 ms), so that until here nobody else could take
--- the name and hide whose grant lapsed. Nobody believes in it any more once the shorter time is over, by this clock. It
--- stands as it was made if it is held by the very holder that got it, and ends when the window does: any renewal moves
--- that end by 50 ms at least, for a window is that much shorter than its lease. Else it is another hold, perhaps of the
--- same client, and is left alone.
+-- stands as it was made, it is ended here: the name is free, and left is -2.
+-- A grant to a waiter stands for its window, which is longer than its client may rely on it (by a fiftieth and 20 ms).
+-- So until here nobody else could take the name and hide whose grant lapsed. Once the shorter time is over by this
+-- server's clock, the client does not count the grant as its own any more.
+-- The grant stands as it was made if its own holder still holds the name and the hold ends when the window does: any
+-- renewal moves that end by 50 ms at least, because a window is that much shorter than its lease. Otherwise it is
+-- another hold, perhaps of the same client, and is left alone.
 lapsed = {}
 do
   local window_ms = tonumber(string.match(ARGV[4], '^%d+'))

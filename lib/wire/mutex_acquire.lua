@@ -1,50 +1,59 @@
--- mutex_acquire: become the holder of a MUTEX or a FAIR lock, or one of several, or stand in its queue. Repeated by the
--- same holder it is the heartbeat of its place: it keeps the place, takes out those in front that are not ready, and
--- finds a grant whose push was lost. If it finds that the first of the queue could have the name, it grants it: to all
--- that come one after the other and may share it.
--- KEYS name queue token [share]   ARGV holder lease_ms asks draw [sharing]   Only a sharer names `share`; in a cluster
--- a
---   heartbeat of others has the key of the places there, because it may make it
--- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours: the value is the fencing
--- token, and a second field `mode` keeps Redisson's read/write lock out of the hash. It is `mutex`, with one holder; or
--- `shared`: then PTTL is the longest lease, and the sorted set `share` has for each holder when its lease ends.
---   asks: '<not_after_us, 16 digits>[ <ticket> <place>[; <beat>]]'; without the bracket it is a try, which takes no
---   place and does not pass the queue; with ' *' it is a guest: like a try, but it may take a name that is left to
---   other kinds
---     ticket: the one it has. -n: none yet, and it gets none while n others have one. 0: the same, n is 100000
---     place: '1 <channel> <due> <window_ms> <reserved> <most>[ later words]', never another one with this holder
---       1: the version of these words; another one is left alone
---       channel: where its grant is pushed; !x sharded; - it polls
---       due: until then the next heartbeat comes for sure, in seconds of the server as the client knows it, ten digits
+-- mutex_acquire: makes the caller the holder of a MUTEX or a FAIR lock, or one of several holders, or puts it into the
+-- queue. Repeated by the same holder, the script is the heartbeat of its place: it keeps the place, removes those
+-- places in front that are not ready, and finds a grant whose push was lost. If the first waiter of the queue could
+-- have the name, the script grants it to that waiter; if several waiters that follow each other may share the name, it
+-- grants to all of them.
+-- KEYS name queue token [share]   ARGV holder lease_ms asks draw [sharing]
+-- Only a request that shares names `share`. In a cluster the heartbeat of any other request has the key of the places
+-- as its fourth key, because it may make that key.
+-- Layout: Redisson's RLock (a hash: holder -> value, PTTL = lease) with two changes of ours. The value is the fencing
+-- token. A second field `mode` keeps Redisson's read/write lock out of the hash. The mode `mutex` stands for one
+-- holder. The mode `shared` stands for several: then the PTTL is the longest lease, and the sorted set `share` has the
+-- end of the lease of each holder.
+--   asks: '<not_after_us, 16 digits>[ <ticket> <place>[; <beat>]]'. Without the bracket it is a try, which takes no
+--     place and does not pass the queue. With ' *' it is a guest: like a try, but it may take a name that is left to
+--     other kinds.
+--     ticket: the ticket that the waiter has. -n: it has none yet, and gets none while n others have one. 0: the same
+--       with n = 100000
+--     place: '1 <channel> <due> <window_ms> <reserved> <most>[ later words]'. A holder never has another place text
+--       1: the version of these words; a place of another version is left alone
+--       channel: where the grant is pushed; !x: the sharded channel x; -: the waiter polls
+--       due: the next heartbeat comes before the end of this second of the server, as the client knows its clock; ten
+--         digits
 --       window_ms: how long a pushed grant stands
---       most: so many may hold the name with it, itself included; 1: it wants it alone
---     beat: '<number> <due> <channel> <window_ms>[ later words]': what holds from now on. Without it this is the
---       first question with this holder, its number is 1, and the words of the place hold
---       number: of this heartbeat, never used twice
---       channel: ~ it polls, and is the first: it is ready, because it looks in short steps. - it polls, and is not
---   draw: token_ttl_ms * 1000 + reserved, which is below 1000: one argument, because each costs half a command
---   sharing: '[S]<most>': I may hold it with others, if we are not more then. S: channels are sharded
--- -> token (ours, for lease_ms at least) | {token, removed}
+--       most: how many may hold the name together with this holder, itself included; 1: it wants the name alone
+--     beat: '<number> <due> <channel> <window_ms>[ later words]': what is true from now on. Without a beat this is
+--       the first question of this holder, its number is 1, and the words of the place are true
+--       number: the number of this heartbeat, never used twice
+--       channel: ~: the waiter polls and is the first; it is ready, because it looks in short steps. -: it polls and
+--         is not the first
+--   draw: token_ttl_ms * 1000 + reserved, where reserved is below 1000. These are one argument, because each argument
+--     costs half a command
+--   sharing: '[S]<most>': the caller may hold the name with others, up to <most> in all. S: channels are sharded
+-- -> token (the name is ours, for lease_ms at least) | {token, removed}
 --    | {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter or holders[, now[, removed]]]}
 --    | error LATE seconds microseconds | error BADTOKEN
---   hands_over: 1 the holder's release hands over, 0 another program holds: listen to the channel. 2 more: there are
---     more in front that are not ready, ask again at once. 4 more: I have granted it now, to the holder named; look
---     again when PTTL is over
---   place: 1 is next, 0 not in the queue
---   java_waiter: another program holds, and its release wakes this one: the first of Redisson's fair queue; '' none
---   holders: how many share it; PTTL and holder are those of the share whose end would let me in
---   now: microseconds of the server, where hands_over has 4 or something was removed
---   removed: how many places this call took out, and why (choose has the sum); left out if none
---   PTTL -2: no holder; the name is left to others for hands_over ms
--- queue: ZSET, ticket -> '<holder> <place>'. Tickets and tokens are drawn from one counter, so one that comes later
--- has a higher one, even if the clock steps back. '*' with score -until_us: until then a free name is left to
--- others. places: HASH, holder -> '1 <asked_us> <beat>', its latest heartbeat; none: it has asked once, when its
--- ticket was drawn. '*': how often a free name was left to others in vain. Nothing takes the last member of the
--- queue out before the script's end: the key would lose its expiry. What a free name needs comes by the fewest
--- steps. Defining a function in each run costs as much as half a command, and so does printing a number, also one
--- that is passed to a command. So shared steps (choose, grant, token, hold) are included as text, numbers are passed as
--- text if possible, and texts are compared as they are. The key of the places is not among KEYS: it would cost each
--- free pair more than it costs to name it here when it is needed.
+--   hands_over: 1: the release of the holder hands over. 0: another program holds, so listen to the unlock channel. 2
+--     more: there are more waiters in front that are not ready, so ask again at once. 4 more: this call has granted the
+--     name to the holder in the answer, so look again when its PTTL is over
+--   place: 1: next; 0: not in the queue
+--   java_waiter: another program holds, and its release wakes this waiter, the first of Redisson's fair queue; '':
+--     there is none
+--   holders: how many share the name. PTTL and holder are those of the share whose end would let the caller in
+--   now: the server's time in microseconds; present if hands_over includes 4 or something was removed
+--   removed: how many places this call removed, and why (choose.lua makes the sum); absent if none
+--   PTTL -2: there is no holder; the name is left to others for hands_over ms
+-- queue: a ZSET, ticket -> '<holder> <place>'. Tickets and tokens are drawn from one counter, so a later waiter has a
+-- higher ticket, even if the clock steps back. The member '*' with the score -until_us leaves a free name to others
+-- until then.
+-- places: a HASH, holder -> '1 <asked_us> <beat>', the latest heartbeat of each holder. Without a field the holder has
+-- asked once, when its ticket was drawn. The field '*' has how often a free name was left to others in vain.
+-- Nothing removes the last member of the queue before the end of a script: the key would lose its expiry.
+-- Cost: a free name must be granted in the fewest steps. Defining a function in each run costs as much as half a
+-- command, and so does printing a number, also a number that is passed to a command. So shared steps (choose, grant,
+-- token, hold) are included as text, numbers are passed as text where possible, and texts are compared as they are. The
+-- key of the places is not among KEYS: as a key it would cost each free name more than its name costs here, where it is
+-- needed.
 local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
 local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
 local is_alone, there, may_take_left, held_by, hands_over, held, removed
@@ -89,8 +98,8 @@ if not is_alone then
     end
   end
 end
--- late bytes of an old link must not make a holder that no client knows of. If the time is later its text is greater:
--- it has sixteen digits too, or fewer and no zero in front
+-- Late bytes of an old link must not make a holder that no client knows of. A later time is a greater text: it has
+-- sixteen digits as well, or fewer and no zero in front.
 if now > asks and now_us > tonumber(string.sub(asks, 1, 16)) then
   return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
 end
@@ -103,8 +112,8 @@ local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
 local chosen, is_shut, takes, has_star, has_marks, has_mode, has_more, is_cut, others, first, head, places
 if not is_alone then
   gone = {}
-  -- read before the first write: a key of another type is refused here. A score below 1 is no place's. If one of the
-  -- two keys is there, and it is the name, there is no queue
+  -- The queue is read before the first write, so that a key of another type is refused here. A score below 1 belongs to
+  -- no place. If only one of the two keys exists, and it is the name, there is no queue.
   local length = there == 1 and left ~= -2 and 0 or call('ZCOUNT', queue, '1', '+inf')
   local id, is_begun, kept_free_ms = me, length > 0, 0
   local ticket, member, beat, most_waiting, is_far
@@ -127,13 +136,13 @@ if not is_alone then
   local is_beat = beat and ticket ~= '0'
   if beat or most or left == -2 or hands_over == 0 then places = 'hilock:place' .. string.sub(queue, 13) end
   if is_beat then
-    -- before the walk, which needs it in its order: the queue may have forgotten it
+    -- The place is written before the walk, which needs it in its order: the queue may have lost it.
     -- include place.lua
     if refused then return refused end
     length = length + is_added
   end
   local is_shared = held > 0
-  -- pollers are many, and ask often: while the name is held the far ones leave the walk to others
+  -- Pollers are many and ask often: while the name is held, those far behind leave the walk to others.
   if left == -2 or is_beat and not is_far or is_shared and most then
     local c_channel = 'redisson_lock__channel:' .. string.sub(queue, 14)
     if left == -2 then
@@ -141,7 +150,7 @@ if not is_alone then
       kept_free_ms, is_shut = may_take_left and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
       takes = may_take_left and is_shut
     elseif is_shared then
-      -- other programs get it only when nobody has it: while they listen nobody joins
+      -- Other programs get the name only when nobody holds it, so nobody joins while they listen.
       is_shut = (pcall('PUBSUB', numsub, c_channel)[2] or 0) > 0
     else
       held = 1e9
@@ -162,11 +171,13 @@ if not is_alone then
   end
 
   if not takes then
-    -- not ours now: one draw gives the token of the first, or of all chosen, its reserve, and after that a new ticket
+    -- The caller does not get the name now. One draw from the counter gives the token of the first waiter or of all
+    -- that are chosen, then the tokens that they reserve, and then a new ticket.
     local is_new, java_waiter, is_granted_now = ticket == '0', nil, false
     local is_early = is_new and has_more and left == -2 and not first
     if is_early or is_new and most_waiting and length - #gone >= most_waiting and not call('ZSCORE', queue, member) then
-      -- nobody has been found yet: it comes again at once, and stands behind those that are left. Or the queue is full
+      -- Nobody ready was found yet, so the caller gets no ticket: it asks again at once, and stands behind those that
+      -- are left. Or the queue is full.
       is_new, ticket = false, nil
     end
     if is_new or first then
@@ -195,7 +206,7 @@ if not is_alone then
     length = length - taken
     -- include tell.lua
     if held > 0 then
-      -- whose end would let me in: the last one's, if I want the name for myself
+      -- The answer names the share whose end would let the caller in: the last one, if it wants the name for itself.
       local at = most and held >= most + 0 and held - most or -1
       local ends = pcall('ZRANGE', share, at, at, 'WITHSCORES')
       if ends[1] and not is_granted_now then
@@ -203,8 +214,8 @@ if not is_alone then
       end
       java_waiter = held
     elseif left ~= -2 and hands_over == 0 then
-      -- another program has come in: the name is not left to it any longer, and is again at the next release. Its
-      -- release looks at no queue: the first place is the one that listens for it
+      -- Another program holds now. So the name is not left to such programs any longer; the next release leaves it to
+      -- them again. The release of that program looks at no queue of ours: the first place listens for it.
       pcall('ZREM', queue, '*')
       pcall('HDEL', places, '*')
       local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 14)
@@ -218,7 +229,7 @@ if not is_alone then
     if is_new then
       stands = length
     elseif ticket then
-      -- the place counts from the first score that is a place's
+      -- the position counts from the first member whose score is that of a place
       local rank = call('ZRANK', queue, member)
       stands = rank and rank + 1 - call('ZCOUNT', queue, '-inf', '(1') or 0
     end

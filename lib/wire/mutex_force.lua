@@ -1,9 +1,9 @@
--- mutex_force: end the hold of the named holder, if it is a lock's; one share, of a name that several hold. It refuses
--- all but our locks and RLocks: another reader may hold the name, or it is no lock at all and its fields are data. It
--- hands over to no waiter: it frees the name and wakes all waiters, the first of each queue on its own channel, which
--- then ask again.
+-- mutex_force: ends the hold of the named holder, if that is the hold of a lock; of a name that several hold, it ends
+-- one share. It refuses all but our locks and RLocks: elsewhere another reader may hold the name, or the key is no lock
+-- at all and its fields are data. It hands over to no waiter. It frees the name and wakes all waiters, the first one of
+-- each queue on its own channel; these then ask again.
 -- KEYS name queue (without it while a hash slot moves)   ARGV holder channel publish_command
--- -> 0 not held by this one | 1 + n freed, n listened | -1 freed, but the message was refused
+-- -> 0 not held by this holder | 1 + n freed, n listened | -1 freed, but the message was refused
 --    | -2 ended, others share the name | error WRONGTYPE
 local call, name, queue, me = redis.call, KEYS[1], KEYS[2], ARGV[1]
 local mine, mode, holder, seen, member

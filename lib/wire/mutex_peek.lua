@@ -1,9 +1,11 @@
--- mutex_peek: reads the holder and the queue of a name. Changes nothing.
--- KEYS name queue   ARGV '<holder> <place>' that is asked for; '': of none
--- -> {PTTL, holder, what, length of the queue, where ARGV's place is in it: 1 is next, 0 not in it, holders, ready}
---    PTTL -2 free, -1 held without an expiry; holder '': none; what: see what.lua. Only 'mutex', 'shared' and 'rlock'
---    may be ended by force; the holder of 'other' is unknown. Of a shared name PTTL and holder are of the share that
---    lasts longest. ready: how many of the first 64 waiters are ready
+-- mutex_peek: reads the holder and the queue of a name. It changes nothing.
+-- KEYS name queue   ARGV '<holder> <place>', whose position is asked for; '': none is
+-- -> {PTTL, holder, what, length of the queue, position of ARGV's place in it: 1 is next, 0 not in it, holders, ready}
+--   PTTL: -2: the name is free; -1: it is held without an expiry. Of a shared name PTTL and holder are those of the
+--     share that lasts longest
+--   holder: '': there is none; the holder of 'other' is unknown
+--   what: see what.lua. Only 'mutex', 'shared' and 'rlock' may be ended by force
+--   ready: how many of the first 64 waiters are ready
 local call, name, queue, me = redis.call, KEYS[1], KEYS[2], nil
 local left, length, place = call('PTTL', name), call('ZCOUNT', queue, '1', '+inf'), 0
 if ARGV[1] ~= '' and call('ZSCORE', queue, ARGV[1]) then

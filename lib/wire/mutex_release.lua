@@ -1,32 +1,34 @@
--- mutex_release: end exactly this hold, or leave the queue. The first ready waiter becomes the holder and hears of
--- it on its own channel, and so do those behind it that may share the name with it; if none is ready the name is
--- freed, and its listeners are woken. A release may also ask for the next handle of its client, under an id of its
--- own: that one stands in the queue behind all others, or becomes the holder if there are none. Said again with the
--- same id it ends nothing, and looks whether the name is free: so a grant that nobody took is given to the next one.
+-- mutex_release: ends exactly this hold, or leaves the queue. The first ready waiter becomes the holder and is notified
+-- on its own channel, and so are the waiters behind it that may share the name with it. If no waiter is ready, the name
+-- is freed and its listeners are woken. A release may also ask for the next handle of its client, under an id of its
+-- own: that handle stands in the queue behind all others, or becomes the holder if there are none. Repeated with the
+-- same id the script ends nothing, and looks whether the name is free, so that a grant that nobody used goes to the
+-- next waiter.
 -- KEYS name queue token   ARGV holder terms [place [lapsed [most_waiting]]]
---   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next>]'   S: by SPUBLISH
---     own: so many of those who listen to the channel are not others. If there are others the name is freed, and left
---     to them for 5 ms; a million: it never is
---   place: '<holder> <place>', as mutex_acquire has them, of next; ' <place>': the place to leave; '': none
---   lapsed: '<window_ms> <holder> <us>[ <client> <us>]..': grants that were not taken, by whom and when, the newest
---     first. The newest may still stand, for it stands a little longer than its client may believe in it: it is ended.
---     Places of these clients that have not asked since go. '': none
+--   terms: '[S]<own> <token_ttl_ms>[ <lease_ms of next>]'   S: messages go by SPUBLISH
+--     own: how many listeners of the unlock channel do not count as others. If there are others, the name is freed
+--       and left to them for 5 ms; with own = a million it never is
+--   place: '<holder> <place>', as in mutex_acquire: the place of next. ' <place>': the place to leave. '': none
+--   lapsed: '<window_ms> <holder> <us>[ <client> <us>]..': which grants were not used, and when they were made, the
+--     newest first. The newest grant may still stand, because it stands a little longer than its client may rely on it:
+--     then it is ended. The places of these clients that have not asked since then are removed. '': none
 --   most_waiting: next gets no place while so many others have one; 100000 if it is left out
 -- -> 0 not held by this id, and no longer in the queue | 1 + n freed, n listened | -1 freed, but the message was
---    refused | -3 64 places that were not ready are gone, and there are more: say it again, without next
+--    refused | -3 64 places that were not ready are removed, and there are more: send it again, without next
 --    | -4 freed, and left to others for 5 ms while somebody waits: look again after that
 --    | '-2 <window_ms> <us> <holder>': handed over at that time. '0 ..': not held by this id; the name was free, and is
---      granted. Whoever is answered so looks again after the window
---    | '<one of these numbers>[ <window_ms> <us> <holder>] <removed>': the same, and so many places were taken out
---    | {one of these numbers but 0, and behind it what mutex_acquire answers: one or two numbers, or its list}; alone:
---      next was not asked for
+--      granted. The client that gets such an answer looks again after the window
+--    | '<one of these numbers>[ <window_ms> <us> <holder>] <removed>': the same, and so many places were removed
+--    | {one of these numbers but 0, and behind it what mutex_acquire answers: one or two numbers, or its list}; the
+--      number alone: next was not asked for
 local call, pcall, name, queue, token_key = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
 local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, 14)
 local c_channel, java_queue = 'redisson_lock__channel:' .. tag, 'redisson_lock_queue:' .. tag
 local publish, numsub = 'PUBLISH', 'NUMSUB'
 if terms > 'S' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
--- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so a user without the right to
--- it, or a slot that moves, must not stop the release. One EXISTS for both queues: 2 is ours, 1 is that one
+-- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so that a user without the
+-- right to it, or a slot that moves, does not stop the release. One EXISTS asks for both queues: 2 is our queue, 1 is
+-- Redisson's.
 local queues, java_waiter
 if not redis.acl_check_cmd or redis.acl_check_cmd('EXISTS', java_queue) then
   queues = pcall('EXISTS', queue, queue, java_queue)
@@ -36,8 +38,8 @@ if queues % 2 == 1 then
   java_waiter = pcall('LINDEX', java_queue, '0')
   java_waiter = type(java_waiter) == 'string' and c_channel .. ':' .. java_waiter
 end
--- the first write is also the check; after it no server refuses a write for lack of memory. HDEL, not DEL: a group
--- multilock of Redisson may have put fields of its own beside ours
+-- The first write is also the check; after it no server refuses a write for lack of memory. HDEL and not DEL: a group
+-- multilock of Redisson may have put fields of its own beside ours.
 local was_mine, answer = pcall('HDEL', name, me), nil
 if was_mine ~= 1 and was_mine ~= 0 then -- refused: if the name is free by now and has no queue, nothing is left to end
   return call('EXISTS', name, queue) == 0 and 0 or was_mine
@@ -51,7 +53,7 @@ if queues > 1 or ARGV[3] then
   local refusal, refused, token, token_us, highest, highest_us, last_us
   local period_us = string.match(terms, ' (%d+)') * 1000
   local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
-  -- a release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of
+  -- A release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of.
   local next, place, may_grant, is_next, is_handed_over, was_first = ARGV[3], nil, false, false, false, false
   if next == '' then
     next = nil
@@ -61,8 +63,8 @@ if queues > 1 or ARGV[3] then
   local is_begun, is_cut = queues > 1, nil
   places = 'hilock:place' .. string.sub(queue, 13)
   if was_mine then
-    -- more than `mode` is left: such a multilock joined us and still holds. All reads from here are by pcall: for a
-    -- user without the right to them the name is freed
+    -- If more than `mode` is left, such a multilock has joined us and still holds. All reads from here on are by pcall,
+    -- so that the name is freed for a user without the right to them.
     local fields = pcall('HLEN', name)
     has_mode = fields == 1
     may_grant = has_mode or fields == 0
@@ -77,12 +79,12 @@ if queues > 1 or ARGV[3] then
       -- include lapsed.lua
     end
     if mode == 'shared' then
-      -- one that left may have been in front of others who can share the name
+      -- the waiter that left may have been in front of others that can share the name
       share = 'hilock:share' .. string.sub(queue, 13)
       -- include prune.lua
     elseif left ~= -2 then
       held = 1e9
-      -- the first place listens for the release of another program: who leaves it wakes the next
+      -- The first place listens for the release of another program. A waiter that leaves this place wakes the next one.
       is_shut = mode == 'mutex' or not place
       was_first = not is_shut and pcall('ZRANK', queue, place) == pcall('ZCOUNT', queue, '-inf', '(1')
     end
@@ -104,7 +106,7 @@ if queues > 1 or ARGV[3] then
     local is_head_new = held == 1e9 and (was_first or removed > 0)
     if is_head_new and head and head[2] ~= '-' then pcall(head[6], head[2], 'F1 ' .. head[1] .. ' 0: ' .. name) end
   end
-  -- others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile
+  -- Others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile.
   if first and others > 0 and others > string.match(terms, '%d+') + 0 then
     if was_mine then
       -- include yield.lua
@@ -120,7 +122,7 @@ if queues > 1 or ARGV[3] then
     if first then reserved = (chosen and #chosen - 1 or first[4]) + (stands and 1 or 0) end
     -- include token.lua
     if token and stands then
-      -- before anything is taken out: an empty queue would lose its expiry
+      -- The place is written before any other is removed: an empty queue would lose its expiry.
       local ticket, member, id, beat, refused = highest, next, nil, nil, nil
       -- include place.lua
       stands = not refused
@@ -131,7 +133,7 @@ if queues > 1 or ARGV[3] then
       is_handed_over = is_granted
     end
     if token and stands then
-      -- PTTL, holder, hands_over as of mutex_acquire: granted now; left to others for 5 ms; or to be said again
+      -- PTTL, holder and hands_over as in mutex_acquire: granted now, or left to others for 5 ms, or to be sent again.
       local length = has_marks == false and call('ZCARD', queue) or call('ZCOUNT', queue, '1', '+inf')
       if not is_handed_over then length = length - #gone end
       if length > (ARGV[5] or 100000) + 0 then
@@ -157,7 +159,7 @@ if queues > 1 or ARGV[3] then
     return removed > 0 and said .. ' ' .. removed or said
   end
   -- include leave.lua
-  -- the last place is gone, so nothing is left to keep from a free name
+  -- the last place is gone, so there is nobody for whom a free name would be kept from others
   if has_star and call('ZCOUNT', queue, '1', '+inf') == 0 then call('ZREM', queue, '*') end
   -- include tell.lua
 end
@@ -173,7 +175,7 @@ if heard ~= 0 or java_waiter then
   freed = type(heard) == 'table' and -1 or 1 + heard
   local others = math.max(freed - 1, 0) + (tonumber(java_heard) or 0)
   if others > 0 and others > tonumber(string.match(terms, '%d+')) and not has_more then
-    -- they heard that it is free, but our own would be faster
+    -- The others were told that the name is free, but our own waiters would be faster.
     -- include now.lua
     places = places or 'hilock:place' .. string.sub(queue, 13)
     if yields == nil then

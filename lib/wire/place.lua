@@ -1,9 +1,10 @@
--- place: puts `member` into the queue under `ticket` (text), or does it again; sets `is_added` to 1 if it was not
--- there. `id` and `beat`: its holder, and the record of this heartbeat; nil: it is the first, and needs none. Or it
--- sets `refused` to an error and leaves nothing. LT: the older ticket wins, so a ticket is for life. The record
--- comes first: while a hash slot moves it is the one that may be refused. The expiry is set by each heartbeat, by
--- the first place of a queue (is_begun: it is not; a `*` alone has a shorter one), and with the first number of each
--- half minute.
+-- place: puts `member` into the queue under `ticket` (a text), perhaps once more, and sets `is_added` to 1 if it was
+-- not there. `id` and `beat` are its holder and the record of this heartbeat; beat nil: this is the first question,
+-- which needs no record. If the server refuses a write, it sets `refused` to an error and leaves nothing. LT: the older
+-- ticket stays, so a ticket is for life.
+-- The record is written first: while a hash slot moves, that write is the one that may be refused. The expiry is set by
+-- each heartbeat, by the first place of a queue (is_begun is false; a `*` alone has a shorter expiry), and with the
+-- first number of each half minute.
 local is_added
 refused = nil
 if beat then

@@ -1,7 +1,7 @@
--- record: takes the place `member` apart, as mutex_acquire has its words: sets `id`, its holder; `channel`, `due`,
--- `window_ms`, `block` and `limit`. All are nil if it is no place of this version, or cannot be read. This is the only
--- text that knows how a place is written. A word is found by the plain space behind it: a pattern walks over each
--- letter.
+-- record: takes the place `member` apart into its words, which mutex_acquire.lua lists. It sets `id`, the holder, and
+-- `channel`, `due`, `window_ms`, `block` and `limit`. All are nil if it is no place of this version, or cannot be read.
+-- Only this text knows how a place is written. A word is found by the plain space behind it, because a pattern walks
+-- over each letter.
 local id, channel, due, window_ms, block, limit
 do
   local id_end = string.find(member, ' ', 2, true)

@@ -1,7 +1,8 @@
--- share: makes all of `chosen` holders of the name, which is free (`left` is -2) or shared: under tokens that follow
--- each other from `token` on, each for a span of its own; or sets `refused` to an error and leaves nothing. `share` has
--- when each share is over, `name` lives as long as the longest. A set that stands beside a free name is of a hash that
--- another program has deleted; is_alone: there is none. Each [8] of `chosen` is its token.
+-- share: makes all of `chosen` holders of the name, which is free (`left` is -2) or shared. Their tokens follow each
+-- other from `token` on, and each holds for a span of its own. Or it sets `refused` to an error and leaves nothing. The
+-- set `share` has the end of each share, and `name` lives as long as the longest. A set that stands beside a free name
+-- belonged to a hash that another program has deleted; is_alone: there is no such set. The token of each is put into
+-- [8] of its entry in `chosen`.
 do
   local fields, ends, longest_ms, at, last_ms = {}, {}, 0, nil, nil
   for i = 1, #chosen do

@@ -1,5 +1,5 @@
--- simple_acquire: the second question of a SIMPLE lock, after a native SET .. NX found its key taken: take it if it is
--- free by now, or read its holder.
+-- simple_acquire: the second question for a SIMPLE lock, after a native SET .. NX found the key taken: takes the name
+-- if it is free by now, or reads its holder.
 -- KEYS name   ARGV holder lease_ms
 -- -> 1 taken, or ours already (asking twice is harmless) | {PTTL, value} held (PTTL -1: without an expiry)
 local call, name, holder, lease = redis.call, KEYS[1], ARGV[1], ARGV[2]

@@ -1,4 +1,4 @@
--- simple_release: end exactly this hold.
+-- simple_release: ends exactly this hold.
 -- KEYS name   ARGV holder
 -- -> 0 not held by this id | 1 released
 local call, name = redis.call, KEYS[1]

@@ -1,6 +1,7 @@
--- simple_renew: make this hold last at least lease_ms from now. Never shortens, never re-creates.
+-- simple_renew: makes this hold last at least lease_ms from now. It never shortens a lease, and never makes a hold
+-- again.
 -- KEYS name   ARGV holder lease_ms
--- -> 0 not this hold | 1 + the PTTL it found
+-- -> 0 not this hold | 1 + the PTTL that it found
 local call, name = redis.call, KEYS[1]
 if call('GET', name) ~= ARGV[1] then return 0 end
 local left = call('PTTL', name)

@@ -1,5 +1,5 @@
--- waiting: sets `ready` to how many of the first 64 places are ready, as far as this server shows it: no promise is
--- overdue, and somebody listens. Without a right to ask for one of these a place counts as ready.
+-- waiting: sets `ready` to how many of the first 64 places are ready, as far as this server can tell: the promise is
+-- not overdue, and somebody listens. If the user lacks a right to ask for one of these, the place counts as ready.
 local ready = 0
 if length > 0 then
   -- include now.lua
