@@ -2,12 +2,14 @@
 """torture - Java and hilock want the same names, and both are killed and suspended all the time: no two ever hold one, every wait is served, the tokens of
 our holders rise, and nothing is left but tokens.
 
-    torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N] [--calm]
+    torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N] [--calm] [--store-faults]
                [--names N] [--hold-us US] [--think-us US] [--kind mutex|fair] [--java-kind rlock|fair|fenced]
 
 2 JVMs of 8 threads and 4 processes of 8 handles, half of these FAIR, on 16 names. Leases of both are short, so that one who dies costs no minute. In a
 cluster also a master is killed and comes back, and slots move. Each of these happens once at least, however few the seconds. With --calm nothing of that
-happens: then it measures what each side gets, from when the JVMs have run for a while. To be read on a machine that does nothing else."""
+happens: then it measures what each side gets, from when the JVMs have run for a while. To be read on a machine that does nothing else.
+With --java 0 --store-faults the server is killed as well, and comes back with all that it has answered, and all connections are ended: Redisson's calls
+would throw then."""
 import argparse
 import collections
 import itertools
@@ -25,6 +27,8 @@ EACH = 8
 WARM_S = 5
 FAULTS = (('kill', 'ours'), ('suspend', 'Java'), ('kill', 'Java'), ('suspend', 'ours'), ('outlast', 'ours'), ('outlast', 'Java'))
 CLUSTER_FAULTS = ('move', 'fail over', 'move')  # before each round of these
+STORE_FAULTS = ('cut all links', 'kill the server', 'cut all links')  # likewise
+DURABLE = ('--appendonly', 'yes', '--appendfsync', 'always')
 LATCH_S = 25  # a Java that is killed between its unlock and its DEL leaves a key for 20 s
 LOOK_S = 0.1
 QUEUE_S = 100  # one of ours that is killed may leave the queue, for 90 s
@@ -81,6 +85,15 @@ class Fleet:
             self.server.fail_over(slot)
             self.server.settle()
 
+    def store_fault(self, what):
+        self.faults[what] += 1
+        if what == 'kill the server':
+            self.server.kill()
+            self.server.start()
+        else:
+            for kind in ('normal', 'pubsub'):
+                self.server.ask('CLIENT', 'KILL', 'TYPE', kind, 'SKIPME', 'yes')
+
     def places(self):
         return range(self.options.java + self.options.ours)
 
@@ -111,7 +124,9 @@ def play(fleet, options):
     begun_ns, end = time.monotonic_ns(), time.monotonic() + options.seconds
     for place in fleet.places():
         fleet.start(place)
-    steps = [(fleet.cluster_fault, what) for what in CLUSTER_FAULTS if options.cluster] + [(fleet.fault, *fault) for fault in FAULTS]
+    steps = [(fleet.cluster_fault, what) for what in CLUSTER_FAULTS if options.cluster]
+    steps += [(fleet.store_fault, what) for what in STORE_FAULTS if options.store_faults]
+    steps += [(fleet.fault, *fault) for fault in FAULTS if options.java or fault[1] == 'ours']
     for done, (call, *words) in enumerate(itertools.cycle(steps), 1):
         time.sleep(0.5)
         call(*words)
@@ -172,14 +187,18 @@ def main():
     parser.add_argument('--java', type=int, default=2)
     parser.add_argument('--ours', type=int, default=4)
     parser.add_argument('--calm', action='store_true')
+    parser.add_argument('--store-faults', action='store_true')
     parser.add_argument('--names', type=int, default=16)
     parser.add_argument('--hold-us', type=int, default=2000)
     parser.add_argument('--think-us', type=int, default=2000)
     parser.add_argument('--kind', choices=('mutex', 'fair'))
     parser.add_argument('--java-kind', choices=('rlock', 'fair', 'fenced'), default='rlock')
     options = parser.parse_args()
-    class_path = peers.jars(options.jars, options.release)
-    with tempfile.TemporaryDirectory() as folder, (servers.cluster if options.cluster else servers.single)(options.server, folder) as server:
+    if options.store_faults and (options.java or options.cluster):
+        parser.error('--store-faults is for one server and --java 0')
+    class_path = options.java and peers.jars(options.jars, options.release)
+    durable = DURABLE if options.store_faults else ()
+    with tempfile.TemporaryDirectory() as folder, (servers.cluster if options.cluster else servers.single)(options.server, folder, *durable) as server:
         fleet = Fleet(options, folder, server, class_path)
         try:
             spans = (measure if options.calm else play)(fleet, options)
