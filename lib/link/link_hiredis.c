@@ -331,8 +331,8 @@ static void shake_hands(struct hl_link *link)
 static void look_away(struct hl_link *link, hilock_status status)
 {
     int fd = link->context ? link->context->c.fd : -1;
-    int dead = fd >= 0 && status == HILOCK_FORKED ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    if (fd < 0 || (status == HILOCK_FORKED && (dead < 0 || dup3(dead, fd, O_CLOEXEC) < 0)))
+    int dead = fd >= 0 && status == HILOCK_FORKED ? socket(AF_UNIX, SOCK_DGRAM, 0) : -1;
+    if (fd < 0 || (status == HILOCK_FORKED && (dead < 0 || dup2(dead, fd) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)))
         return;
     link->host->loop.watch_set(link->watch, 0);
     if (dead >= 0)
