@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_hiredis - the library's own links: each a redisAsyncContext, whose event hooks use the loop's watches.
+/* link_hiredis - the real links: each is a redisAsyncContext whose event hooks use the watches of the loop.
  *
- * hiredis connects and parses. Its queues of callbacks are not used: they take a block of memory for each command, and
- * lose their place at the first error reply to a subscription. A link only counts the answers to come. Commands are
- * encoded into hiredis' buffer, which leaves at the host's next leave in one send: its own write would raise SIGPIPE.
- * The descriptor is watched for writing only after a short send. With TLS the handshake comes between the connect and
- * on_up, and each event continues both directions, as each may have waited for the other.
+ * hiredis connects and parses. Its callback queues are not used, because they allocate for each command and get out of
+ * step at the first error reply to a subscription. A link only counts the replies that are still to come. Commands are
+ * encoded into the buffer of hiredis, and one send writes the buffer at the host's next leave; hiredis' own write could
+ * raise SIGPIPE. The descriptor is watched for writing only after a short send. With TLS the handshake comes between
+ * the connect and on_up, and each event continues reading and writing, because each may have waited for the other.
  *
- * A context ends by itself while it connects, or by redisAsyncFree. Both pass on_cleanup, the last moment at which its
- * descriptor and its error text are there. We free it only when no handler of hiredis is on the stack: 0.14.1 would
- * touch freed memory. Invariant: context is NULL from on_cleanup on; on_down is called at the end of the turn that
- * first sees this; a link that is closed inside its own turn is freed at the turn's end. */
+ * hiredis frees a context by itself if the connect fails; otherwise redisAsyncFree does. Both call on_cleanup, where
+ * the descriptor and the error text are still valid. We free a context only when no handler of hiredis is on the stack,
+ * because 0.14.1 would touch freed memory. Invariants: after on_cleanup `context` is NULL; on_down is called at the end
+ * of the first turn that finds it NULL; a link that is closed inside its own turn is freed at the end of that turn. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -26,30 +26,31 @@
 #include "link/link.h"
 #include "link/reader.h"
 #include "link/tls.h"
+#include "link/words.h"
 
 enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 2 << 10, SIGN_MAX = 8 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
-    struct hl_flush flush; /* found from it */
+    struct hl_flush flush;
     struct hl_host *host;
     const struct hl_link_events *events;
     void *arg;
-    redisAsyncContext *context; /* NULL: gone */
-    struct hl_tls *tls;  /* NULL: plain */
+    redisAsyncContext *context; /* NULL: it has ended */
+    struct hl_tls *tls;  /* NULL: no TLS */
     char *tls_host;
-    struct ssl_st *ssl;  /* from the begin of the handshake on; the context's */
+    struct ssl_st *ssl;  /* set when the handshake begins; the context owns it */
     void *watch;
-    void *timer; /* for news and bytes that no event announces */
+    void *timer; /* calls on_ready when no event of the socket will */
     unsigned interest;
-    size_t written_before, received_before; /* by the latest write; by the latest read */
+    size_t written_before, received_before; /* how many bytes the latest write wrote, and the latest read got */
     int is_up, is_stream, is_down, is_closed, is_in_turn;
-    int is_muted; /* the watch asks for nothing, whatever interest says */
-    int is_failing; /* ends when the timer fires, at the latest */
+    int is_muted; /* the watch is off, whatever `interest` has */
+    int is_failing; /* the link ends when the timer fires, or earlier */
     struct hl_reader reader;
-    char sign[SIGN_MAX]; /* the first bytes that came: hiredis forgets those that it cannot read */
+    char sign[SIGN_MAX]; /* the first bytes from the server; hiredis drops them if it cannot parse them */
     size_t sign_length;
-    int is_understood; /* a reply was read */
+    int is_understood; /* a whole reply was parsed */
     struct hl_text why;
 };
 
@@ -67,12 +68,12 @@ static void want(struct hl_link *link, unsigned interest)
         return;
     link->interest = interest;
     if (link->host->loop.watch_set(link->watch, interest) != 0)
-        fail_later(link, "the loop cannot watch the connection");
+        fail_later(link, hl_words_unwatched);
 }
 
 /* ---- the end ---- */
 
-/* It took a command without TLS, and ended the connection without a byte. */
+/* The server got a command without TLS, and ended the connection without sending a byte. */
 static int is_mute(const struct hl_link *link)
 {
     return link->is_up && !link->tls && link->reader.asked && !link->is_understood && !link->sign_length &&
@@ -87,9 +88,9 @@ static void on_cleanup(void *arg)
     if (!link->why.bytes[0] && link->ssl && context->err) /* hiredis takes an alert for the end of the stream */
         link->tls->ops->explain(link->ssl, &link->why);
     if (!link->why.bytes[0])
-        hl_text_set(&link->why, "%s", *text ? text : "the connection ended");
+        hl_text_set(&link->why, "%s", *text ? text : hl_words_ended);
     if (is_mute(link))
-        hl_text_add(&link->why, " before its first answer: is it a TLS port (rediss), or a proxy without a server?");
+        hl_text_add(&link->why, "%s", hl_words_before_answer);
     if (link->watch)
         link->host->loop.watch_free(link->watch);
     link->watch = NULL;
@@ -114,7 +115,7 @@ static void destroy(struct hl_link *link)
 
 /* ---- replies ---- */
 
-/* Of a server that has not said one word of the protocol yet: it may be another kind of server. */
+/* Keeps the first bytes of a server whose first reply is not parsed yet. They show if this is no Redis server. */
 static void keep_sign(struct hl_link *link)
 {
     const redisReader *parser = link->context->c.reader;
@@ -133,8 +134,8 @@ static void name_stranger(struct hl_link *link)
         hl_text_set(&link->why, "%s", stranger->words);
 }
 
-/* May a buffer go back to the heap, once it is empty? One that a single burst made large may, as the scripts and their
- * answers do when the link is up; it stays while one large burst follows the other. */
+/* Decides whether a buffer may go back to the heap once it is empty. It may if a single burst made it large, as the
+ * scripts and their replies do on a new link. It stays if two bursts in a row were large. */
 static int is_spare(size_t room, size_t burst, size_t *burst_before)
 {
     int is_busy = burst > BUFFER_KEPT && *burst_before > BUFFER_KEPT;
@@ -156,8 +157,9 @@ static void drop_read(struct hl_link *link, size_t received)
     parser->pos = parser->len = 0;
 }
 
-/* An error reply to nothing, such as "max number of clients reached", says why the server closes. Its words come from
- * outside. The reader lets no other reply to nothing in. */
+/* Reads once and delivers the replies. An error that no command asked for, such as "max number of clients reached", is
+ * the reason why the server closes the connection; it is quoted, because its text comes from outside. The reader
+ * refuses any other reply that no command asked for. */
 static void read_once(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
@@ -165,7 +167,7 @@ static void read_once(struct hl_link *link)
     void *made = NULL;
     if (link->ssl)
         link->tls->ops->prepare();
-    reader->is_stream = link->is_stream; /* may change inside a reply: from the next read on */
+    reader->is_stream = link->is_stream; /* if on_reply makes this a stream, that counts from the next read on */
     size_t unread = context->reader->len;
     int is_good = redisBufferRead(context) == REDIS_OK;
     size_t received = context->reader->len - unread;
@@ -185,7 +187,7 @@ static void read_once(struct hl_link *link)
         hl_reader_free(made);
     }
     if (is_good && hl_reader_is_full(context->reader)) {
-        reader->refusal = "the server's answer is too long";
+        reader->refusal = hl_words_too_long;
         is_good = 0;
     }
     if (is_good) {
@@ -201,7 +203,7 @@ static int has_more(const struct hl_link *link)
     return link->context && link->ssl && !link->is_closed && link->tls->ops->has_more(link->ssl);
 }
 
-/* A server that never stops talking gets its share of a turn, and the rest in the next. */
+/* A server that never stops sending gets a bounded share of this turn; the rest is read in the next one. */
 static void read_some(struct hl_link *link)
 {
     int reads = 0;
@@ -212,7 +214,8 @@ static void read_some(struct hl_link *link)
         hl_timer_start(link->host, link->timer, 0);
 }
 
-/* First read what arrived before the failure: it says more, and it answers requests whose outcome would be unknown. */
+/* Ends a link that failed. It first reads what arrived before the failure: that may answer requests whose outcome would
+ * be unknown, and may have a better reason for the end. */
 static void give_up(struct hl_link *link)
 {
     struct hl_text why = link->why;
@@ -228,7 +231,7 @@ static void give_up(struct hl_link *link)
 
 /* ---- commands ---- */
 
-/* What was sent is wiped: it may have been a password. */
+/* Removes the written bytes from the buffer and wipes them, because they may have a password. */
 static void drop_written(struct hl_link *link, size_t written)
 {
     redisContext *context = &link->context->c;
@@ -244,8 +247,9 @@ static void drop_written(struct hl_link *link, size_t written)
     }
 }
 
-/* TLS repeats a write with its first length: what came later can leave right behind it. If nothing left, the write may
- * wait for the server's bytes. After a failure it reads what has come: a TLS alert may say why. */
+/* Writes the buffer. TLS repeats an unfinished write with its first length, so bytes that were added since can follow
+ * at once. If TLS wrote nothing, it may be waiting for bytes from the server. After a failure the link still reads what
+ * has come (give_up), because a TLS alert may have the reason. */
 static void write_some(struct hl_link *link)
 {
     redisContext *context = &link->context->c;
@@ -282,7 +286,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
         return -1;
     if (!link->context || link->is_failing)
         return 0;
-    HL_REQUIRE(link->is_up); /* a session sends after on_up only */
+    HL_REQUIRE(link->is_up); /* a session sends only after on_up */
     sds to = sdsMakeRoomFor(link->context->c.obuf, hl_command_encoded_max(argc, lengths));
     if (!to)
         return -1;
@@ -295,7 +299,7 @@ static int send_command(struct hl_link *link, int argc, const char *const *argv,
 
 static void make_stream(struct hl_link *link)
 {
-    HL_REQUIRE(!link->context || !link->reader.asked); /* after the last answer of its greeting */
+    HL_REQUIRE(!link->context || !link->reader.asked); /* a session does this after the last answer of its greeting */
     link->is_stream = 1;
 }
 
@@ -325,9 +329,10 @@ static void shake_hands(struct hl_link *link)
     }
 }
 
-/* The loop turns where nothing may happen, and would call for ever. A forked child gives its copy of the connection
- * away: then it holds a dead parent's open no longer, and taking the watch from an epoll set that it may share with a
- * living one takes nothing from that one. Another thread looks again in a while. */
+/* The loop turned in a forked child or on another thread, where the client must not act. The watch is switched off, or
+ * the loop would call again and again. A forked child first replaces its descriptor with a new socket. So the child
+ * does not keep the connection of a dead parent open, and removing the watch from an epoll set that is shared with the
+ * parent takes nothing from the parent. On another thread a timer tries again later. */
 static void look_away(struct hl_link *link, hilock_status status)
 {
     int fd = link->context ? link->context->c.fd : -1;
@@ -346,10 +351,10 @@ static void look_again(struct hl_link *link)
 {
     link->is_muted = 0;
     if (link->watch && link->host->loop.watch_set(link->watch, link->interest) != 0)
-        fail_later(link, "the loop cannot watch the connection");
+        fail_later(link, hl_words_unwatched);
 }
 
-/* A turn. The host's leave may free everything: touch nothing after it. */
+/* Handles one call from the loop. hl_host_leave may free everything: touch nothing after it. */
 static void on_ready(unsigned ready, void *arg)
 {
     struct hl_link *link = arg;
@@ -371,7 +376,7 @@ static void on_ready(unsigned ready, void *arg)
             write_some(link);
     } else if (link->context) {
         if (!link->ssl)
-            redisAsyncHandleWrite(link->context); /* nothing is buffered yet: this only checks how the connect went */
+            redisAsyncHandleWrite(link->context); /* the buffer is empty: this only checks the result of the connect */
         int is_connected = link->context && (link->context->c.flags & REDIS_CONNECTED);
         if (is_connected && link->tls)
             shake_hands(link);
@@ -388,7 +393,7 @@ static void on_ready(unsigned ready, void *arg)
     hl_host_leave(host);
 }
 
-/* Before it is up the timer only reports the end of a link: a failure, or a connection that could not even begin. */
+/* Before a link is up the timer serves only to report its end: a failure, or a connect that could not even begin. */
 static void on_fire(void *arg) { on_ready(HILOCK_READABLE, arg); }
 
 /* ---- open and close ---- */
@@ -408,7 +413,7 @@ static void insecure(struct hl_link_factory *factory)
     factory->ctx = NULL;
 }
 
-/* Not inherited, never descriptor 0, and by TCP without delay and with keep-alive. */
+/* Makes the descriptor close-on-exec and never 0; over TCP it also sets no-delay and keep-alive. */
 static void tune_socket(redisContext *context, int is_tcp)
 {
     static const int options[][3] = {{IPPROTO_TCP, TCP_NODELAY, 1},
@@ -416,7 +421,8 @@ static void tune_socket(redisContext *context, int is_tcp)
                                      {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
                                      {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
                                      {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES}};
-    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1; /* stdin was closed; 0.14.1 never closes 0 */
+    /* The descriptor is 0 if stdin was closed, and hiredis 0.14.1 never closes that one. */
+    int moved = context->fd == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 1) : -1;
     if (moved > 0)
         context->fd = moved, close(0);
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
@@ -454,7 +460,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
     struct hl_link *link = hl_memory_new(&host->memory, sizeof *link);
     if (!link)
         return NULL;
-    HL_REQUIRE(!target->tls_host || ctx); /* a TLS url without a context is refused at open */
+    HL_REQUIRE(!target->tls_host || ctx); /* a TLS url is refused when the client is made if secure failed */
     if (target->tls_host) {
         link->tls = ctx;
         link->tls->refs++;
@@ -474,7 +480,7 @@ static struct hl_link *open_link(void *ctx, struct hl_host *host, const struct h
 static void close_link(struct hl_link *link, int is_reset)
 {
     static const struct linger none = {1, 0};
-    HL_REQUIRE(!link->is_closed); /* its session drops the pointer with the call */
+    HL_REQUIRE(!link->is_closed); /* the session drops its pointer to the link in the same call */
     if (is_reset && link->context)
         setsockopt(link->context->c.fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     link->is_closed = 1;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin - see origin.h.
  *
- * The library of our headers has a name with its version (soname). If it is loaded, what we reach must be its
- * functions. If it is not, hiredis was linked statically, and its functions have no version: then a context that cannot
- * connect shows whether its members are where our headers say.
+ * The library that belongs to our headers has its version in its soname. If that library is loaded, the functions that
+ * we reach must be in it. If it is not loaded, hiredis was linked statically and has no version. Then a context that
+ * cannot connect shows whether its members are where our headers have them.
  *
- * Somebody may replace a single function and pass it on (a tracer, a test that makes calls fail). A second hiredis
- * brings whole objects. So it is one if all the functions of one of hiredis' source files come from elsewhere. */
+ * A tracer, or a test that makes calls fail, may replace single functions and pass the calls on; a second hiredis
+ * brings whole object files. So the check finds a second hiredis only where all functions that we use from one source
+ * file of hiredis come from elsewhere. */
 #include "link/origin.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,8 @@
 #ifdef __GLIBC__
 #include <link.h>
 #endif
+
+#include "link/words.h"
 
 #define TEXT_OF(words) #words
 #define TEXT(macro) TEXT_OF(macro)
@@ -36,12 +39,12 @@ static const struct reached { const char *name; void (*function)(void); enum par
 static void *address_of(const struct reached *it)
 {
     void *address;
-    memcpy(&address, &it->function, sizeof address); /* ISO C has no cast for it */
+    memcpy(&address, &it->function, sizeof address); /* ISO C has no cast from a function to an object pointer */
     return address;
 }
 
-/* A program that is not position-independent and takes a function's address has an entry of its own for it, which leads
- * to the library's. */
+/* The address is an entry in the program that leads to the library's function. A program that is not
+ * position-independent has such an entry for each function whose address it takes. */
 static int is_entry(void *address)
 {
 #ifdef __GLIBC__
@@ -54,7 +57,7 @@ static int is_entry(void *address)
 #endif
 }
 
-/* Of a part all of whose functions come from elsewhere, the first; or NULL. */
+/* Returns the first function of a source file that comes from elsewhere as a whole, or NULL. */
 static const struct reached *find_stranger(void *library)
 {
     const struct reached *first[PARTS] = {NULL};
@@ -79,7 +82,7 @@ static const char *file_of(const struct reached *it)
     return slash ? slash + 1 : path;
 }
 
-/* There is no such path, so this connects to nothing. */
+/* The path does not exist, so this connects to nothing. */
 static int is_laid_out_as_ours(void)
 {
     redisAsyncContext *context = redisAsyncConnectUnix("/dev/null/hilock");
@@ -92,15 +95,13 @@ static int is_laid_out_as_ours(void)
 static hilock_status refuse(struct hl_text *why, const struct reached *it)
 {
     const char *file = file_of(it);
-    return hl_text_refuse(why, HILOCK_UNSUPPORTED,
-        "%.32s has a second hiredis: %s is its own, this hilock needs that of %s. Build hilock with "
-        "-Dhiredis=bundled, or hide the other's symbols (embed.md, \"A second hiredis\")",
-        hl_text_quote(file, strlen(file)).bytes, it->name, soname);
+    hl_words_second_hiredis(why, hl_text_quote(file, strlen(file)).bytes, it->name, soname);
+    return HILOCK_UNSUPPORTED;
 }
 
 hilock_status hl_origin_check(struct hl_text *why)
 {
-    if (&hl_bundled_mark) /* it is inside this library, and nobody's functions come before its own */
+    if (&hl_bundled_mark) /* hiredis is inside this library, whose calls cannot reach any other */
         return HILOCK_OK;
     void *library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
     const struct reached *stranger = library ? find_stranger(library) : NULL;

@@ -2,27 +2,29 @@
 /* reader - see reader.h. */
 #include "link/reader.h"
 
-/* 0: it is refused, and the reader has the reason. */
+#include "link/words.h"
+
+/* Returns 0 if the item is refused; reader->refusal then has the reason. */
 static int check_item(struct hl_reader *reader, const redisReadTask *task)
 {
     int depth = task->type == REDIS_REPLY_ARRAY;
     for (const redisReadTask *list = task->parent; list; list = list->parent)
         depth++;
     if (depth > HL_REPLY_DEPTH_MAX)
-        reader->refusal = "the server's answer is nested too deeply";
+        reader->refusal = hl_words_too_deep;
     else if (task->type < REDIS_REPLY_STRING || task->type > REDIS_REPLY_ERROR)
-        reader->refusal = "the server's answer is of a type that protocol version 2 does not have";
+        reader->refusal = hl_words_wrong_type;
     else if (!task->parent && !reader->asked && !reader->is_stream && task->type != REDIS_REPLY_ERROR)
-        reader->refusal = "the server sent a reply that no command asked for"; /* an error says why it closes */
+        reader->refusal = hl_words_unexpected; /* an error is let in: it is the reason why the server closes */
     else if (reader->items > HL_REPLY_ITEMS_MAX || reader->named > HL_READER_NAMED_MAX)
-        reader->refusal = "the server's answer has too many items";
+        reader->refusal = hl_words_too_many_items;
     else if (reader->bytes > HL_READER_BYTES_MAX)
-        reader->refusal = "the server's answer is too long";
+        reader->refusal = hl_words_too_long;
     return !reader->refusal;
 }
 
-/* Makes the item where it belongs. To hiredis a refusal, NULL, looks like a lack of memory. No count overflows: an
- * excess is refused before the next addition. */
+/* Stores an item in its place in the reply. Returns NULL to refuse it, which hiredis takes for a lack of memory. The
+ * counts cannot overflow, because an excess is refused before the next addition. */
 static void *make(const redisReadTask *task, struct hl_reply reply)
 {
     struct hl_reader *reader = task->privdata;
@@ -47,7 +49,7 @@ static void *make(const redisReadTask *task, struct hl_reply reply)
     else if (reply.count)
         reply.items = hl_memory_new(reader->memory, reply.count * sizeof *reply.items);
     if (needs_memory && !reply.bytes && !reply.items) {
-        reader->refusal = "out of memory for the server's answer";
+        reader->refusal = hl_words_reply_memory;
         return NULL;
     }
     if (list)
@@ -60,7 +62,7 @@ static void *make_string(const redisReadTask *task, char *bytes, size_t length)
 {
     enum hl_reply_type type = task->type == REDIS_REPLY_STATUS  ? HL_REPLY_STATUS
                               : task->type == REDIS_REPLY_ERROR ? HL_REPLY_ERROR
-                                                                : HL_REPLY_STRING; /* or refused */
+                                                                : HL_REPLY_STRING; /* other types are refused in make */
     return make(task, (struct hl_reply){.type = type, .bytes = bytes, .length = length});
 }
 
@@ -84,13 +86,13 @@ static void *make_array(const redisReadTask *task, size_t count)
 static void *make_double(const redisReadTask *task, double value, char *bytes, size_t length)
 {
     (void)value, (void)bytes, (void)length;
-    return make_nil(task); /* is refused */
+    return make_nil(task); /* refused in make, by its type */
 }
 
 static void *make_bool(const redisReadTask *task, int value)
 {
     (void)value;
-    return make_nil(task); /* is refused */
+    return make_nil(task); /* refused in make, by its type */
 }
 #endif
 
@@ -105,7 +107,7 @@ static void release(const struct hl_memory *memory, struct hl_reply *reply)
 
 void hl_reader_free(void *reply)
 {
-    struct hl_reader *reader = reply; /* its first member */
+    struct hl_reader *reader = reply; /* the reply is the first member */
     release(reader->memory, &reader->reply);
 }
 
@@ -123,11 +125,12 @@ void hl_reader_init(struct hl_reader *reader, redisReader *parser, const struct 
         .freeObject = hl_reader_free,
     };
     *reader = (struct hl_reader){.memory = memory};
-    parser->fn = (redisReplyObjectFunctions *)&makers; /* hiredis lacks the const, and only reads */
+    parser->fn = (redisReplyObjectFunctions *)&makers; /* hiredis only reads it, but its type is not const */
     parser->privdata = reader;
 }
 
-/* A bulk string's length comes first, so this bounds lines: with each byte hiredis searches one from its start. */
+/* Bounds unfinished replies, and unfinished lines even more: hiredis searches a line from its start whenever a byte
+ * comes. A bulk string is not a long line, because its length comes first, on a line of its own. */
 int hl_reader_is_full(const redisReader *parser)
 {
     size_t unread = parser->len - parser->pos;

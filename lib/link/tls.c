@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tls - see tls.h; made of OpenSSL and hiredis_ssl.
+/* tls - see tls.h. This file uses OpenSSL and hiredis_ssl.
  *
- * The SSL object is ours: hiredis' own (redisInitiateSSLWithContext) accepts a certificate for any name. hiredis_ssl
- * puts it between the context and the socket; then we replace its BIO, which would raise SIGPIPE. OpenSSL reads ahead,
- * so no event of the socket announces what it has read (has_more). hiredis_ssl repeats an unfinished write with the
- * length it had: the whole buffer is one write, and only hiredis writes, else it would read past the end. OpenSSL's
- * errors are a list of the thread, shared with the program: it is emptied before each step. */
+ * We make the SSL object ourselves, because the one of hiredis (redisInitiateSSLWithContext) accepts a certificate for
+ * any name. hiredis_ssl puts our object between the context and the socket; then we replace its BIO, which could raise
+ * SIGPIPE. OpenSSL reads ahead, and no event of the socket announces bytes that it has read already (has_more).
+ * hiredis_ssl repeats an unfinished write with the length that the write had. So the whole buffer is always one write,
+ * and only hiredis writes; otherwise it would read past the end of the buffer. OpenSSL keeps its errors in a list for
+ * the thread, which the program shares. So the list is emptied before each step. */
 #include "link/tls.h"
 
 #include <arpa/inet.h>
@@ -24,8 +25,9 @@
 
 #include "base/plant.h"
 #include "base/platform.h"
+#include "link/words.h"
 
-/* ---- words ---- */
+/* ---- errors ---- */
 
 static const char *reason(unsigned long error)
 {
@@ -33,22 +35,22 @@ static const char *reason(unsigned long error)
     return text ? text : "unknown error";
 }
 
-/* The first error is the cause; the others follow from it. */
+/* Reports the first error, which is the cause of the others. */
 static void report_error(const SSL *ssl, struct hl_text *why)
 {
     unsigned long error = ERR_peek_error();
     int code = ERR_GET_REASON(error), is_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL;
     if (is_ssl &&
         (code == SSL_R_WRONG_VERSION_NUMBER || code == SSL_R_HTTP_REQUEST || code == SSL_R_PACKET_LENGTH_TOO_LONG))
-        hl_text_set(why, "the server does not speak TLS on this port (%s)", reason(error));
+        hl_words_plain_port(why, reason(error));
     else if (is_ssl && code == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED)
-        hl_text_set(why, "the server wants a client certificate: give tls_cert_file and tls_key_file");
+        hl_text_set(why, "%s", hl_words_no_client_cert);
     else if (is_ssl && code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && !SSL_get_certificate(ssl))
-        hl_text_set(
-            why,
-            "the server refused the TLS handshake: it may want a client certificate (tls_cert_file, tls_key_file)");
+        hl_text_set(why, "%s", hl_words_handshake_refused);
+    else if (ERR_SYSTEM_ERROR(error))
+        hl_text_set(why, "%s", reason(error));
     else
-        hl_text_set(why, "%s%s", ERR_SYSTEM_ERROR(error) ? "" : "TLS: ", reason(error));
+        hl_words_tls_error(why, reason(error));
 }
 
 static void explain(SSL *ssl, struct hl_text *why)
@@ -58,7 +60,7 @@ static void explain(SSL *ssl, struct hl_text *why)
     ERR_clear_error();
 }
 
-/* ---- how OpenSSL reads and writes a link's socket: as its own socket BIO does, but a write raises no SIGPIPE ---- */
+/* ---- the BIO of a link's socket: like the socket BIO of OpenSSL, but a write raises no SIGPIPE ---- */
 
 static int fd_of(BIO *bio) { return (int)(intptr_t)BIO_get_data(bio); }
 
@@ -98,7 +100,7 @@ static hilock_status refuse_file(struct hl_text *why, const char *option, const 
 {
     unsigned long error = ERR_peek_error();
     int is_memory = ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
-    hl_text_set(why, "%s \"%s\" cannot be used: %s", option, hl_text_quote(path, strlen(path)).bytes, reason(error));
+    hl_words_bad_file(why, option, hl_text_quote(path, strlen(path)).bytes, reason(error));
     ERR_clear_error();
     return is_memory ? HILOCK_NO_MEMORY : HILOCK_INVALID;
 }
@@ -109,9 +111,9 @@ static hilock_status check_path(struct hl_text *why, const char *option, const c
     int error = access(path, R_OK) != 0 || stat(path, &status) != 0 ? errno : 0;
     if (!error && S_ISDIR(status.st_mode) == is_folder)
         return HILOCK_OK;
-    return hl_text_refuse(why, HILOCK_INVALID, "cannot read %s \"%s\": %s", option,
-                          hl_text_quote(path, strlen(path)).bytes,
-                          error ? strerror(error) : is_folder ? "not a directory" : "a directory");
+    hl_words_unreadable_file(why, option, hl_text_quote(path, strlen(path)).bytes,
+                             error ? strerror(error) : is_folder ? "not a directory" : "a directory");
+    return HILOCK_INVALID;
 }
 
 static int use_key(SSL_CTX *settings, const char *path)
@@ -119,7 +121,7 @@ static int use_key(SSL_CTX *settings, const char *path)
     return SSL_CTX_use_PrivateKey_file(settings, path, SSL_FILETYPE_PEM);
 }
 
-/* No password: OpenSSL would ask for one at the terminal. */
+/* Gives no passphrase. Without this function OpenSSL would ask for one at the terminal. */
 static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
 {
     (void)to, (void)room, (void)is_writing;
@@ -127,7 +129,7 @@ static int no_passphrase(char *to, int room, int is_writing, void *was_asked)
     return -1;
 }
 
-/* What to trust, and our own certificate. */
+/* Loads the trusted authorities and our own certificate. */
 static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *options, struct hl_text *why)
 {
     const char *key = options->key_file ? options->key_file : options->cert_file;
@@ -153,8 +155,7 @@ static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *o
         if (status == HILOCK_OK && files[i].use(settings, files[i].path) != 1)
             status = refuse_file(why, files[i].option, files[i].path);
         if (was_asked)
-            hl_text_set(why, "%s \"%s\" has a passphrase, and hilock asks for none: give a key without one",
-                        files[i].option, hl_text_quote(files[i].path, strlen(files[i].path)).bytes);
+            hl_words_passphrase(why, files[i].option, hl_text_quote(files[i].path, strlen(files[i].path)).bytes);
     }
     SSL_CTX_set_default_passwd_cb_userdata(settings, NULL);
     return status;
@@ -163,7 +164,7 @@ static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *o
 static int set_policy(SSL_CTX *settings)
 {
     SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    /* A reply has its length: if the server closes without notice, a cut reply is still detected. */
+    /* A server may close without a TLS notice: a reply has its length, so a cut reply is detected anyway. */
     SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(settings, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_read_ahead(settings, 1);
@@ -186,15 +187,16 @@ static void free_tls(struct hl_tls *tls)
 
 /* ---- a connection ---- */
 
-/* A certificate lists addresses apart from names, and SNI has no addresses. */
+/* Sets the host that the certificate must be for. A certificate lists addresses apart from names, and SNI takes only
+ * names. */
 static int set_name(SSL *ssl, const char *host)
 {
     unsigned char binary[sizeof(struct in6_addr)];
     char address[INET6_ADDRSTRLEN] = "";
-    size_t length = strcspn(host, "%"); /* a zone means something on this machine only */
+    size_t length = strcspn(host, "%"); /* without the zone, which has a meaning on this machine only */
     X509_VERIFY_PARAM *wanted = SSL_get0_param(ssl);
     if (!*host)
-        return -1; /* OpenSSL would take that for any */
+        return -1; /* OpenSSL would accept any certificate for an empty name */
     if (length < sizeof address)
         memcpy(address, host, length);
     if (HL_PLANTED(TLS_NAME_UNVERIFIED))
@@ -205,7 +207,8 @@ static int set_name(SSL *ssl, const char *host)
     return X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 ? 0 : -1;
 }
 
-/* Begins the handshake by hiredis' own BIO. SIGPIPE goes to this thread alone, so blocking it here affects no other. */
+/* Begins the handshake through the BIO of hiredis, which may raise SIGPIPE. That signal goes to the thread that writes,
+ * so it is enough to block it in this thread. */
 static int initiate(redisContext *context, SSL *ssl, int *ret_error)
 {
     sigset_t pipe, pending, before;
@@ -230,19 +233,15 @@ static void report_failure(SSL *ssl, int error, int system_error, const char *ho
         result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN || result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
         result == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
     if (error == SSL_ERROR_SYSCALL && system_error)
-        hl_text_set(why, "%s in the TLS handshake", strerror(system_error));
+        hl_words_tls_broken(why, strerror(system_error));
     else if (error != SSL_ERROR_SSL)
-        hl_text_set(why, "the server closed the connection in the TLS handshake");
+        hl_text_set(why, "%s", hl_words_tls_closed);
     else if (result == X509_V_OK)
         report_error(ssl, why);
     else if (result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH)
-        hl_text_set(why,
-                    "the server's certificate is not for %s: give the name it is for as tls_server_name, or mend the "
-                    "certificate",
-                    hl_text_quote(host, strlen(host)).bytes);
+        hl_words_cert_name(why, hl_text_quote(host, strlen(host)).bytes);
     else
-        hl_text_set(why, "the server's certificate is refused: %s%s", X509_verify_cert_error_string(result),
-                    is_about_trust ? "; tls_ca_file or tls_ca_dir must have the authority that signed it" : "");
+        hl_words_cert_refused(why, X509_verify_cert_error_string(result), is_about_trust);
 }
 
 static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, struct hl_text *why)
@@ -262,7 +261,7 @@ static SSL *begin(struct hl_tls *tls, redisContext *context, const char *host, s
             report_failure(ssl, ERR_peek_error() ? SSL_ERROR_SSL : SSL_ERROR_SYSCALL, system_error, host, why);
     }
     if (!why->bytes[0])
-        hl_text_set(why, "out of memory for TLS");
+        hl_text_set(why, "%s", hl_words_tls_memory);
     BIO_free(socket);
     SSL_free(ssl);
     ERR_clear_error();
@@ -291,7 +290,8 @@ static enum hl_tls_step shake(struct hl_tls *tls, redisContext *context, SSL **s
     return HL_TLS_FAILED;
 }
 
-/* A record that has come in part does not count: the last read asked for the rest, so the socket announces it. */
+/* OpenSSL has bytes that can be read without the socket. A partial record does not count: OpenSSL waits for the rest,
+ * which the socket will announce. */
 static int has_more(const SSL *ssl)
 {
     if (HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN))
@@ -299,7 +299,7 @@ static int has_more(const SSL *ssl)
     return SSL_has_pending(ssl) && !SSL_want_read(ssl);
 }
 
-/* Not redisBufferWrite, which gives the buffer back as it is. */
+/* Writes the buffer. redisBufferWrite is not used, because it frees the buffer without wiping it. */
 static ssize_t write_buffered(redisContext *context, SSL *ssl, struct hl_text *why)
 {
     ERR_clear_error();
@@ -309,7 +309,7 @@ static ssize_t write_buffered(redisContext *context, SSL *ssl, struct hl_text *w
     explain(ssl, why);
     if (!why->bytes[0])
         hl_text_set(why, "%s", context->errstr);
-    if (context->err == REDIS_ERR_IO) /* hiredis in error would not read what the server says about it */
+    if (context->err == REDIS_ERR_IO) /* with an error set hiredis would not read the server's explanation */
         context->err = 0, context->errstr[0] = '\0';
     return -1;
 }
@@ -324,7 +324,7 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
     struct hl_tls *tls = hl_memory_new(memory, sizeof *tls);
     hilock_status status;
     if (!tls)
-        return hl_text_refuse(why, HILOCK_NO_MEMORY, "out of memory");
+        return hl_text_refuse(why, HILOCK_NO_MEMORY, "%s", hl_words_tls_memory);
     *tls = (struct hl_tls){.ops = &ops, .memory = *memory, .refs = 1};
     ERR_clear_error();
     tls->settings = SSL_CTX_new(TLS_client_method());
@@ -333,9 +333,10 @@ hilock_status hl_tls_new(struct hl_tls **ret, const struct hl_memory *memory, co
         BIO_meth_set_write(tls->socket, write_some) && BIO_meth_set_ctrl(tls->socket, control) &&
         set_policy(tls->settings) == 0)
         status = use_files(tls->settings, options, why);
-    else
-        status = hl_text_refuse(why, HILOCK_NO_MEMORY, "TLS cannot be set up: %s",
-                                ERR_peek_error() ? reason(ERR_peek_error()) : "out of memory");
+    else {
+        hl_words_tls_setup(why, ERR_peek_error() ? reason(ERR_peek_error()) : hl_words_tls_memory);
+        status = HILOCK_NO_MEMORY;
+    }
     ERR_clear_error();
     if (status == HILOCK_OK)
         *ret = tls;

@@ -37,7 +37,7 @@ static const struct meeting meetings[] = {
     {.name = "wrong authority", .trusts_stranger = 1,
      .told = "down(the server's certificate is refused: unable to get local issuer certificate; tls_ca_file or tls_ca_dir must have the authority that signed it)"},
     {.name = "wrong name", .peer = {.certificate = CERT_WRONG},
-     .told = "down(the server's certificate is not for locks.example: give the name it is for as tls_server_name, or mend the certificate)"},
+     .told = "down(the server's certificate is not for locks.example: give a name that it is for as tls_server_name, or replace the certificate)"},
     {.name = "wrong address", .peer = {.host = "127.0.0.1", .certificate = CERT_WRONG},
      .told = "down(the server's certificate is not for 127.0.0.1: "},
     {.name = "an address that stands for a name", .peer = {.host = "10.9.9.9", .certificate = CERT_RIGHT},
@@ -256,5 +256,5 @@ TEST(files_that_cannot_be_used)
     REFUSED("cannot read tls_key_file", missing, "", .cert_file = cert, .key_file = missing);
     REFUSED("tls_key_file", nonsense, "", .cert_file = cert, .key_file = nonsense);
     REFUSED("tls_key_file", other_key, "", .cert_file = cert, .key_file = other_key);
-    REFUSED("tls_key_file", locked, "has a passphrase, and hilock asks for none: give a key without one", .cert_file = cert, .key_file = locked);
+    REFUSED("tls_key_file", locked, "has a passphrase, which hilock cannot ask for: give a key without one", .cert_file = cert, .key_file = locked);
 }

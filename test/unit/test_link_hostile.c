@@ -28,7 +28,7 @@ static void say(struct link_trial *trial, const char *bytes, size_t length, size
     link_trial_turns(trial, 2);
 }
 
-#define UNASKED "down(the server sent a reply that no command asked for)"
+#define UNASKED "down(unexpected reply: no command asked for it)"
 #define DEEP "down(the server's answer is nested too deeply)"
 #define MANY "down(the server's answer has too many items)"
 #define LONG "down(the server's answer is too long)"
