@@ -14,7 +14,7 @@ int hl_address_read(struct hl_address *ret, const char *host, size_t length, uin
     for (size_t i = 0; i < length; i++)
         if (host[i] <= ' ' || host[i] > '~')
             return 0;
-    *ret = (struct hl_address){.port = (int)port}; /* no older byte is left */
+    *ret = (struct hl_address){.port = (int)port}; /* also clears what `ret` had before */
     memcpy(ret->host, host, length);
     return 1;
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cluster - the deployment of a Redis Cluster: a key is at the server that has its hash slot.
+/* cluster - the deployment of a Redis Cluster: each key is at the server that has its hash slot.
  *
- * It asks one server for the owners of all slots at the start, after MOVED, and while a server with slots is away, with
- * a pause that grows while nothing changes. The question has two halves over one link: the config-epochs (CLUSTER
- * NODES), then the slots (CLUSTER SLOTS). So the slots may be newer than the epochs, never the other way round: a
- * server that has just learnt that it was replaced would make its old slots look new. servers.h decides which answers
- * may move a slot; MOVED is believed at once for its one slot.
+ * The route asks one server for the owners of all slots: at the start, after MOVED, and while a server with slots is
+ * away. The pause between these questions grows while nothing changes. A question has two halves over one link: first
+ * the config-epochs (CLUSTER NODES), then the slots (CLUSTER SLOTS). In this order the slots may be newer than the
+ * epochs, but never older. If they could be older, a server that has just learnt that it was replaced would make its
+ * old slots look new. servers.h decides which replies may move a slot; a MOVED moves its one slot at once.
  *
  * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
- * name, after TRYAGAIN and CLUSTERDOWN to the same one, a moment later. A server that names its own address is not the
- * one that is there now (wrong_server.h). Nothing more is read from a server that lost all its slots.
- * Invariants: one question at a time. Requests for a slot without a known server wait at the node `unassigned`, which
- * has no links, and so do those that are sent again in a moment. */
+ * name, after TRYAGAIN and CLUSTERDOWN to the same server, a moment later. If a server redirects to its own address,
+ * another server is at that address now (wrong_server.h). Nothing more is read from a server that lost all its slots.
+ * Invariants: there is one question at a time. Requests for a slot without a known server wait at the node
+ * `unassigned`, which has no links, and so do requests that are sent again in a moment. */
 #include "base/container.h"
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
 #include "node/servers.h"
 #include "node/route.h"
+#include "node/words.h"
 
 enum { HOPS_MAX = 5, AGAIN_MAX = 100, PARK_MIN_US = 5000, PARK_MAX_US = 50000,
        PAUSE_MIN_US = 100000, PAUSE_MAX_US = 500000 };
@@ -26,19 +27,20 @@ struct cluster {
     struct hl_route route;
     struct hl_servers servers;
     struct hl_node unassigned;
-    unsigned seed;                  /* the one tried last */
+    unsigned seed;                  /* the seed that was tried last */
     struct hl_request question;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us;
-    struct hl_flush slots_moved;    /* in this turn slots have moved */
-    unsigned strangers;             /* attempts in a row, before there was a table, that met no cluster */
-    unsigned unserved_in_row;       /* answers in a row that named no server for waiting requests */
-    int is_second_half;             /* the epochs were answered, and the slots are asked for */
+    struct hl_flush slots_moved;    /* waits while slots have moved in this turn */
+    /* Failed attempts in a row, while there is no table, that met a server without a cluster. */
+    unsigned strangers;
+    unsigned unserved_in_row;       /* replies in a row that named no server for waiting requests */
+    int is_second_half;             /* the epochs have been read, and the slots are asked for */
     int has_table, is_refreshing, is_parking;
 };
 
-/* Also when a server is silent: another may have its slots by now, and a stopped one would run old requests when it
- * wakes. */
+/* Starts the timer for the next question. Also called when a server is silent: another server may have its slots by
+ * now, and a stopped server would execute old requests when it continues. */
 static void refresh_later(void *arg)
 {
     struct cluster *cluster = arg;
@@ -52,7 +54,7 @@ static void refresh_later(void *arg)
 
 /* ---- owners of slots ---- */
 
-/* If the table lacks the slot, ask for the table again: the request has to wait for that. */
+/* If no owner of the slot is known, the slots are asked for again, and the request waits for that. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
@@ -62,7 +64,8 @@ static struct hl_node *node_of(struct hl_route *route, const struct hl_about *ab
     return owner ? &owner->node : &cluster->unassigned;
 }
 
-/* Submits what waits there again, in its order, to the nodes that serve it now; some stays at this one. */
+/* Submits the waiting requests of a node again, in their order, each to the node that serves its key now. That may be
+ * the same node. */
 static void resubmit_all(struct cluster *cluster, struct hl_node *at)
 {
     struct hl_requests taken = TAILQ_HEAD_INITIALIZER(taken);
@@ -80,9 +83,9 @@ static void resubmit_all(struct cluster *cluster, struct hl_node *at)
     }
 }
 
-/* Slots have gone from one server to others: handled once a turn, however many servers say MOVED. A server that has
- * none left lost them in a failover, which may have forgotten the last writes it acknowledged; nothing more is read
- * from it. One that has them back has the keys of the server between. */
+/* Handles slots that moved, once a turn, however many MOVED came. A server that lost its last slot was replaced in a
+ * failover, which may have lost writes that the server had acknowledged; nothing more is read from it. A server that
+ * has its slots back has the keys of the server that had them in between. */
 static void on_slots_moved(struct hl_flush *flush)
 {
     struct cluster *cluster = HL_CONTAINER(flush, struct cluster, slots_moved);
@@ -95,14 +98,13 @@ static void on_slots_moved(struct hl_flush *flush)
         if (server->is_losing)
             resubmit_all(cluster, &server->node);
         if (has_lost_all)
-            hl_node_break(&server->node, "another server has its slots now");
+            hl_node_break(&server->node, hl_words_slots_lost);
         server->is_losing = server->is_back = 0;
     }
     resubmit_all(cluster, &cluster->unassigned);
     if (is_failover)
         hl_trace(cluster->route.host, HL_FAILOVER,
-                 &(struct hl_fact){.node = "cluster",
-                                   .detail = "a server has lost all of its slots to others, or has them back"});
+                 &(struct hl_fact){.node = "cluster", .detail = hl_words_slots_moved});
     if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
         cluster->route.events->on_moved(cluster->route.arg, is_failover);
     hl_servers_rest(&cluster->servers);
@@ -110,7 +112,7 @@ static void on_slots_moved(struct hl_flush *flush)
 
 /* ---- asking ---- */
 
-/* No server is up: try the seeds one after the other. */
+/* Starts the next seed that is not started; called while no server is up. */
 static void try_seed(struct cluster *cluster)
 {
     unsigned left = cluster->servers.seeds;
@@ -120,7 +122,7 @@ static void try_seed(struct cluster *cluster)
     hl_node_start(&cluster->servers.list[cluster->seed]->node);
 }
 
-/* Links another server with slots, so that it is asked too: its answer may decide. */
+/* Connects one more server that has slots, so that it can be asked as well: its reply may settle the matter. */
 static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->servers.count; i++) {
@@ -158,7 +160,7 @@ static void ask_half(struct cluster *cluster, int is_second_half)
                    HL_REQUEST_URGENT);
 }
 
-/* Not the same one again: its answer may be outdated. */
+/* Asks the next server that is up, not the last one again, because the reply of that one may be outdated. */
 static void refresh(struct cluster *cluster)
 {
     if (hl_request_is_busy(&cluster->question))
@@ -174,7 +176,8 @@ static void refresh(struct cluster *cluster)
     refresh_later(cluster);
 }
 
-/* What waits ends when as many attempts as the url has names have met no cluster. */
+/* After as many attempts as the url has hosts, all of which met a server without a cluster, the waiting requests are
+ * answered with that. */
 static void note_stranger(struct cluster *cluster, const char *name, const char *words)
 {
     const struct hl_stranger *stranger = hl_stranger_named(words, strlen(words));
@@ -184,8 +187,9 @@ static void note_stranger(struct cluster *cluster, const char *name, const char 
         hl_refusal_answer(&cluster->unassigned, words);
 }
 
-/* If this answer, too, names no server for the waiting requests, another server may know more. Reported after as many
- * answers as the url has names: one of them may belong to another cluster. */
+/* Looks whether the reply names a server for the waiting requests. If not, another server is tried, which may know
+ * more. This is reported after as many such replies as the url has hosts, because one host may belong to another
+ * cluster. */
 static void report_unserved_slots(struct cluster *cluster, const struct hl_reply *reply)
 {
     static const char off[] = "cluster support disabled";
@@ -200,12 +204,10 @@ static void report_unserved_slots(struct cluster *cluster, const struct hl_reply
         if (reply->type == HL_REPLY_ERROR && memmem(reply->bytes, reply->length, off, sizeof off - 1))
             note_stranger(cluster, source, hl_stranger_no_cluster.words);
         else
-            hl_text_set(why, "%s tells no slots: %s", source,
-                        reply->type == HL_REPLY_ERROR ? quote.bytes : "is it part of a cluster?");
+            hl_words_no_slot_table(why, source, reply->type == HL_REPLY_ERROR ? quote.bytes : NULL);
         try_seed(cluster);
     } else if (unserved && !hl_node_is_idle(&cluster->unassigned)) {
-        hl_text_set(why, "%s names no server for %u hash slots, the first is %u: locks there have to wait", source,
-                    unserved, first);
+        hl_words_unserved(why, source, unserved, first);
         ask_another(cluster);
     } else
         return;
@@ -264,7 +266,7 @@ static void on_rest_timer(void *arg)
 
 /* ---- requests that reach the wrong server ---- */
 
-/* It is sent again in a moment. */
+/* Keeps the request for a moment, and then sends it again. Returns 1. */
 static int park(struct cluster *cluster, struct hl_request *request)
 {
     request->hops = 0;
@@ -286,12 +288,13 @@ static void on_park_timer(void *arg)
     hl_host_leave(cluster->route.host);
 }
 
-/* The servers redirect it to each other for some seconds: their views differ. That passes, so it ends no wait. */
+/* Answers a request that servers have redirected to each other for seconds, because their views differ. The answer is a
+ * passing fault ("ELSEWHERE"), so that no wait ends by it. */
 static int give_up(struct cluster *cluster, struct hl_request *request, const struct hl_reply *error)
 {
     struct hl_text words;
-    hl_text_set(&words, "ELSEWHERE %u redirections, the last: %s", (unsigned)request->detours,
-                hl_host_quote(cluster->route.host, error->bytes, error->length).bytes);
+    hl_words_redirections(&words, request->detours,
+                          hl_host_quote(cluster->route.host, error->bytes, error->length).bytes);
     const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes, .length = strlen(words.bytes)};
     if (HL_PLANTED(REDIRECTIONS_END_A_WAIT))
         return 0;
@@ -299,7 +302,8 @@ static int give_up(struct cluster *cluster, struct hl_request *request, const st
     return 1;
 }
 
-/* The server may name another one: for the slot (MOVED), or for this request (ASK). */
+/* Handles an error about the place of a key. A server may name another server for the slot (MOVED), or only for this
+ * request (ASK). Returns 1 if the request was sent or kept, 0 if the error is its answer. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     struct cluster *cluster = arg;
@@ -311,7 +315,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     int is_named = is_moved || is_ask;
     if (request->detours >= AGAIN_MAX)
         return is_named ? give_up(cluster, request, error) : 0;
-    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release may have another form */
+    if (hl_reply_has_code(error, "TRYAGAIN")) /* a release is answered, because it can be sent in another form */
         return request->how & HL_REQUEST_URGENT ? 0 : park(cluster, request);
     if (!is_named && !hl_reply_has_code(error, "CLUSTERDOWN") && !hl_reply_has_code(error, "READONLY"))
         return 0;
@@ -320,7 +324,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     int is_to_itself = is_moved && to && &to->node == node;
     int is_believed = HL_PLANTED(MOVED_TO_ITSELF_BELIEVED);
     if (is_to_itself && !is_believed)
-        hl_wrong_server_leave(node, "it sends requests to its own address: another server is there now");
+        hl_wrong_server_leave(node, hl_words_moved_to_itself);
     else if (!is_named)
         (void)hl_wrong_server_detour(node, request, error, AGAIN_MAX);
     if (!is_ask)
@@ -345,7 +349,7 @@ static void on_up(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
     hl_server_of(node)->lost_us = 0;
-    if (!cluster->has_table) { /* so no channel is at a member yet */
+    if (!cluster->has_table) { /* so no server has a channel yet */
         cluster->servers.is_sharded = node->has_sharded;
         for (unsigned i = 0; i < cluster->servers.count; i++)
             cluster->servers.list[i]->node.subscription.is_sharded = node->has_sharded;
@@ -361,7 +365,7 @@ static void on_down(void *arg, struct hl_node *node)
     if (!server->lost_us)
         server->lost_us = hl_now_us(cluster->route.host);
     if (cluster->servers.asked == server)
-        (void)hl_node_withdraw(&cluster->question); /* the half that has not left */
+        (void)hl_node_withdraw(&cluster->question); /* withdraws the half that was not sent yet */
     if (!cluster->has_table)
         note_stranger(cluster, hl_node_name(node), hl_node_why(node));
     cluster->route.events->on_down(cluster->route.arg, node);
@@ -391,7 +395,7 @@ static void start(struct hl_route *route)
     hl_timer_start(cluster->route.host, cluster->rest_timer, (uint64_t)cluster->servers.options.keepalive_ms * 1000);
 }
 
-/* Also of one that is half made: what is missing is all zero. */
+/* Also frees a route that is made in part: missing members are zero. */
 static void free_route(struct hl_route *route)
 {
     struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
@@ -434,7 +438,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_endpoints 
     int is_made = cluster->refresh_timer && cluster->park_timer && cluster->rest_timer;
     for (unsigned i = 0; i < endpoints->count && is_made; i++)
         is_made = hl_servers_find(&cluster->servers, &endpoints->list[i], NULL) != NULL;
-    cluster->servers.seeds = cluster->servers.count; /* without those that are named twice */
+    cluster->servers.seeds = cluster->servers.count; /* a host that the url names twice counts once */
     unassigned.session.endpoint = (struct hl_endpoint){.name = "the cluster"};
     if (is_made && hl_node_init(&cluster->unassigned, host, &unassigned, &node_events, cluster) == 0)
         return &cluster->route;

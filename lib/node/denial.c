@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* denial - see denial.h. The answers are given at the end of the turn, never inside the call that asks. An answered
- * acquire lets the next in its line ask, which is answered in the same way: so all of a line end in one turn. */
+/* denial - see denial.h. Requests are answered at the end of the turn, never inside the call that submits them. When an
+ * acquire is answered, the next handle in its line asks and is answered in the same way. So the whole line ends in one
+ * turn. */
 #include "node/denial.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "base/container.h"
 #include "base/plant.h"
 
-/* LOADING or too many clients, which may answer a login, too, pass by themselves. */
+/* Other refusals of a login, such as LOADING or too many clients, pass by themselves. */
 static int is_about_rights(const struct hl_reply *refusal)
 {
     static const char unwanted[] = "without any password configured";

@@ -4,11 +4,12 @@
 #include "base/stranger.h"
 #include "node/clock.h"
 #include "node/node.h"
+#include "node/words.h"
 
 void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what)
 {
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what};
-    if (what && !node->parent && !(node->reported_missing & lack)) /* a third link has nothing to add */
+    if (what && !node->parent && !(node->reported_missing & lack)) /* a third link would only repeat it */
         hl_trace(node->host, HL_NODE_FAULT, &fact);
     node->reported_missing = what ? node->reported_missing | lack : node->reported_missing & ~(unsigned)lack;
 }
@@ -21,7 +22,7 @@ int hl_handshake_report_error(struct hl_node *node, enum hl_missing_right lack, 
         hl_handshake_report(node, lack, NULL);
         return 0;
     }
-    hl_text_set(&what, "%s refused: %s%s", command, hl_host_quote(node->host, reply->bytes, reply->length).bytes, loss);
+    hl_words_refused(&what, command, hl_host_quote(node->host, reply->bytes, reply->length).bytes, loss);
     hl_handshake_report(node, lack, what.bytes);
     return 1;
 }
@@ -29,41 +30,39 @@ int hl_handshake_report_error(struct hl_node *node, enum hl_missing_right lack, 
 void hl_handshake_queue_refused(struct hl_node *node, const char *quote, size_t length)
 {
     struct hl_text what;
-    hl_text_set(&what, "no place in a wait queue: %s: MUTEX polls", hl_host_quote(node->host, quote, length).bytes);
+    hl_words_no_place(&what, hl_host_quote(node->host, quote, length).bytes);
     hl_handshake_report(node, HL_MISSING_QUEUE, what.bytes);
     node->has_no_queue = 1;
 }
 
 void hl_handshake_report_counts(struct hl_node *node, int are_wanted)
 {
-    static const char loss[] = "PUBSUB NUMSUB refused: a waiter that was killed counts as one that stands still";
     node->wants_counts = node->wants_counts || are_wanted;
-    hl_handshake_report(node, HL_MISSING_COUNTS, node->are_counts_refused && node->wants_counts ? loss : NULL);
+    hl_handshake_report(node, HL_MISSING_COUNTS,
+                        node->are_counts_refused && node->wants_counts ? hl_words_without_counts : NULL);
 }
 
 static void on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
-    if (hl_handshake_report_error(node, HL_MISSING_ROLE, "ROLE", reply,
-                                  ": a master that was deposed is known only when it refuses a write") ||
+    if (hl_handshake_report_error(node, HL_MISSING_ROLE, "ROLE", reply, hl_words_without_role) ||
         HL_PLANTED(ROLE_IGNORED))
         return;
     if (role && hl_reply_is(role, "master"))
         return;
-    hl_text_set(&why, "it is no master: its role is %s",
-                role ? hl_host_quote(node->host, role->bytes, role->length).bytes : "not told");
+    hl_words_no_master(&why, role ? hl_host_quote(node->host, role->bytes, role->length).bytes : NULL);
     hl_wrong_server_leave(node, why.bytes);
 }
 
-/* A server that does not tell is believed to be one. This comes before what else INFO says: of a replica that is left
- * nothing else is learnt. */
+/* Leaves a replica. A server that does not give its role is taken for a master. This step comes before the other two
+ * INFO, so that nothing else is learnt from a server that is left. */
 static void on_replication(struct hl_node *node, const struct hl_reply *reply)
 {
     if (!hl_server_info_is_replica(reply) || HL_PLANTED(ROLE_IGNORED))
         return;
     node->is_replica = 1;
-    hl_wrong_server_leave(node, "it is no master: its role is slave");
+    hl_wrong_server_leave(node, hl_words_replica);
 }
 
 static void on_server(struct hl_node *node, const struct hl_reply *reply)
@@ -79,23 +78,22 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
-    if (!node->session.identity) { /* the greeting did not ask */
+    if (!node->session.identity) { /* the greeting did not ask for it */
         hl_server_info_read_run(node->session.server_id, reply);
         hl_wrong_server_compare(hl_node_parent(node));
     }
-    hl_text_set(&what, "INFO refused: %s: restarts, evictions and a name that leads elsewhere may go unnoticed%s",
-                reply->type == HL_REPLY_ERROR ? quote.bytes : "no uptime_in_seconds in it",
-                node->options.restart_guard_ms ? ", and restart_guard_ms counts from each connection" : "");
+    hl_words_refused(&what, "INFO", reply->type == HL_REPLY_ERROR ? quote.bytes : hl_words_no_uptime,
+                     node->options.restart_guard_ms ? hl_words_without_info_guarded : hl_words_without_info);
     hl_handshake_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
     if (news == HL_SERVER_INFO_ANOTHER && !node->parent) {
-        hl_text_set(&what, "%s now leads to another server: what is held is verified there", fact.node);
+        hl_words_server_changed(&what, fact.node);
         node->moved_us = now_us;
         hl_trace(node->host, HL_SERVER_CHANGED, &fact);
     }
     if (news != HL_SERVER_INFO_NEWS || node->parent)
         return;
-    hl_text_set(&what, "%s restarted %u s ago or less: locks that it did not keep are free there", fact.node,
-                (unsigned)((now_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
+    hl_words_restarted(&what, fact.node,
+                       (unsigned)((now_us - (uint64_t)node->server_info.started_us) / 1000000 + 1));
     hl_trace(node->host, HL_STORE_RESTARTED, &fact);
 }
 
@@ -105,18 +103,18 @@ static void on_memory(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
     if (hl_server_info_read_memory(&node->server_info, reply) != HL_SERVER_INFO_NEWS)
         return;
-    hl_text_set(&what, "maxmemory-policy is %s: the store may evict locks; set noeviction",
-                hl_host_quote(node->host, node->server_info.policy, strlen(node->server_info.policy)).bytes);
+    hl_words_eviction(&what,
+                      hl_host_quote(node->host, node->server_info.policy, strlen(node->server_info.policy)).bytes);
     hl_trace(node->host, HL_EVICTION_RISK, &fact);
 }
 
-/* A server without sharded channels refuses, too: that is no missing right. */
+/* A server that has no sharded channels also refuses; only NOPERM means a missing right. */
 static void on_sharded(struct hl_node *node, const struct hl_reply *reply)
 {
     node->has_sharded = reply->type != HL_REPLY_ERROR;
     if (node->has_sharded || hl_reply_starts(reply, "NOPERM"))
         (void)hl_handshake_report_error(node, HL_MISSING_SHARDED, "PUBSUB SHARDNUMSUB", reply,
-                                        ": messages go over plain channels, which Redisson does not hear");
+                                        hl_words_without_sharded);
 }
 
 static void on_counts(struct hl_node *node, const struct hl_reply *reply)
@@ -131,8 +129,7 @@ static void on_time(struct hl_node *node, const struct hl_reply *reply)
                           *micros = hl_reply_item(reply, 1, HL_REPLY_STRING);
     uint64_t asked_us = node->steps[HL_HANDSHAKE_PROBE].sent_us, s, us;
     if (node->options.is_sentinel ||
-        hl_handshake_report_error(node, HL_MISSING_TIME, "TIME", reply,
-                                  ": requests carry no time after which they must not run"))
+        hl_handshake_report_error(node, HL_MISSING_TIME, "TIME", reply, hl_words_without_time))
         return;
     node->min_rtt_us = node->mean_rtt_us = hl_now_us(node->host) - asked_us;
     node->rtt_samples = 0;
@@ -146,7 +143,7 @@ enum {
 };
 
 static const struct step {
-    const char *words[4]; /* ended by NULL */
+    const char *words[4]; /* the command; NULL ends it */
     void (*on_answer)(struct hl_node *node, const struct hl_reply *reply);
 } steps[HL_HANDSHAKE_STEPS] = {
     [STEP_ROLE] = {{"ROLE"}, on_role},
@@ -163,7 +160,7 @@ unsigned hl_handshake_steps(const struct hl_node *node)
     unsigned wanted = 1u << STEP_SERVER | 1u << STEP_PROBE;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
-    else if (!node->options.asks_sharded && !node->parent) /* a replica of a cluster names its master by itself */
+    else if (!node->options.asks_sharded && !node->parent) /* not in a cluster, where a replica answers MOVED */
         wanted |= 1u << STEP_REPLICATION;
     if (!node->parent)
         wanted |= 1u << STEP_MEMORY | 1u << (node->options.asks_sharded ? STEP_SHARDED : STEP_COUNTS);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* masters - the deployment of n independent masters that decide by votes: each has the same names, and knows nothing of
- * the others. One server is a quorum of one: every key is at its one node, and nobody votes. Two addresses of one
- * server would be two votes that fail together: that is reported. Each is found by its name alone, which is resolved
- * again when its server turns out to be no master (wrong_server.h). */
+/* masters - the deployment of n independent masters that decide by votes: each has the same lock names, and none is
+ * connected to the others. A single server is the case of one master: every key is at its one node, and there are no
+ * votes. Two addresses of one server would be two votes that fail together: that is reported. A master is found by
+ * its name alone, which is resolved again when the server turns out not to be a master (wrong_server.h). */
 #include "base/container.h"
 #include "node/route.h"
+#include "node/words.h"
 
 struct masters {
     struct hl_route route;
@@ -29,11 +30,10 @@ static void on_up(void *arg, struct hl_node *node)
     struct hl_text what;
     for (unsigned i = 1; i < masters->count; i++) {
         const char *run_id = masters->nodes[i].server_info.run_id;
-        unsigned same = 0; /* the first that is the same run of the same server: at the latest, i itself */
+        unsigned same = 0; /* the first master with this run id, which may be i itself */
         while (strcmp(masters->nodes[same].server_info.run_id, run_id) != 0)
             same++;
-        hl_text_set(&what, "is the same server as %s: both votes would be lost together; give independent servers",
-                    hl_node_name(&masters->nodes[same]));
+        hl_words_same_server(&what, hl_node_name(&masters->nodes[same]));
         hl_handshake_report(&masters->nodes[i], HL_MISSING_SAME_SERVER, *run_id && same < i ? what.bytes : NULL);
     }
     masters->route.events->on_up(masters->route.arg, node);
@@ -45,7 +45,7 @@ static void on_down(void *arg, struct hl_node *node)
     masters->route.events->on_down(masters->route.arg, node);
 }
 
-/* The name may lead to the master by now, or one of its addresses does. */
+/* By now the name, or another of its addresses, may lead to the master. So the node leaves, and the request waits. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;

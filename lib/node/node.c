@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - see node.h. handshake.c has what is sent between the login and the first request. */
+/* node - see node.h. The requests between the login and the first request of a lock are in handshake.c. */
 #include "node/node.h"
 
 #include "base/contract.h"
 #include "base/plant.h"
 #include "base/stranger.h"
+#include "link/words.h"
 #include "node/denial.h"
+#include "node/words.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
        GRACES_MAX = 3, RTT_SAMPLES_MAX = 8 };
 
 static int load(struct hl_node *node, const struct hl_script *script);
 
-/* sent_us is read before the bytes can leave: a deadline counted from it is never too late (R1). The request may say it
- * (not_after). */
+/* Encodes and sends a request. sent_us is read before the bytes can be sent, so a deadline that counts from it is never
+ * too late (R1). It is set before the encoding, because not_after in a request counts from it. */
 static int write_request(struct hl_node *node, struct hl_request *request)
 {
     struct hl_command command, asking;
@@ -22,10 +24,10 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     if (request->ops->about)
         hl_node_parent(node)->used_us = node->used_us = request->sent_us;
     if (!command.script)
-        request->reloads = RELOADS_MAX; /* nothing to load, even if the server says so */
+        request->reloads = RELOADS_MAX; /* without a script nothing is loaded again, even after a NOSCRIPT */
     else if (request->reloads && load(node, command.script) != 0)
         return -1;
-    if (request->how & HL_REQUEST_ASKING) { /* good for the one command that follows */
+    if (request->how & HL_REQUEST_ASKING) { /* counts for the next command only */
         hl_command_begin(&asking, "ASKING");
         request->skips = 1;
         if (hl_session_send(&node->session, &asking) != 0)
@@ -34,8 +36,8 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     return hl_session_send(&node->session, &command);
 }
 
-/* A failed send breaks the session; the request then counts as sent, because a part of it may have left. The handshake
- * is not counted. */
+/* Sends a request and queues it as sent. A failed send breaks the session; the request still counts as sent, because a
+ * part of it may have been. Requests of the handshake are not reported. */
 static int send_request(struct hl_node *node, struct hl_request *request)
 {
     int sent = write_request(node, request);
@@ -58,15 +60,15 @@ static void on_loaded(struct hl_request *request, const struct hl_answer *answer
     struct hl_node *node = request->node;
     const struct hl_reply *reply = answer->reply;
     int is_refused = reply && reply->type == HL_REPLY_ERROR;
-    /* an unknown command is told with what INFO answers: what kind of server it is */
+    /* an unknown command is reported after INFO, which shows what kind of server this is (on_server) */
     if (is_refused && !hl_stranger_lacks_command(reply->bytes, reply->length))
         (void)hl_handshake_report_error(node, HL_MISSING_LOAD, "SCRIPT LOAD", reply, "");
     hl_text_set(&node->load_refusal, "%s",
                 is_refused ? hl_host_quote(node->host, reply->bytes, reply->length).bytes : "");
 }
 
-/* Right before a request that missed it. One load serves all that miss it meanwhile: a link keeps its order, so they
- * run after it. */
+/* Sends the script again before a request that missed it. One load serves all requests that miss the script meanwhile:
+ * a link keeps its order, so they are executed after the load. */
 static int load(struct hl_node *node, const struct hl_script *script)
 {
     struct hl_request *request = node->loads;
@@ -77,7 +79,8 @@ static int load(struct hl_node *node, const struct hl_script *script)
     return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
 }
 
-/* Up to a mark, straight from the queue: an answered request may withdraw others, or submit itself again. */
+/* Answers all requests that are in the queue now. It takes them one by one up to a mark, because an answered request
+ * may withdraw others or submit itself again. */
 static void answer_all(struct hl_node *node, enum hl_request_queue queue, const struct hl_answer *answer)
 {
     struct hl_requests *from = &node->queues[queue];
@@ -90,7 +93,7 @@ static void answer_all(struct hl_node *node, enum hl_request_queue queue, const 
     TAILQ_REMOVE(from, &node->mark, entry);
 }
 
-/* It is still here: there is no third link for it. */
+/* The request must go over a third link, but there was no memory to make one, so it is in this node's queue. */
 static int is_for_replicas(const struct hl_node *node, const struct hl_request *request)
 {
     return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
@@ -99,9 +102,7 @@ static int is_for_replicas(const struct hl_node *node, const struct hl_request *
 static void answer_guarded(struct hl_node *node)
 {
     const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
-    const char *words = first && is_for_replicas(node, first)
-                            ? "OOM this client has no memory for the link over which replicas confirm"
-                            : "GUARD the store is under its restart guard";
+    const char *words = first && is_for_replicas(node, first) ? hl_words_no_wait_link : hl_words_guarded;
     const struct hl_reply reply = hl_stranger_reply(words);
     answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
@@ -126,7 +127,7 @@ static void pump(struct hl_node *node)
         request->skips = 0;
         request->reloads = 0;
         if (is_for_replicas(node, request) || (heeds_guard && hl_node_guard_left_us(node))) {
-            /* answered on the next turn, never inside the call that asks */
+            /* it is answered on the next turn, never inside the call that submits it */
             hl_node_enqueue(node, request, REQUEST_BARRED);
             hl_session_watch(&node->session, hl_now_us(node->host));
         } else
@@ -134,7 +135,7 @@ static void pump(struct hl_node *node)
     }
 }
 
-/* A very long one (the process stood still) counts as twice the usual. */
+/* Adds a round trip to the mean. A very long one, as after a pause of the process, counts as twice the mean. */
 static void measure_rtt(struct hl_node *node, uint64_t took_us)
 {
     uint64_t most_us = 2 * node->mean_rtt_us;
@@ -156,12 +157,12 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
         request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
-        hl_session_break(&node->session, "a reply that no command asked for");
+        hl_session_break(&node->session, hl_words_unexpected);
         return;
     }
     if (request->skips) {
         request->skips = 0;
-        hl_text_set(&what, "ASKING refused: %s", hl_host_quote(node->host, reply->bytes, reply->length).bytes);
+        hl_words_refused(&what, "ASKING", hl_host_quote(node->host, reply->bytes, reply->length).bytes, "");
         if (is_error)
             hl_node_report(node, HL_NODE_FAULT, what.bytes);
         return;
@@ -169,33 +170,35 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
     int may_reload = is_script_missing && request->reloads < most;
     hl_node_dequeue(request);
-    if (may_reload && !HL_PLANTED(SCRIPT_NOT_RELOADED)) { /* else it was in vain: the right to load may be missing */
+    /* After several loads it is not sent again: the user may lack the right to load. */
+    if (may_reload && !HL_PLANTED(SCRIPT_NOT_RELOADED)) {
         request->reloads++;
-        send_request(node, request); /* behind its script */
+        send_request(node, request); /* loads the script first */
         return;
     }
     if (node->is_up)
         hl_trace(node->host, HL_COMMAND_ANSWERED,
                  &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
     if (is_script_missing && refused.length)
-        reply = &refused; /* the user may not load it */
+        reply = &refused; /* the error of the load has the reason */
     const char *elsewhere = NULL;
-    if (request->ops->about) { /* of a lock; it was sent, so its answer shows something of the network */
+    if (request->ops->about) { /* a request about a lock, which is a sample of the round trip */
         elsewhere = hl_wrong_server_check(parent, reply);
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
-            return; /* the route has sent it to the right node */
+            return; /* the route has submitted it again */
         measure_rtt(node, node->active_us - request->sent_us);
-        if (is_error && !node->options.asks_sharded && hl_reply_starts(reply, "MOVED ")) { /* no route sends it on */
+        /* This route cannot redirect it. */
+        if (is_error && !node->options.asks_sharded && hl_reply_starts(reply, "MOVED ")) {
             hl_handshake_report(parent, HL_MISSING_CLUSTER, moved.bytes);
             reply = &moved;
         }
     }
     request->ops->done(request, &(struct hl_answer){reply, 1});
-    if (elsewhere) /* after the answer, whose bytes are the link's */
+    if (elsewhere) /* after the answer, because the link owns the bytes of the reply */
         hl_wrong_server_leave(parent, elsewhere);
 }
 
-/* When its handshake is answered, and has not ended the link. */
+/* Sets the node up once its handshake is answered, if that has not ended the link. */
 static void come_up(struct hl_node *node)
 {
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
@@ -228,11 +231,11 @@ static void on_open(void *arg)
 {
     struct hl_node *node = arg;
     unsigned steps = hl_handshake_steps(node);
-    int may_send = !node->options.is_sentinel; /* for it there is no handshake */
+    int may_send = !node->options.is_sentinel; /* a sentinel has no handshake */
     node->server_us = node->clock_error_us = 0;
     node->previous_link_us = node->active_us;
     node->active_us = hl_now_us(node->host);
-    (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was to go over the link before */
+    (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was queued for the previous link */
     node->is_replica = 0;
     for (unsigned i = 0; node->options.scripts[i] && may_send; i++)
         may_send = send_request(node, &node->loads[i]) == 0;
@@ -240,11 +243,11 @@ static void on_open(void *arg)
         if (steps & 1u << step)
             may_send = send_request(node, &node->steps[step]) == 0;
     come_up(node);
-    hl_wrong_server_compare(hl_node_parent(node)); /* a server of a cluster has told by now which one it is */
+    hl_wrong_server_compare(hl_node_parent(node)); /* in a cluster the greeting has read which server this is */
 }
 
-/* News are the first failure ever, the first after it was up, and the first refusal of its login. Of a sentinel and a
- * third link nothing else is reported. */
+/* Ends what was sent, and reports the loss. News is the first failure of all, the first one after the node was up, and
+ * the first refusal of its login. For a sentinel or a third link only news is reported. */
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
     struct hl_node *node = arg;
@@ -257,7 +260,8 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_up = node->is_silent = node->grace_count = 0;
     node->is_at_wrong_server = node->session.is_at_wrong_server;
-    node->subscription.is_cut_reported = 0; /* the whole server is away: the next loss is news */
+    /* The server is away as a whole: the next loss of the subscription link is news. */
+    node->subscription.is_cut_reported = 0;
     hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
@@ -274,7 +278,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 
 static void on_fault(void *arg, const char *what) { hl_handshake_report(arg, HL_MISSING_NAME, what); }
 
-/* A sentinel matters to all holds. */
+/* Every hold depends on a sentinel. */
 static uint64_t left_us(void *arg)
 {
     struct hl_node *node = arg;
@@ -288,9 +292,9 @@ void hl_node_probe(struct hl_node *node)
         hl_node_submit(node, probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-/* It owes an answer since the oldest unanswered question or the latest answer, and if that is long it is silent. An
- * idle node is asked; one that has listeners, and that another server may replace, more often: nothing else would show
- * its silence. */
+/* Finds out whether the server is silent: the time since the send of the oldest unanswered request, or since the latest
+ * reply if that is later, is too long. An idle node is probed. It is probed more often if it has listeners and another
+ * server may take its place, because nothing else would show that it is silent. */
 static void detect_silence(struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
@@ -312,9 +316,9 @@ static void detect_silence(struct hl_node *node)
     }
 }
 
-/* Time for the earliest of: the end of a request's timeout, silence, the next keep-alive, what is barred. If the loop
- * stood still, the server's answers may be waiting to be read: give them a moment first. But not for ever: a loop may
- * be late in every turn. */
+/* Runs when the earliest of these is due: the timeout of a request, silence, the next keep-alive, or the answer to
+ * barred requests. If the loop stood still, the server's replies may be waiting to be read, so the link gets a moment
+ * first. That happens a few times at most, because a loop may be late in every turn. */
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_node *node = arg;
@@ -336,7 +340,7 @@ static void on_due(void *arg, uint64_t due_us)
         node->grace_count++;
         hl_session_watch(&node->session, now_us + GRACE_US);
     } else
-        hl_session_break(&node->session, "a command was not answered in its time");
+        hl_session_break(&node->session, hl_words_timed_out);
 }
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
@@ -378,8 +382,8 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 {
     enum hl_request_queue queue = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
     struct hl_node *wait_node = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : NULL;
-    struct hl_node *link = wait_node ? wait_node : node; /* without memory for it this node bars the request */
-    HL_REQUIRE(request->queue == REQUEST_IDLE); /* an asker reuses its one request when it is answered */
+    struct hl_node *link = wait_node ? wait_node : node; /* if there is no memory for it, this node bars the request */
+    HL_REQUIRE(request->queue == REQUEST_IDLE); /* the owner submits its request again only after the answer */
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
     hl_node_enqueue(link, request, how & HL_REQUEST_FIRST ? REQUEST_FIRST : queue);
@@ -409,7 +413,7 @@ void hl_node_take(struct hl_node *node, struct hl_requests *ret)
         hl_node_take(node->wait_node, ret);
 }
 
-/* The new server has to answer these questions for itself. */
+/* What was learnt about the old server is forgotten, because the new one may differ. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why)
 {
     node->options.session.endpoint.address = *address;
@@ -430,7 +434,7 @@ void hl_node_break(struct hl_node *node, const char *why)
         hl_session_break(&node->wait_node->session, why);
 }
 
-/* The keep-alive and the handshake belong to nobody. */
+/* The keep-alive and the handshake do not count as requests. */
 int hl_node_is_idle(const struct hl_node *node)
 {
     const struct hl_request *sent = hl_node_oldest(node);
@@ -444,13 +448,13 @@ int hl_node_is_idle(const struct hl_node *node)
 
 void hl_node_rest(struct hl_node *node)
 {
-    HL_REQUIRE(hl_node_is_idle(node)); /* servers.c and wait_link.c have checked it */
+    HL_REQUIRE(hl_node_is_idle(node)); /* the callers check this first */
     if (node->wait_node)
         hl_node_rest(node->wait_node);
     hl_session_stop(&node->session);
     hl_subscription_rest(&node->subscription);
     if (node->is_up && !node->parent)
-        hl_node_report(node, HL_NODE_RESTS, "nothing here needs it: its links are closed");
+        hl_node_report(node, HL_NODE_RESTS, hl_words_rests);
     while (!TAILQ_EMPTY(&node->queues[REQUEST_SENT]))
         hl_node_dequeue(TAILQ_FIRST(&node->queues[REQUEST_SENT]));
     node->is_up = 0;
@@ -480,8 +484,7 @@ void hl_node_guard_words(const struct hl_node *node, struct hl_text *text)
 {
     uint64_t left_us = hl_node_guard_left_us(node);
     uint64_t up_us = hl_now_us(node->host) - (uint64_t)node->server_info.started_us;
-    hl_text_set(text, "%s started %u s ago: it grants nothing for another %u s (restart_guard_ms)", hl_node_name(node),
-                (unsigned)(up_us / 1000000), (unsigned)((left_us + 999999) / 1000000));
+    hl_words_guard(text, hl_node_name(node), (unsigned)(up_us / 1000000), (unsigned)((left_us + 999999) / 1000000));
 }
 
 const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }

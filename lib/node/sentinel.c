@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sentinel - the deployment of one master that Sentinel names: every key is at one node, whose address changes.
  *
- * It listens to all sentinels of the url, and asks them: when they come, when the master is lost, silent, not a master
- * or read-only, and from time to time. At a switch it closes every link to the old master, so that nothing more is read
- * from it. Config-epochs, which grow with every failover, decide which sentinel to believe: a sentinel that was away,
- * and a master that was stopped and goes on, know an older one. A newer epoch is a switch, even to the address that we
- * know: this client has missed the master between. Sentinels of one epoch that name different masters are compared, so
- * that they cannot send us back and forth.
+ * The route listens to all sentinels of the url. It asks a sentinel when that connects, and all of them from time to
+ * time and when the master is lost, is silent, or turns out not to be a master. At a switch it closes every link to the
+ * old master, so that nothing more is read from it. Config-epochs, which grow with every failover, decide which
+ * sentinel counts: a sentinel that was away still has an older epoch. A newer epoch is a switch, even if it names the
+ * address that is known already: then the client has missed the master in between. If sentinels with the same epoch
+ * name different masters, their answers are compared, so that they cannot send the client back and forth.
  *
- * A question to a sentinel has two halves over one link: the config-epoch (SENTINEL MASTER), then the address (SENTINEL
- * GET-MASTER-ADDR-BY-NAME). So the address may be newer than the epoch, never the other way round. (SENTINEL MASTER has
- * an address too: the old one, with the new epoch, until the switch.) A half without an answer ends the question. A
- * message is a hint to ask its sender: it has no epoch, and may come late and out of order. The sentinel that leads a
- * failover reports the promotion (+promoted-slave) up to seconds before all of them report the switch, and answers with
- * the new address from then on.
- * Answers are hostile (R9): an impossible address counts as none.
- * Invariant: requests wait in the one node while no master is known. */
+ * A question to a sentinel has two halves over one link: first the config-epoch (SENTINEL MASTER), then the address
+ * (SENTINEL GET-MASTER-ADDR-BY-NAME). In this order the address may be newer than the epoch, but never older. (The
+ * reply to SENTINEL MASTER has an address, too, but until the switch that is the old address with the new epoch.) A
+ * half without an answer ends the question. A message is only a hint to ask its sender, because it has no epoch and may
+ * come late and out of order. The sentinel that leads a failover publishes the promotion (+promoted-slave) up to
+ * seconds before all sentinels publish the switch, and gives the new address from then on. Replies are hostile (R9): an
+ * impossible address counts as none. Invariant: requests wait at the one node while no master is known. */
 #include <stdio.h>
 
 #include "base/container.h"
@@ -23,28 +22,29 @@
 #include "base/stranger.h"
 #include "node/refusal.h"
 #include "node/route.h"
+#include "node/words.h"
 
-enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* HEARD: by then all sentinels know of a switch */
+enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* after HEARD_US all sentinels know of a switch */
 
-struct sentinel { /* one of them */
+struct sentinel {
     struct hl_node node;
     struct hl_request question;
     struct deployment *deployment;
-    int is_second_half;          /* its epoch was answered, and the address is asked for */
-    uint64_t epoch;              /* 0: there was no failover yet */
-    struct hl_address address;   /* port 0: not known from the present connection */
-    uint64_t answered_us;        /* when it gave its address */
-    const char *stranger;        /* the sentence of what stands there instead; NULL: a sentinel does, or nothing */
-    int is_unusable;             /* it was asked or unreachable while no master was known */
-    int is_news;                 /* ask again as soon as it has answered */
+    int is_second_half;          /* the epoch has been read, and the address is asked for */
+    uint64_t epoch;              /* its config-epoch; 0: there was no failover yet */
+    struct hl_address address;   /* the master's address by this link; port 0: unknown */
+    uint64_t answered_us;        /* when it last gave the address */
+    const char *stranger;        /* the sentence of the stranger at its address; NULL: no stranger */
+    int is_unusable;             /* it gave no address or could not be reached */
+    int is_news;                 /* it is asked again as soon as it has answered */
 };
 
 struct deployment {
     struct hl_route route;
     struct hl_node node; /* the master */
-    void *timer;         /* the sentinels are asked again */
-    uint64_t epoch, epoch_us; /* us: since when that one */
-    char *master;             /* the sentinels' name for it */
+    void *timer;         /* asks the sentinels again */
+    uint64_t epoch, epoch_us; /* the epoch that counts, and since when */
+    char *master;             /* the sentinels' name for the master */
     unsigned count;
     struct sentinel sentinels[];
 };
@@ -70,7 +70,7 @@ static void ask_half(struct sentinel *sentinel, int is_second_half)
     hl_node_submit(&sentinel->node, &sentinel->question, sentinel->node.options.command_timeout_ms, 0);
 }
 
-/* After a pending question; nothing while it is away: it is asked when it connects. */
+/* Asks a sentinel, after its pending question if there is one. One that is away is asked when it connects. */
 static void ask(struct sentinel *sentinel)
 {
     sentinel->is_news = sentinel->node.is_up && hl_request_is_busy(&sentinel->question);
@@ -104,13 +104,14 @@ static void on_timer(void *arg)
 
 static void follow(struct deployment *deployment, const struct hl_address *to)
 {
-    const char *from = hl_address_is_same(known(deployment), to) ? "another server" : hl_node_name(&deployment->node);
+    const char *from =
+        hl_address_is_same(known(deployment), to) ? hl_words_another_server : hl_node_name(&deployment->node);
     int is_first = !known(deployment)->port;
     struct hl_text what, why;
     char name[HL_ADDRESS_TEXT_MAX];
     hl_address_write(name, to);
-    hl_text_set(&what, "%s took over from %.120s", name, from);
-    hl_text_set(&why, "%.120s was the master before", from);
+    hl_words_took_over(&what, name, from);
+    hl_words_master_before(&why, from);
     hl_node_move(&deployment->node, to, why.bytes);
     if (is_first)
         deployment->node.moved_us = 0;
@@ -121,8 +122,8 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
     watch(deployment);
 }
 
-/* More than half of all sentinels answer, and none of them knows an epoch as high as ours. For a while that is normal:
- * one of them reports a switch first. */
+/* The sentinels were set up from scratch: more than half of them answer, and none has an epoch as high as ours. Just
+ * after a switch that is normal, because one sentinel reports it first; so only answers after HEARD_US count. */
 static int are_set_up_anew(const struct deployment *deployment)
 {
     uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_us + HEARD_US;
@@ -136,8 +137,9 @@ static int are_set_up_anew(const struct deployment *deployment)
     return lower > deployment->count / 2;
 }
 
-/* Without a failover a sentinel names another master if it has another address of the same one, or was set up by hand.
- * Follow it if most agree, or if the master is away; then pause, because the others go on naming the other one. */
+/* A sentinel names another master without a failover, because it has another address of the same server or was set up
+ * by hand. It is followed only if most sentinels agree, or if the master is away. In that case there is a pause before
+ * the next change, because the others go on naming the other address. */
 static int is_disputed(const struct sentinel *sentinel)
 {
     const struct deployment *deployment = sentinel->deployment;
@@ -153,8 +155,8 @@ static int is_disputed(const struct sentinel *sentinel)
 static void believe(const struct sentinel *sentinel)
 {
     struct deployment *deployment = sentinel->deployment;
-    /* A newer epoch is another master, even at the address that we know: that server was a replica meanwhile, and has
-     * the keys of the master before it, which may have missed its last writes. */
+    /* A newer epoch means another master, even at the known address. That server was a replica in between, and has the
+     * keys of the master that replaced it, which may lack its last writes. */
     int is_newer = sentinel->epoch > deployment->epoch;
     int is_old = sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
     int is_stale = is_old || (!is_newer && is_disputed(sentinel));
@@ -171,7 +173,7 @@ static void believe(const struct sentinel *sentinel)
 
 /* ---- a sentinel's answers ---- */
 
-/* It is unreachable, or knows no such master. Reported when the last sentinel has become so. */
+/* Marks a sentinel that cannot be reached, or that has no such master. Reported once all sentinels are marked. */
 static void mark_unusable(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
@@ -193,7 +195,7 @@ static void mark_unusable(struct sentinel *sentinel, const char *why)
              &(struct hl_fact){.node = hl_node_name(&deployment->node), .detail = why, .retry_us = SEEK_US});
 }
 
-/* In a list of names and values. */
+/* Reads the epoch from a list of names and values. */
 static int read_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i + 1 < reply->count; i += 2) {
@@ -205,7 +207,7 @@ static int read_epoch(struct sentinel *sentinel, const struct hl_reply *reply)
     return 0;
 }
 
-/* An empty host would mean the sentinel's own. */
+/* Refuses an empty host, which would mean the sentinel's own. */
 static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
 {
     const struct hl_reply *host = hl_reply_item(reply, 0, HL_REPLY_STRING);
@@ -216,7 +218,7 @@ static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
     return hl_address_read(&sentinel->address, host->bytes, host->length, number) && *sentinel->address.host;
 }
 
-/* If one half has no answer, the question has none: it is asked again when the sentinel is back. */
+/* Without an answer to one half nothing is learnt: the question is asked again when the sentinel is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     struct sentinel *sentinel = request->node->arg;
@@ -241,16 +243,17 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
         else if (reply->type == HL_REPLY_ERROR)
             hl_text_set(&why, "%s: %s", node, hl_host_quote(sentinel->node.host, reply->bytes, reply->length).bytes);
         else
-            hl_text_set(&why, "%s gives no %s of %s", node, sentinel->is_second_half ? "address" : "config-epoch",
-                        hl_text_quote(name, strlen(name)).bytes);
+            hl_words_no_answer_of(&why, node, sentinel->is_second_half ? "address" : "config-epoch",
+                                  hl_text_quote(name, strlen(name)).bytes);
         mark_unusable(sentinel, why.bytes);
     }
     if (sentinel->is_news)
         ask(sentinel);
 }
 
-/* It may be about another master: the answer shows that. When a subscription is on it is asked again, or a switch
- * between the connection and that would be missed. A loss was reported already; it is asked from time to time. */
+/* Asks the sentinel after a message. The message may be about another master; the answer shows that. The sentinel is
+ * also asked when the subscription is on, because a switch before that would be missed. A refused or lost subscription
+ * is reported elsewhere; the sentinel is then asked from time to time. */
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
     (void)message;
@@ -268,7 +271,7 @@ static void on_sentinel_down(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
     struct hl_text why;
-    (void)hl_node_withdraw(&sentinel->question); /* the lost link may have answered half of the question */
+    (void)hl_node_withdraw(&sentinel->question); /* withdraws the second half, which must not go over another link */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
     const struct hl_stranger *stranger = hl_stranger_named(hl_node_why(node), strlen(hl_node_why(node)));
     sentinel->stranger = stranger ? stranger->words : NULL;
@@ -292,7 +295,7 @@ static void on_down(void *arg, struct hl_node *node)
     watch(deployment);
 }
 
-/* on_down follows: the sentinels are asked. */
+/* Leaves a read-only server and submits the request again. on_down follows, which asks the sentinels. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;
@@ -324,7 +327,7 @@ static void start(struct hl_route *route)
     watch(deployment);
 }
 
-/* Also of one that is half made: what is missing is all zero. */
+/* Also frees a route that is made in part: missing members are zero. */
 static void free_route(struct hl_route *route)
 {
     struct deployment *deployment = HL_CONTAINER(route, struct deployment, route);
@@ -336,7 +339,7 @@ static void free_route(struct hl_route *route)
     hl_memory_free(&route->host->memory, deployment);
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int add_sentinel(struct deployment *deployment, const struct hl_endpoints *endpoints,
                         const struct hl_node_options *options)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server_info - see server_info.h. INFO is lines of "name:value", ended by CR LF; its bytes are the server's and may be
- * anything. */
+/* server_info - see server_info.h. INFO is lines of "name:value" that end with CR LF. Its bytes come from the server
+ * and may be anything. */
 #include "node/server_info.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 
 enum { SECOND_US = 1000000, UP_MAX_S = 1000000000, SURE_US = 2000000 };
 
-struct value { const char *bytes; size_t length; }; /* length 0: none */
+struct value { const char *bytes; size_t length; }; /* length 0: there is none */
 
-/* name: with its ":". */
+/* Finds a value in INFO; `name` includes the ":". */
 static struct value value_of(const struct hl_reply *info, const char *name)
 {
     const char *line = info->bytes;
@@ -27,7 +27,7 @@ static struct value value_of(const struct hl_reply *info, const char *name)
     return (struct value){"", 0};
 }
 
-/* A value that is too long counts as missing: it is no run id and no policy. */
+/* Copies a value. One that is too long counts as missing, because no run id and no policy is that long. */
 static void keep(char *to, size_t room, struct value value)
 {
     size_t length = value.length < room ? value.length : 0;
@@ -51,7 +51,8 @@ int hl_server_info_is_replica(const struct hl_reply *reply)
     return role.length == 5 && memcmp(role.bytes, "slave", 5) == 0;
 }
 
-/* It is another run by its run id; without one, by an uptime shorter than the time since the last reading. */
+/* The run id shows whether this is another run; without run ids, an uptime shorter than the time since the last reading
+ * shows it. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
                                                     uint64_t now_us, uint64_t previous_link_us)
 {
@@ -67,7 +68,7 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
     int is_same = has_id && strcmp(server_info->run_id, run_id) == 0;
     int is_younger = server_info->read_us && up_s * SECOND_US + SECOND_US < now_us - server_info->read_us;
     int is_another = has_id ? !is_same : is_younger;
-    /* its uptime is in whole seconds, and by a clock that may have been set a little */
+    /* SURE_US: the uptime is in whole seconds, and the server's clock may have been set by a little */
     int64_t began_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
     int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)previous_link_us;
     up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);

@@ -4,6 +4,7 @@
 
 #include "base/plant.h"
 #include "node/wait_link.h"
+#include "node/words.h"
 
 enum { UNUSED_US = 60000000, AWAY_US = 10000000 };
 
@@ -24,7 +25,8 @@ static struct hl_server *server_new(struct hl_servers *servers, const struct hl_
     return servers->list[servers->count++] = server;
 }
 
-/* Not the source: what its answer says is about the server that it is. */
+/* Gives the node of an idle server without slots to another address. The source of the present answer is not reused,
+ * because an empty host in the answer means its address. */
 static struct hl_server *server_reused(struct hl_servers *servers, const struct hl_address *address,
                                        const struct hl_server *source)
 {
@@ -34,7 +36,7 @@ static struct hl_server *server_reused(struct hl_servers *servers, const struct 
             continue;
         hl_node_rest(&server->node);
         server->lost_us = server->epoch = server->known_epoch = 0;
-        hl_node_move(&server->node, address, "another server");
+        hl_node_move(&server->node, address, hl_words_another_server);
         return server;
     }
     return NULL;
@@ -82,7 +84,8 @@ void hl_servers_rest(struct hl_servers *servers)
     for (unsigned i = 0; i < servers->count; i++) {
         struct hl_server *server = servers->list[i];
         struct hl_node *node = &server->node;
-        int is_heard = up || HL_PLANTED(RESTS_UNHEARD); /* else the member being linked may be the one that answered */
+        /* Else the server that is being connected may be the only one that answers. */
+        int is_heard = up || HL_PLANTED(RESTS_UNHEARD);
         int is_used = server->slots && now_us - node->used_us <= UNUSED_US;
         int is_last = is_up(server) && up == 1;
         hl_wait_link_rest(node, UNUSED_US);
@@ -93,7 +96,7 @@ void hl_servers_rest(struct hl_servers *servers)
     }
 }
 
-/* So long that perhaps no other server can be asked. */
+/* The owner has been away for long, so perhaps no other server is left to ask. */
 static int is_away(const struct hl_server *owner)
 {
     return owner->lost_us && hl_now_us(owner->node.host) - owner->lost_us > AWAY_US;
@@ -107,7 +110,7 @@ void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_s
             to->epoch = from->epoch;
         from->slots--;
         from->is_losing = 1;
-        /* in use: a request that goes there now has not been submitted yet */
+        /* counts as used, because the request that goes there now is not submitted yet */
         to->node.moved_us = to->node.used_us = hl_now_us(servers->host);
     }
     to->slots++;
@@ -128,13 +131,14 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
         servers->answered[slot] = server;
 }
 
-/* May the answer move one of owner's slots to `to`? */
+/* The answer may move a slot from `owner` to `to`. */
 static int is_believed(const struct hl_servers *servers, const struct hl_server *owner, const struct hl_server *to)
 {
     int is_undated, is_free = !owner || is_away(owner);
     if (is_free || HL_PLANTED(OLD_EPOCH_BELIEVED))
         return 1;
-    /* It got the slot by MOVED, which has no epoch, and this answer does not name it as a master. It is asked first. */
+    /* The owner got the slot by MOVED, which has no epoch, and this answer does not name it as a master. So the owner
+     * must be asked first. */
     is_undated = !owner->known_epoch && !owner->is_named && owner != servers->asked;
     if (is_undated && !HL_PLANTED(UNDATED_OWNER_OUSTED))
         return 0;
@@ -164,7 +168,8 @@ int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, u
         int is_back = known_epoch && epoch > known_epoch;
         if (!server->is_named || !epoch)
             continue;
-        if (epoch > server->epoch || server == servers->asked) /* true about itself: it may be set up from scratch */
+        /* About itself a server is right, even after a set-up from scratch. */
+        if (epoch > server->epoch || server == servers->asked)
             server->epoch = epoch;
         if (epoch > known_epoch)
             server->known_epoch = epoch;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* servers - the servers of a cluster as nodes, and which slots each of them has, as far as we believe it.
+/* servers - the servers of a cluster as nodes, and the slots that each of them has, as far as this client knows.
  *
- * A server that was replaced while it was stopped goes on with its old knowledge, and two such servers confirm each
- * other: so no answer gives a slot to a server with a lower config-epoch than its present owner. An owner that has been
- * away for a while does not keep its slots by this rule: the cluster may have been set up from scratch, or no other
+ * A server that was replaced while it was stopped continues with outdated slots, and two such servers agree with each
+ * other. So no answer gives a slot to a server whose config-epoch is lower than that of the present owner. This rule
+ * does not protect an owner that has been away for a while: the cluster may have been set up from scratch, or no other
  * server may be left to ask.
- * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that names the
- * former, or after its epoch is known.
- * A newer epoch of a server that kept its slots means that it had lost them meanwhile, and has them back.
+ * A slot that a server got by MOVED, which has no epoch, goes to another server only by an answer that also names the
+ * first server, or after the epoch of the first server is known.
+ * If a server kept its slots, but its epoch is newer, then it had lost the slots in between and has them back.
  *
- * There is one node for each address that was ever reported, linked only while it is needed.
- * Invariants: a server lives as long as the cluster's route, because requests point at it. There are at most
- * HL_SERVERS_MAX; an answer that names more reuses idle servers, if there are any: those without slots that neither it
- * nor the url names. */
+ * There is one node for each address that was ever reported; it is connected only while it is needed.
+ * Invariants: a server lives as long as the route of the cluster, because requests point at it. There are at most
+ * HL_SERVERS_MAX servers. For an answer that names more, idle servers are reused, if there are any: those without slots
+ * that neither the answer nor the url names. */
 #ifndef HL_NODE_SERVERS_H
 #define HL_NODE_SERVERS_H
 
@@ -24,48 +24,50 @@
 enum { HL_SERVERS_MAX = 1024 };
 
 struct hl_server {
-    struct hl_node node;     /* found from it */
-    unsigned index, slots;   /* how many slots it has */
-    uint64_t lost_us;        /* when its link was lost; 0: it is up, or never was */
-    int is_losing;           /* some of its slots went elsewhere, just now */
-    int is_named;            /* by the latest answer */
-    uint64_t epoch;          /* 1 + its config-epoch: the newest that it, or any server, named. 0: none */
-    uint64_t answered_epoch; /* from the latest answer that names it */
-    uint64_t known_epoch;    /* the newest told since it was last given a slot; 0: none */
-    int is_back;             /* another server had its slots meanwhile, as is known just now */
+    struct hl_node node;
+    unsigned index, slots;   /* its place in the list, and how many slots it has */
+    uint64_t lost_us;        /* when its link was lost; 0: it is up, or it never was up */
+    int is_losing;           /* some of its slots went to other servers in this turn */
+    int is_named;            /* the latest answer names it as a master */
+    uint64_t epoch;          /* 1 + the newest config-epoch that any server gave for it; 0: unknown */
+    uint64_t answered_epoch; /* the epoch in the latest answer that names it */
+    uint64_t known_epoch;    /* the newest epoch known since it last got a slot; 0: unknown */
+    int is_back;             /* it has its slots back from another server, as this turn found */
 };
 
-struct hl_servers { /* all zero: none. Its owner fills what comes before `list`, and `keyed` */
+struct hl_servers { /* all zero: no server. The owner fills the members before `list`, and `keyed` */
     struct hl_host *host;
-    struct hl_node_options options;  /* of the latest */
+    struct hl_node_options options;  /* the options of each server; the endpoint is that of the server made last */
     const struct hl_node_events *events;
     void *arg;
-    void (*on_wrong_slot)(void *arg); /* of their subscriptions; with the same arg */
+    void (*on_wrong_slot)(void *arg); /* on_wrong_slot of their subscriptions, with the same arg */
     struct hl_server *list[HL_SERVERS_MAX];
-    unsigned hashes[HL_SERVERS_MAX]; /* of their addresses, to look up a long answer */
-    struct hl_table keyed;           /* empty, for its hash, which no server can predict */
-    unsigned count, seeds;           /* the first are the seeds, where the cluster is found */
-    int is_sharded;                  /* their channels */
-    struct hl_server *asked;         /* last, for the owners of all slots */
-    struct hl_epochs epochs;         /* by its answer */
-    struct hl_server *answered[HL_SLOTS]; /* the owner by its answer; NULL: none */
-    struct hl_server *owners[HL_SLOTS];   /* likewise, as we believe it */
+    unsigned hashes[HL_SERVERS_MAX]; /* hashes of their addresses, to find them faster */
+    struct hl_table keyed;           /* stays empty; its hash function is used, which no server can predict */
+    unsigned count, seeds;           /* the first `seeds` servers are those of the url */
+    int is_sharded;                  /* the cluster has sharded channels */
+    struct hl_server *asked;         /* the server that was last asked for the slots */
+    struct hl_epochs epochs;         /* the epochs in its answer */
+    struct hl_server *answered[HL_SLOTS]; /* the owner of each slot by its answer; NULL: none */
+    struct hl_server *owners[HL_SLOTS];   /* the owner of each slot that this client uses; NULL: none */
 };
 
-/* An empty host means the host of `source`. NULL: no memory or no room. */
+/* Returns the server at an address, which is made if needed. An empty host means the host of `source`. NULL: no memory,
+ * or no room. */
 struct hl_server *hl_servers_find(struct hl_servers *servers, const struct hl_address *address,
                                   const struct hl_server *source);
-/* A member that is up and answers: the next after `last` (NULL: a random one). NULL: there is none. */
+/* Returns the next server after `last` that is up and answers (last NULL: starts at random). NULL: there is none. */
 struct hl_server *hl_servers_up(struct hl_servers *servers, const struct hl_server *last);
-/* Closes the links of idle members without slots, and of members idle for a minute. The last one that is up stays
- * linked, because it knows the slots; while none is up, all stay. */
+/* Closes the links of idle servers that have no slots, or were not used for a minute. The last server that is up keeps
+ * its link, because it can be asked for the slots; while no server is up, all keep their links. */
 void hl_servers_rest(struct hl_servers *servers);
 
-/* From now on `to` counts as no older than the owner before, though its epoch may be unknown. */
+/* Gives a slot to `to`, whose epoch then counts as at least that of the former owner, even if it is unknown. */
 void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_server *to);
-/* The answer of `asked` to CLUSTER SLOTS. Adds to changes: of owners, and servers that are back: their epoch is newer
- * than when they were last known to have their slots, so others had these meanwhile, and their keys may be lost. Adds
- * to doubts: slots that it may not move. 0: it has no slots. */
+/* Takes the reply of `asked` to CLUSTER SLOTS. Adds to `changes` the slots that got another owner, and the servers that
+ * have their slots back: their epoch is newer than when they were last known to have the slots, so other servers had
+ * the slots in between, and keys may be lost. Adds to `doubts` the slots that the reply must not move. Returns 0 if the
+ * reply has no slots. */
 int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, unsigned *changes, unsigned *doubts);
 
 static inline struct hl_server *hl_server_of(struct hl_node *node)

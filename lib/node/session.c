@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session - see session.h. The timer has one meaning a state: PAUSED the next attempt, RESOLVING to GREETING the
- * connect timeout, OPEN what the owner watches, BROKEN the turn on which the owner is notified. */
+/* session - see session.h. The timer has one meaning in each state: in PAUSED it starts the next attempt, from
+ * RESOLVING to GREETING it is the connect timeout, in OPEN it is what the owner watches for, and in BROKEN it notifies
+ * the owner on the next turn. */
 #include "node/session.h"
 
 #include <arpa/inet.h>
@@ -11,6 +12,7 @@
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "base/url.h"
+#include "node/words.h"
 
 enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, WRONG_SERVER_STEADY_US = 10000000 };
 
@@ -26,10 +28,11 @@ static void drop_link(struct hl_session *session, int is_reset)
     session->link = NULL;
 }
 
-/* A link that answered was a good one, and so was one that was open for a while: the next pauses start from the
- * shortest again. A link that was left must have been good for long: the next one may lead to the same place. A hold
- * that is about to end can still be saved: the less time it has left, the shorter the pause. Half of the pause is fixed
- * and half random, so that a fleet does not come back in step. A stranger's sentence is a refusal, too. */
+/* Ends an attempt or a link, and starts the pause before the next attempt. After a good link, one that answered or was
+ * open for a while, the pauses start from the shortest again. A link that was left as the wrong server must have been
+ * open for long to count as good, because the next one may lead to the same server. The less time is left to a hold,
+ * the shorter is the pause, because the hold can still be saved. Half of the pause is fixed and half is random, so that
+ * many clients do not come back at the same moment. A stranger's sentence is reported as a refusal. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
     const struct hl_stranger *stranger = hl_stranger_named(why, strlen(why));
@@ -62,10 +65,10 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     hl_timer_start(session->host, session->timer, retry_us);
     session->events->on_close(session->arg, session->why.bytes, stranger ? &said : refusal, retry_us);
     session->is_at_wrong_server = 0;
-    drop_link(session, 1); /* after on_close: the refusal's bytes are the link's */
+    drop_link(session, 1); /* after on_close, because the link owns the bytes of the refusal */
 }
 
-/* second NULL: it is left out. */
+/* Sends one command of the greeting; `second` NULL leaves that word out. */
 static int greet(struct hl_session *session, const char *word, const char *second, const char *third)
 {
     struct hl_command command;
@@ -79,11 +82,11 @@ static int greet(struct hl_session *session, const char *word, const char *secon
     return sent;
 }
 
-/* The others may only follow an accepted AUTH. */
+/* Sends AUTH alone if it is needed; the other commands of the greeting follow only when it was accepted. */
 static void greet_next(struct hl_session *session)
 {
     const struct hl_login *login = session->options->login;
-    const char *password = login->password ? login->password : ""; /* a user with nopass accepts any */
+    const char *password = login->password ? login->password : ""; /* a user with nopass accepts any password */
     struct hl_text database;
     int sent = 0;
     hl_text_set(&database, "%d", login->database);
@@ -96,7 +99,7 @@ static void greet_next(struct hl_session *session)
     if (session->is_logged_in && sent == 0)
         sent = greet(session, "CLIENT", "SETNAME", login->client_name ? login->client_name : "");
     if (sent != 0)
-        fail(session, "out of memory while connecting", NULL);
+        fail(session, hl_words_connect_memory, NULL);
 }
 
 static void on_up(void *arg)
@@ -109,8 +112,8 @@ static void on_up(void *arg)
     greet_next(session);
 }
 
-/* Servers, and proxies above all, repeat what they do not understand, changed or cut. So of an error that answers AUTH
- * only the code word and known phrases are reported. */
+/* Reduces an error that answers AUTH to its code word and known phrases. Servers, and above all proxies, repeat text
+ * that they do not understand, changed or cut, and that could be the password. */
 static struct hl_reply known_words(const struct hl_reply *error, struct hl_text *words)
 {
     static const char *const known[] = {"unknown command", "without any password configured", "no password is set",
@@ -125,8 +128,9 @@ static struct hl_reply known_words(const struct hl_reply *error, struct hl_text 
     return (struct hl_reply){.type = HL_REPLY_ERROR, .bytes = words->bytes, .length = strlen(words->bytes)};
 }
 
-/* The last command of the greeting is CLIENT SETNAME, which may be refused. But an error that any command would get
- * (NOAUTH, LOADING, too many clients) ends the link like a refused AUTH. 1: it ends the link. */
+/* Handles an error during the greeting; returns 1 if it ends the link. The last command of the greeting is CLIENT
+ * SETNAME, which the server may refuse. But an error that any command would get (NOAUTH, LOADING, too many clients)
+ * ends the link like a refused AUTH. */
 static int on_refused(struct hl_session *session, const struct hl_reply *error)
 {
     int is_auth = !session->is_logged_in, is_last = !is_auth && session->greetings == 0;
@@ -138,13 +142,12 @@ static int on_refused(struct hl_session *session, const struct hl_reply *error)
     if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
     if (is_last && is_of_name) {
-        hl_text_set(&session->why, "CLIENT SETNAME refused: %s: CLIENT LIST does not show whose connections these are",
-                    quote.bytes);
+        hl_words_refused(&session->why, "CLIENT SETNAME", quote.bytes, hl_words_without_name);
         if (session->events->on_fault)
             session->events->on_fault(session->arg, session->why.bytes);
         return 0;
     }
-    hl_text_set(&session->why, "%s refused: %s", is_auth ? "AUTH" : "login", quote.bytes);
+    hl_words_login_refused(&session->why, is_auth, quote.bytes);
     fail(session, session->why.bytes, &shown);
     return 1;
 }
@@ -158,7 +161,8 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         return;
     }
     session->greetings--;
-    if (session->is_logged_in && session->identity && session->greetings == 1) { /* all but CLIENT SETNAME */
+    /* Only the answer to CLIENT SETNAME is still to come. */
+    if (session->is_logged_in && session->identity && session->greetings == 1) {
         session->identity->read(session->server_id, reply);
         return;
     }
@@ -173,7 +177,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         session->due_us = 0;
         session->has_answered = 0;
         session->opened_us = hl_now_us(session->host);
-        session->next_address -= session->tried != 0; /* it is good: the next attempt begins there */
+        session->next_address -= session->tried != 0; /* the address is good: the next attempt begins there */
         session->events->on_open(session->arg);
     }
 }
@@ -188,8 +192,9 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
-/* The links of a node go where its commands go, if the name still has that address. The server that was just left is
- * not where an attempt begins; but it comes back into its turn, for it may become well while the others are dead. */
+/* Chooses the address for an attempt. The links of a node go to the address of its command link, if the name still has
+ * that address. An attempt does not begin at the server that was just left, but tries it later in the round, because it
+ * may recover while the others are dead. */
 static const char *choose(struct hl_session *session)
 {
     unsigned count = session->addresses_count;
@@ -204,8 +209,8 @@ static const char *choose(struct hl_session *session)
     return session->addresses[session->next_address++ % count];
 }
 
-/* An address that does not answer takes the whole connect timeout: the next attempt begins after those that failed. A
- * link that must be TLS is never plain, even if TLS fails. */
+/* Connects to the next address. An address that does not answer uses up the connect timeout, so the next attempt begins
+ * after the addresses that failed. A link that must use TLS never falls back to plain TCP. */
 static void connect_next(struct hl_session *session)
 {
     static const struct hl_link_events events = {on_up, on_reply, on_down};
@@ -226,7 +231,7 @@ static void connect_next(struct hl_session *session)
     session->state = SESSION_CONNECTING;
     session->link = options->links.open(options->links.ctx, session->host, &target, &events, session);
     if (!session->link)
-        hl_session_break(session, "out of memory while connecting");
+        hl_session_break(session, hl_words_connect_memory);
 }
 
 static void on_resolved(const struct sockaddr *const *addresses, size_t count, const char *error, void *arg)
@@ -235,19 +240,19 @@ static void on_resolved(const struct sockaddr *const *addresses, size_t count, c
     struct hl_host *host = session->host;
     session->query = NULL;
     if (hl_host_begin(host) != HILOCK_OK)
-        return; /* the timer gives this attempt up */
+        return; /* the timer will give this attempt up */
     for (size_t i = 0; addresses && i < count && session->addresses_count < HL_SESSION_ADDRESSES_MAX; i++) {
         const void *four = &((const struct sockaddr_in *)(const void *)addresses[i])->sin_addr;
         const void *six = &((const struct sockaddr_in6 *)(const void *)addresses[i])->sin6_addr;
-        int family = addresses[i]->sa_family; /* of another one inet_ntop makes nothing */
+        int family = addresses[i]->sa_family; /* inet_ntop refuses any other family */
         char *to = session->addresses[session->addresses_count];
         session->addresses_count += inet_ntop(family, family == AF_INET ? four : six, to, HL_ADDRESS_MAX) != NULL;
     }
     if (session->addresses_count)
         connect_next(session);
     else {
-        hl_text_set(&session->why, "cannot resolve %s: %s", session->options->endpoint.address.host,
-                    error ? error : "it has no address");
+        hl_words_unresolved(&session->why, session->options->endpoint.address.host,
+                            error ? error : hl_words_no_address);
         fail(session, session->why.bytes, NULL);
     }
     hl_host_leave(host);
@@ -257,7 +262,7 @@ static void attempt(struct hl_session *session)
 {
     const struct hl_address *address = &session->options->endpoint.address;
     if (!*address->host)
-        return; /* no address yet: hl_session_move begins it */
+        return; /* there is no address yet; hl_session_move will start the attempt */
     session->addresses_count = session->tried = 0;
     *session->reached_address = '\0';
     hl_timer_start(session->host, session->timer, (uint64_t)session->options->connect_timeout_ms * 1000);
@@ -268,7 +273,7 @@ static void attempt(struct hl_session *session)
     session->state = SESSION_RESOLVING;
     session->query = session->host->loop.resolve(session->host->loop.ctx, address->host, on_resolved, session);
     if (!session->query)
-        hl_session_break(session, "out of memory while resolving");
+        hl_session_break(session, hl_words_resolve_memory);
 }
 
 static void on_timer(void *arg)
@@ -284,8 +289,7 @@ static void on_timer(void *arg)
     case SESSION_RESOLVING:
     case SESSION_CONNECTING:
     case SESSION_GREETING:
-        hl_text_set(&session->why, "no %s within %u ms", session->options->is_tls ? "TLS connection" : "connection",
-                    session->options->connect_timeout_ms);
+        hl_words_no_connection(&session->why, session->options->is_tls, session->options->connect_timeout_ms);
         fail(session, session->why.bytes, NULL);
         break;
     case SESSION_BROKEN:
@@ -314,7 +318,7 @@ void hl_session_start(struct hl_session *session)
     session->is_started = 1;
 }
 
-/* Not a reset: in a forked child the parent shares the socket. */
+/* The link is closed without a reset, because in a forked child the parent shares the socket. */
 void hl_session_done(struct hl_session *session)
 {
     drop_link(session, 0);
@@ -325,10 +329,10 @@ void hl_session_done(struct hl_session *session)
 
 int hl_session_send(struct hl_session *session, const struct hl_command *command)
 {
-    HL_REQUIRE(session->state == SESSION_OPEN); /* its owner asks before, and stops when a send fails */
+    HL_REQUIRE(session->state == SESSION_OPEN); /* the owner checks this first, and stops when a send fails */
     if (session->options->links.send(session->link, command->argc, command->argv, command->lengths) == 0)
         return 0;
-    hl_session_break(session, "out of memory for a command");
+    hl_session_break(session, hl_words_command_memory);
     return -1;
 }
 
@@ -356,8 +360,9 @@ void hl_session_leave(struct hl_session *session, const char *why)
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
         return;
     session->is_at_wrong_server = 1;
-    session->next_address += session->state == SESSION_OPEN; /* it counts from this one */
-    if (*session->reached_address || session->leader) /* which is left first: this link may not have come so far */
+    session->next_address += session->state == SESSION_OPEN; /* counts on from the address of this link */
+    /* This link may have no address yet; then the leader's is taken. */
+    if (*session->reached_address || session->leader)
         memcpy(session->left_address,
                *session->reached_address ? session->reached_address : session->leader->left_address,
                sizeof session->left_address);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session - keeps one link to one server up: it resolves, connects and logs in, and again after a loss, with a jittered
- * exponential pause.
+/* session - keeps one link to one server up. It resolves the name, connects and logs in. After a loss it does so again,
+ * after a pause that doubles and has jitter.
  *
  *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, identity, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
  *
- * Invariants: no command of the owner leaves before AUTH and SELECT were accepted; a refusal ends the link, because
- * later commands would run as the default user or in the wrong database (R10). on_open and on_close alternate; on_close
- * also follows a failed attempt, and neither runs inside a call of the owner's. */
+ * Invariants: no command of the owner is sent before AUTH and SELECT are accepted; a refusal ends the link, because
+ * later commands would run as the default user or in the wrong database (R10). Each on_open is followed by an on_close,
+ * unless the owner stops the session; on_close also follows a failed attempt. Neither runs inside a call of the
+ * owner. */
 #ifndef HL_NODE_SESSION_H
 #define HL_NODE_SESSION_H
 
@@ -19,15 +20,15 @@ enum { HL_SERVER_ID_MAX = 40 };
 
 struct hl_endpoint {
     struct hl_address address;
-    char name[HL_ADDRESS_TEXT_MAX]; /* for humans: "10.0.0.5:6379" */
+    char name[HL_ADDRESS_TEXT_MAX]; /* as shown to people: "10.0.0.5:6379" */
 };
 
-struct hl_identity { /* how a server is asked which one it is, as a part of the greeting */
+struct hl_identity { /* a command of the greeting that asks the server which one it is */
     const char *words[2];
-    void (*read)(char ret_id[HL_SERVER_ID_MAX + 1], const struct hl_reply *reply); /* "": it does not tell */
+    void (*read)(char ret_id[HL_SERVER_ID_MAX + 1], const struct hl_reply *reply); /* ret_id "": unknown */
 };
 
-struct hl_login { /* by reference, outlives the session */
+struct hl_login { /* outlives the session, which keeps a pointer to it */
     const char *username, *password, *client_name; /* NULL: none */
     int database;
 };
@@ -38,17 +39,20 @@ struct hl_session_options {
     const struct hl_login *login;
     uint32_t connect_timeout_ms, retry_max_ms;
     int is_tls;
-    const char *tls_server_name; /* of its certificate; NULL: the endpoint's host. Outlives the session */
+    const char *tls_server_name; /* the name in its certificate; NULL: the endpoint's host. Outlives the session */
 };
 
 struct hl_session_events {
     void (*on_open)(void *arg);
     void (*on_reply)(void *arg, const struct hl_reply *reply);
-    /* refusal: the server's error that ended the greeting, or NULL. The next attempt is in retry_us. */
+    /* The link or the attempt ended; the next attempt is in retry_us. refusal: the error that ended the greeting, or
+     * NULL. */
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
-    void (*on_fault)(void *arg, const char *what); /* the session goes on without it. NULL: not needed */
-    void (*on_due)(void *arg, uint64_t due_us);    /* hl_session_watch asked for this */
-    /* How long until the first hold ends that needs this link; UINT64_MAX: there is none. NULL: none ever does. */
+    /* Something was refused, but the session goes on. NULL: not needed. */
+    void (*on_fault)(void *arg, const char *what);
+    void (*on_due)(void *arg, uint64_t due_us);    /* the time of hl_session_watch has come */
+    /* Returns how long the earliest hold lasts that needs this link; UINT64_MAX: no hold does. NULL: no hold ever
+     * does. */
     uint64_t (*left_us)(void *arg);
 };
 
@@ -69,51 +73,55 @@ struct hl_session {
     const struct hl_session_events *events;
     void *arg;
     enum hl_session_state state;
-    const struct hl_identity *identity; /* set by its owner: asked for in each greeting. NULL: not */
-    const struct hl_session *leader;    /* likewise: it begins at the address where that one is open. NULL: none */
+    const struct hl_identity *identity; /* set by the owner: each greeting asks for it. NULL: not needed */
+    /* Set by the owner: attempts begin at the address of that session. NULL: none. */
+    const struct hl_session *leader;
     struct hl_link *link;
     void *query, *timer;
     uint64_t opened_us; /* 0: not open */
     uint64_t due_us;    /* OPEN: when the timer fires; 0: never */
-    unsigned failures, greetings; /* in a row; answers still to come */
+    unsigned failures, greetings; /* failed attempts in a row; answers to the greeting that are still to come */
     int is_logged_in;             /* AUTH was accepted, or is not needed */
     int is_started;
-    int is_moved;                 /* its endpoint has changed: the next attempt begins at once */
-    int has_answered;             /* the server has, since this link is open: it was a good one */
-    int is_at_wrong_server;       /* this link was left (hl_session_leave). Until its on_close has run */
-    unsigned wrong_servers;       /* links that were left in a row */
-    char server_id[HL_SERVER_ID_MAX + 1]; /* as the present link's server told; "": not known */
+    int is_moved;                 /* the endpoint has changed: the next attempt begins at once */
+    int has_answered;             /* the server has answered since the link is open: the link was good */
+    int is_at_wrong_server;       /* the link was left (hl_session_leave); cleared after its on_close */
+    unsigned wrong_servers;       /* how many links in a row were left */
+    char server_id[HL_SERVER_ID_MAX + 1]; /* which server the present link reached; "": unknown */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
-    unsigned addresses_count, tried; /* in this attempt */
-    unsigned next_address;           /* counts on from attempt to attempt */
-    char reached_address[HL_ADDRESS_MAX]; /* the one of the present link; "": the endpoint was one */
-    char left_address[HL_ADDRESS_MAX]; /* the one that was left: the next attempt does not begin there */
-    struct hl_text why; /* of the latest loss or failed attempt; "" before */
+    unsigned addresses_count, tried; /* how many addresses the name has, and how many were tried in this attempt */
+    unsigned next_address;           /* which address is next; counts on from attempt to attempt */
+    char reached_address[HL_ADDRESS_MAX]; /* the address of the present link; "": the endpoint is no name */
+    char left_address[HL_ADDRESS_MAX]; /* the address that was left: the next attempt does not begin there */
+    struct hl_text why; /* the reason of the latest loss or failed attempt; or "" */
 };
 
-/* 0; -1: no memory. Nothing happens before start */
+/* Returns 0, or -1 if there is no memory. Nothing happens before hl_session_start. */
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
                     const struct hl_session_events *events, void *arg);
 void hl_session_start(struct hl_session *session); /* calling it again changes nothing */
-void hl_session_done(struct hl_session *session); /* any state; nothing calls back after */
+void hl_session_done(struct hl_session *session); /* legal in any state; no callback follows */
 
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
-/* open only. 0; -1: the session breaks (below) */
+/* Sends a command; legal while open. Returns 0, or -1 and the session is broken (hl_session_break). */
 int hl_session_send(struct hl_session *session, const struct hl_command *command);
-/* on_due comes at that time at the latest, if the session is open and stays so. The earliest of all calls counts. */
+/* Asks for on_due at that time at the latest, if the session is open and stays open. The earliest of all calls
+ * counts. */
 void hl_session_watch(struct hl_session *session, uint64_t due_us);
-/* Gives the link up (reset, so that its unsent bytes never run). on_close comes on a later turn. */
+/* Gives the link up, with a reset, so that bytes that are not sent yet are never executed. on_close runs on a later
+ * turn. */
 void hl_session_break(struct hl_session *session, const char *why);
-/* Likewise, because the link leads to the wrong server (wrong_server.h): the name is resolved again, and the next
- * attempt begins at another address, if there is one. */
+/* Gives up a link that leads to the wrong server (wrong_server.h). The name is resolved again, and the next attempt
+ * begins at another address, if there is one. */
 void hl_session_leave(struct hl_session *session, const char *why);
-/* how many addresses its name had at the latest attempt; 1 without a name */
+/* Returns how many addresses the name had at the latest attempt, or 1 if the endpoint is no name. */
 static inline unsigned hl_session_addresses(const struct hl_session *session)
 {
     return session->addresses_count ? session->addresses_count : 1;
 }
-/* The endpoint in its options has changed: if it was started, breaks, and connects there now. */
+/* Call this when the endpoint in the options has changed. A session that was started breaks and connects there now. */
 void hl_session_move(struct hl_session *session, const char *why);
-void hl_session_stop(struct hl_session *session); /* no link, no attempt, no on_close; start begins again */
+/* Ends the link and all attempts, without on_close; start begins again. */
+void hl_session_stop(struct hl_session *session);
 
 #endif

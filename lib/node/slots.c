@@ -6,7 +6,7 @@
 
 #include "base/platform.h"
 
-/* {host or nil, port, id, ..} */
+/* Reads {host or nil, port, id, ..}. */
 static int read_server(const struct hl_reply *server, struct hl_slots_master *ret)
 {
     const struct hl_reply *host = hl_reply_item(server, 0, HL_REPLY_STRING),
@@ -19,7 +19,7 @@ static int read_server(const struct hl_reply *server, struct hl_slots_master *re
     return hl_address_read(&ret->address, host ? host->bytes : "", host ? host->length : 0, (uint64_t)port->integer);
 }
 
-/* Of ranges: {from, to, {master}, {replica}, ..} */
+/* Each range in the reply is {from, to, {master}, {replica}, ..}. */
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg)
 {
     unsigned told = 0;
@@ -39,7 +39,7 @@ unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *ar
 
 struct part { const char *bytes; size_t length; };
 
-/* Returns what comes before the next of these bytes; *left begins after it. */
+/* Returns the part before the next byte `at`, and moves *left behind that byte. */
 static struct part cut(struct part *left, char at)
 {
     const char *end = memchr(left->bytes, at, left->length);
@@ -50,7 +50,7 @@ static struct part cut(struct part *left, char at)
     return part;
 }
 
-/* "<id> <address> <flags> <master> <ping> <pong> <config-epoch> <link> <slot>..." */
+/* A line is "<id> <address> <flags> <master> <ping> <pong> <config-epoch> <link> <slot>...". */
 enum { ID = 0, FLAGS = 2, EPOCH = 6 };
 
 static int has_flag(struct part flags, const char *word)

@@ -3,12 +3,15 @@
  *
  *   OFF -> SENT (SUBSCRIBE) -> ON -> SENT (UNSUBSCRIBE) -> freed
  *
- * Each answer compares the state with what is wanted: a channel that is wanted again while it leaves turns round. */
+ * Each confirmation compares the state with what is wanted: a channel that is wanted again while its UNSUBSCRIBE is out
+ * is subscribed again. */
 #include "node/subscription.h"
 
 #include "base/container.h"
 #include "base/plant.h"
 #include "base/stranger.h"
+#include "link/words.h"
+#include "node/words.h"
 
 enum { AGAIN_US = 200000 };
 
@@ -16,9 +19,9 @@ enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
 struct hl_channel {
     struct hl_table_entry entry;
-    TAILQ_ENTRY(hl_channel) sent_entry; /* in sent */
+    TAILQ_ENTRY(hl_channel) sent_entry; /* in the FIFO `sent` of the subscription */
     struct hl_subscription *subscription;
-    TAILQ_HEAD(, hl_listener) listeners; /* none: it is not wanted */
+    TAILQ_HEAD(, hl_listener) listeners; /* empty: the channel is not wanted */
     uint64_t sent_us;
     enum channel_state state;
     uint8_t sent_unsubscribe, is_fenced;
@@ -67,7 +70,8 @@ static int send_word(const struct hl_channel *channel, const char *word)
     return hl_session_send(&channel->subscription->session, &command);
 }
 
-/* What is wanted now; nothing while there is no link: with the next one all wanted channels are subscribed. */
+/* Sends the command that is wanted now. Without a link nothing is sent: the next link subscribes all wanted
+ * channels. */
 static void send(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
@@ -83,7 +87,7 @@ static void send(struct hl_channel *channel)
         send_word(subscription->beat, "UNSUBSCRIBE");
 }
 
-/* Moves a channel towards what is wanted. One that was refused is asked for again by its next listener. */
+/* Moves a channel towards what is wanted. A refused channel is asked for again only when its next listener comes. */
 static void settle(struct hl_channel *channel)
 {
     int is_off = channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED;
@@ -102,7 +106,8 @@ static void settle_all(struct hl_subscription *subscription)
     }
 }
 
-/* refusal NULL: its command is confirmed. What could not be left is on still. */
+/* Takes the answer to the channel's command; refusal NULL: confirmed. If UNSUBSCRIBE is refused, the channel stays
+ * on. */
 static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
 {
     struct hl_subscription *subscription = channel->subscription;
@@ -110,8 +115,8 @@ static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal
     struct hl_text what;
     if (refusal && !*is_told) {
         *is_told = 1;
-        hl_text_set(&what, "%s refused: %s", word_of(channel),
-                    hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes);
+        hl_words_refused(&what, word_of(channel),
+                         hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes, "");
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
     }
@@ -125,7 +130,7 @@ static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal
         settle(channel);
 }
 
-/* Its slot is not, or no longer, at this server. */
+/* The channel's slot is not at this server, or no longer. */
 static void on_wrong_slot(struct hl_channel *channel)
 {
     struct hl_subscription *subscription = channel->subscription;
@@ -143,7 +148,8 @@ static int is_confirmed(const struct hl_channel *channel, const struct hl_reply 
     return kind && hl_reply_is(kind, word) && named == last;
 }
 
-/* (kind, named) must match the oldest command, else the stream is out of step and cannot be trusted. */
+/* Takes a confirmation. It must match the oldest command; otherwise the stream is out of step and the link is
+ * broken. */
 static void on_confirmation(struct hl_subscription *subscription, const struct hl_reply *reply,
                             const struct hl_reply *kind, struct hl_channel *named)
 {
@@ -161,7 +167,7 @@ static void on_confirmation(struct hl_subscription *subscription, const struct h
     }
     if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
         struct hl_quoted quote = hl_host_quote(subscription->host, reply->bytes, reply->length);
-        hl_session_break(&subscription->session, is_error ? quote.bytes : "a reply that no command asked for");
+        hl_session_break(&subscription->session, is_error ? quote.bytes : hl_words_unexpected);
         return;
     }
     TAILQ_REMOVE(&subscription->sent, channel, sent_entry);
@@ -208,9 +214,9 @@ static void lose_all(struct hl_subscription *subscription)
     settle_all(subscription);
 }
 
-/* Returns whether the loss is news. An open link that ends while commands flow was cut by the server: most often a
- * burst of messages was more than it keeps for a subscriber. It will do so again: only the first cut is news, until
- * commands fail, too. A stranger is reported by the link for commands. */
+/* Returns whether the loss is news. If an open link ends while commands flow, the server cut it, most often because a
+ * burst of messages was more than it keeps for a subscriber. That will happen again, so only the first cut is news,
+ * until the command link is lost as well. The command link reports a stranger, so here a stranger is no news. */
 static int note_loss(struct hl_subscription *subscription, const struct hl_reply *refusal)
 {
     int was_on = subscription->was_on, was_reported = subscription->is_cut_reported;
@@ -228,16 +234,15 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     struct hl_text what;
     int was_on = subscription->was_on;
     lose_all(subscription);
-    hl_text_set(&what, "subscriptions: %s%s", why,
-                was_on ? "; if commands flow: is client-output-buffer-limit pubsub too small?" : "");
+    hl_words_subscriptions_lost(&what, why, was_on);
     if (note_loss(subscription, refusal))
         hl_trace(subscription->host, HL_NODE_FAULT,
                  &(struct hl_fact){
                      .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
 }
 
-/* Time for the earliest of: an overdue answer, a look at all channels, the next keep-alive. After a silence: if
- * an answer is overdue the link is given up; if nothing was asked, it asks. */
+/* Runs when the earliest of these is due: an overdue answer, a look at all channels, the next keep-alive. After a
+ * silence a link that owes an answer is given up; a link that was not asked is asked. */
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_subscription *subscription = arg;
@@ -248,7 +253,7 @@ static void on_due(void *arg, uint64_t due_us)
     settle_all(subscription);
     const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
     if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
-        hl_session_break(session, "a subscription was not answered in its time");
+        hl_session_break(session, hl_words_subscription_timed_out);
     else if (oldest)
         hl_session_watch(session, now_us + timeout_us / 4);
     else if (quiet_us < subscription->keepalive_us)
@@ -275,7 +280,7 @@ static struct hl_channel *channel_new(struct hl_subscription *subscription, cons
 int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
-    /* no on_fault: the command session reports the same */
+    /* there is no on_fault, because the command session reports the same */
     static const struct hl_session_events events = {on_open, on_reply, on_close, NULL, on_due, NULL};
     static const char beat[] = "hilock:beat";
     *subscription = (struct hl_subscription){.host = host, .timeout_us = (uint64_t)timeout_ms * 1000,
@@ -346,7 +351,8 @@ struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const
     return listener;
 }
 
-/* Sends nothing: in a forked child the parent shares the link. And a channel may be wanted again in a moment. */
+/* Sends nothing at once: in a forked child the parent shares the link, and the channel may be wanted again in a
+ * moment. */
 void hl_listener_close(struct hl_listener *listener)
 {
     if (!listener)

@@ -34,8 +34,8 @@ static void ask_for_the_least(struct hl_wait_link *wait_link)
                    HL_REQUEST_URGENT | HL_REQUEST_BLOCKS);
 }
 
-/* A request stays that wants more replicas or time than this WAIT, which found too few. Each `done` may withdraw
- * others. */
+/* Answers the pending requests. If too few replicas confirmed, requests that asked for more replicas or more time than
+ * this WAIT stay pending. Each `done` may withdraw other requests. */
 static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 {
     struct hl_wait_link *wait_link = HL_CONTAINER(wait, struct hl_wait_link, wait);
@@ -58,7 +58,8 @@ static void on_waited(struct hl_request *wait, const struct hl_answer *answer)
 void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms)
 {
     struct hl_wait_link *wait_link = wait_link_of(request->node);
-    HL_REQUIRE(request->queue == REQUEST_IDLE && request->node->parent); /* just answered, over that link */
+    /* The request was just answered over a third link. */
+    HL_REQUIRE(request->queue == REQUEST_IDLE && request->node->parent);
     request->replicas = (uint8_t)replicas;
     request->timeout_ms = timeout_ms;
     hl_node_enqueue(&wait_link->node, request, REQUEST_CONFIRMING);
@@ -76,7 +77,8 @@ static void go_on(struct hl_node *link)
         ask_for_the_least(wait_link);
 }
 
-/* A WAIT that was sent is answered "none came" right after this. */
+/* Answers the pending requests. If a WAIT was sent, that is left to on_waited: the WAIT is answered "none came"
+ * next. */
 static void on_down(void *arg, struct hl_node *link)
 {
     struct hl_wait_link *wait_link = arg;
@@ -92,7 +94,7 @@ static void on_down(void *arg, struct hl_node *link)
         on_waited(&wait_link->wait, &(struct hl_answer){NULL, 1});
 }
 
-/* The parent node checks whether the server is alive: it knows how to go on. */
+/* The parent node checks whether the server is alive, and does what is needed. */
 static void on_silence(void *arg)
 {
     struct hl_wait_link *wait_link = arg;

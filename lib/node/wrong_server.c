@@ -5,10 +5,9 @@
 #include "base/plant.h"
 #include "node/node.h"
 #include "node/slots.h"
+#include "node/words.h"
 
 enum { LASTING_US = 5000000, LINKS = 3 };
-
-static const char read_only[] = "it is read-only: no master any more";
 
 static int is_read_only(const struct hl_reply *reply)
 {
@@ -22,12 +21,12 @@ const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *r
     int is_unready = is_error && (hl_reply_has_code(reply, "LOADING") || hl_reply_has_code(reply, "MASTERDOWN"));
     if (!is_unready) {
         node->unready_since_us = 0;
-        return is_read_only(reply) ? read_only : NULL;
+        return is_read_only(reply) ? hl_words_read_only : NULL;
     }
     if (!node->unready_since_us)
         node->unready_since_us = hl_now_us(node->host);
     if (hl_now_us(node->host) - node->unready_since_us >= LASTING_US && !HL_PLANTED(UNREADY_WAITED_FOR))
-        return "it has answered LOADING or MASTERDOWN for seconds: its name may lead to another server by now";
+        return hl_words_unready;
     return NULL;
 }
 
@@ -46,7 +45,7 @@ int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, con
     if (!is_read_only(error) || request->detours >= most)
         return 0;
     request->detours++;
-    hl_wrong_server_leave(node, read_only);
+    hl_wrong_server_leave(node, hl_words_read_only);
     return 1;
 }
 
@@ -70,7 +69,7 @@ void hl_wrong_server_compare(struct hl_node *node)
             continue;
         if (HL_PLANTED(LINKS_APART_IGNORED))
             return;
-        hl_text_set(&why, "its link for %s leads to another server than its latest link", words[i]);
+        hl_words_links_apart(&why, words[i]);
         hl_trace(node->host, HL_LINKS_APART,
                  &(struct hl_fact){.node = node->options.session.endpoint.name, .detail = why.bytes});
         hl_session_leave(links[i], why.bytes);
@@ -79,7 +78,8 @@ void hl_wrong_server_compare(struct hl_node *node)
 
 static void on_subscribed(void *node) { hl_wrong_server_compare(node); }
 
-/* Outside of a cluster the handshake asks INFO over the command link anyway. A sentinel has no locks. */
+/* Lets each link ask at which server it is. Outside of a cluster the command link need not ask, because its handshake
+ * has INFO. A sentinel has no locks, so its links do not ask. */
 void hl_wrong_server_watch(struct hl_node *node)
 {
     static const struct hl_identity run = {{"INFO", "server"}, hl_server_info_read_run};

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong_server - how a node notices that its links lead to the wrong server, and what it does then: one rule for all
- * deployments.
+/* wrong_server - how a node finds out that its links lead to the wrong server, and what it does then. The rule is the
+ * same for all deployments.
  *
- * A link stays with the server that it once reached, whatever becomes of the name, of the address, or of that server.
- * A new client would be right at once; this is what makes an old one as good. These show that links lead to the
- * wrong server:
- *   - The server is no master: it refuses a write as READONLY, or ROLE or INFO says so as a link comes up.
- *   - It answers LOADING or MASTERDOWN and nothing else for LASTING_US: it may be well one day, but a name that has
- *     several addresses, or another one by now, may lead to one that is well already.
- *   - It says MOVED, and names the very address of this link: the server that is there now is another one (cluster.c).
+ * A link stays with the server that it once reached, even if the name or the address now leads elsewhere, or the server
+ * is replaced. A new client would connect to the right server at once; this rule makes an old client do the same. These
+ * show that links lead to the wrong server:
+ *   - The server is not a master: it refuses a write as READONLY, or ROLE or INFO shows that when a link comes up.
+ *   - The server has answered nothing but LOADING or MASTERDOWN for LASTING_US. It may recover one day, but the name
+ *     may have another address, where a server is ready now.
+ *   - The server answers MOVED and names the address of this link: another server is at that address now (cluster.c).
  *   - Two links of the node are at different servers, by run id or, in a cluster, by the line `myself` of CLUSTER
- *     NODES: an address was switched between the two. The older link is wrong, and it alone.
- * Then the node leaves: it breaks all its links. Each resolves the name again and begins at the next address, and the
- * route asks for the way anew (its on_down): sentinels for the master, a server of the cluster for the slots. The
- * request that showed it was not executed: it waits for the new link, within bounds; then the server's words are its
- * answer. Holds are verified and waiters try again, as when any link comes back.
+ *     NODES: an address was switched between the two connects. Only the older link is wrong.
+ * Then the node leaves: it breaks all its links (in the last case only the older one). Each link resolves the name
+ * again and begins at the next address. The route looks for the right server again (in its on_down): it asks the
+ * sentinels for the master, or a server of the cluster for the slots. The request that showed the mistake was not
+ * executed. It waits for the new link, within bounds; after that the server's error is its answer. Holds are verified
+ * and waiters try again, as whenever a link comes back.
  *
- * A server that is no master is never up. When every address of a name was found to be such a one, what waits is
- * answered "ELSEWHERE ..", a passing fault that only this folder makes.
- * A link that was left counts as a failed attempt, unless it had been good for long: two servers that are both wrong
- * are not asked in turn without a pause.
- * Invariant: only what the server itself answered makes a node leave; silence and lost links have rules of their own. A
- * server that refuses to say who it is stays believed. */
+ * A node is never up at a server that is not a master. When every address of a name was found to be a replica, the
+ * waiting requests are answered "ELSEWHERE ..", a passing fault that only this folder makes. A link that was left
+ * counts as a failed attempt, unless it had been good for long. So two wrong servers are not tried in turn without a
+ * pause.
+ * Invariant: only the server's own replies make a node leave; silence and lost links have their own rules. A server
+ * that refuses to give its role or its id is not left. */
 #ifndef HL_NODE_WRONG_SERVER_H
 #define HL_NODE_WRONG_SERVER_H
 
@@ -30,18 +31,19 @@
 struct hl_node;
 struct hl_request;
 
-void hl_wrong_server_watch(struct hl_node *node); /* as it is made: its links ask at which server they are */
-/* An answer to a request about a lock: why the node is to leave; NULL: it need not. */
+/* Called when the node is made: its links will ask at which server they are. */
+void hl_wrong_server_watch(struct hl_node *node);
+/* Checks a reply to a request about a lock. Returns why the node must leave, or NULL. */
 const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *reply);
 void hl_wrong_server_leave(struct hl_node *node, const char *why);
-/* The error is READONLY, and the request has made fewer than `most` detours. 1: it has left; submit the request
- * again. */
+/* Leaves if the error is READONLY and the request has made fewer than `most` detours. Returns 1 if it left; the caller
+ * then submits the request again. */
 int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, const struct hl_reply *error,
                            unsigned most);
-/* A link of the node has just learnt at which server it is. */
+/* Compares the servers of the node's links; called when a link has just learnt at which server it is. */
 void hl_wrong_server_compare(struct hl_node *node);
-/* A link was left because its server is a replica, and so was every other address of its name: the error
- * "ELSEWHERE <why>", for what waits there. Else of length 0. */
+/* Returns the error "ELSEWHERE <why>" for the waiting requests, if the link was left because its server is a replica
+ * and the same holds for every other address of the name. Otherwise the error has length 0. */
 struct hl_reply hl_wrong_server_words(const struct hl_node *node, const char *why, struct hl_text *room);
 
 #endif

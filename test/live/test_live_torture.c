@@ -178,7 +178,7 @@ static int play_once(day_fn *play, uint64_t at)
     now.is_on = 1;
     now.at = at;
     client_prepare(&day.client);
-    day.client.watched = "not answered in its time";
+    day.client.watched = "timed out";
     famine_begin(at);
     open_client(&day);
     play(&day);

@@ -167,7 +167,7 @@ WITH_CLIENT(who_is_denied_a_place_polls_without_one)
     TELLS_IN(s, 1000, "a:WAITING");
     SAME(s, store_listeners(&s->store, "redisson_lock__channel:{stock}"), 1);
     HOLDS(s, asked(s, "mutex_acquire") > 5);
-    HOLDS(s, strstr(p->log, "no place in a wait queue"));
+    HOLDS(s, strstr(p->log, "the wait queue is refused"));
     release_quietly(h);
     TELLS_IN(s, 2, "a:OK");
 }
@@ -179,7 +179,7 @@ WITH_CLIENT(a_right_that_was_missing_is_asked_for_again_over_the_next_link)
     struct handle *a = asking(p, "a", "stock", NULL);
     PLAN(s, .on = "mutex_acquire", .error = "NOPERM this user has no permissions to run the 'zadd' command");
     run_ms(s, 1000);
-    HOLDS(s, strstr(p->log, "no place in a wait queue"));
+    HOLDS(s, strstr(p->log, "the wait queue is refused"));
     cancel(a);
     net_reset(&s->net, NULL, NET_COMMANDS);
     run_ms(s, 500);

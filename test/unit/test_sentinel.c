@@ -16,7 +16,7 @@ WITH_SENTINELS(the_master_is_asked_for_and_its_role)
 {
     struct client *p = sentinels_connect(s);
     SAME(s, asked(s, "ROLE"), 1);
-    SAME(s, client_lines(p, "gives no"), 0);
+    SAME(s, client_lines(p, "returned no"), 0);
     SAME(s, store_count(replica_of(s), NULL), 0);
     SAME(s, store_listeners(sentinel_at(s, 0), "+switch-master"), 1);
     held(p, "a", "stock", NULL);

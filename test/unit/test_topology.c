@@ -11,7 +11,7 @@ A_PLAY(a_user_without_the_right_to_epochs_is_told)
     struct handle *a = cluster_handle(fixture_open(s, HILOCK_CLIENT_OPTIONS(.url = CLUSTER_URL)), "a", 0);
     acquire(a, 3000);
     TELLS_IN(s, 4000, "a:UNREACHABLE");
-    HOLDS(s, strstr(a->detail, "tells no slots: NOPERM this user may not run 'cluster|nodes'"));
+    HOLDS(s, strstr(a->detail, "returned no slot table: NOPERM this user may not run 'cluster|nodes'"));
 }
 
 A_PLAY(a_server_that_is_busy_is_asked_for_epochs_again)

@@ -57,7 +57,7 @@ A_PLAY(a_name_that_moved_takes_holds_and_waiters_along)
     run_ms(s, 6000); /* two renewals */
     TELLS(s, "down MOVED up");
     TEXT(s, p->event_node, "locks.example:6379");
-    HOLDS(s, strstr(p->log, "locks.example:6379 now leads to another server: what is held is verified there"));
+    HOLDS(s, strstr(p->log, "locks.example:6379 now leads to another server: holds are verified there"));
     HOLDS(s, hilock_lock_remaining_ms(a->lock) > 5000);
     SAME(s, links_to(pair.old), 0);
     SAME(s, links_to(pair.new), 4);
@@ -114,7 +114,7 @@ A_PLAY(where_every_address_is_a_replica_a_try_ends_and_a_wait_goes_on)
     struct handle *a = handle_new(p, "a", "stock", NULL), *b = asking(p, "b", "other", NULL);
     acquire(a, 3000);
     TELLS_IN(s, 3000, "a:UNWRITABLE");
-    HOLDS(s, strstr(a->detail, "it is no master: its role is slave"));
+    HOLDS(s, strstr(a->detail, "not a master: its role is slave"));
     acquire(a, HILOCK_TRY);
     TELLS_IN(s, 3000, "a:UNWRITABLE");
     run_ms(s, 60000);
