@@ -12,13 +12,13 @@ enum hl_reply_type { HL_REPLY_NIL, HL_REPLY_INTEGER, HL_REPLY_STRING, HL_REPLY_S
 
 enum {
     HL_REPLY_DEPTH_MAX = 8, HL_REPLY_ITEMS_MAX = 1 << 17, /* a deeper or longer reply ends the link */
-    HL_REPLY_INNER_MAX = 3                                /* of a list inside a list only so many items are kept */
+    HL_REPLY_INNER_MAX = 3                                /* how many items of a list inside a list are kept */
 };
 
 struct hl_reply {
     enum hl_reply_type type;
-    int64_t integer;              /* of an INTEGER */
-    const char *bytes;            /* of a STRING, STATUS or ERROR: not NULL, and perhaps without a terminator */
+    int64_t integer;              /* the value of an INTEGER */
+    const char *bytes;            /* the text of a STRING, STATUS or ERROR: not NULL, perhaps without a terminator */
     size_t length;
     const struct hl_reply *items; /* the `count` items of an ARRAY */
     size_t count;
