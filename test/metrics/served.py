@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """served.py PAGE FOLDER [PROMTOOL] - the metrics that alerts and dashboard name are on the page; promtool takes the page, the alerts, their tests, and
-every query of the dashboard. Without promtool the first is checked, and the rest said to be skipped."""
+every query of the dashboard, whose panels are described. Without promtool the first is checked, and the rest said to be skipped."""
 import json
 import os
 import re
@@ -46,6 +46,8 @@ def main(program, folder, promtool=None):
     there = {line.split('{')[0] for line in page.splitlines() if not line.startswith('#')}
     failures = [f'{name}: is not on the page' for name in sorted(named('\n'.join(expressions)) - there)]
     headings = re.findall(r'^# TYPE (\w+)', page, re.M)
+    failures += [f'panel {panel["title"]}: says nothing of what it shows' for panel in json.loads(read(os.path.join(folder, 'dashboard.json')))['panels']
+                 if not panel.get('description')]
     failures += [f'{name}: has more than one heading' for name in sorted(set(headings)) if headings.count(name) > 1]
     if promtool:
         failures += by_promtool(promtool, page, folder)
