@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plant.h"
+#include "base/platform.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"

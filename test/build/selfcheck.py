@@ -102,6 +102,8 @@ TREE_CASES = [
         'else if ((HL_PLANTED(A) && a) ||\n        (HL_PLANTED(B) && b))\n        return 1;')),
     *(('numbers', 'lib/wire/renew.lua', text + '\n') for text in ("local a = string.format('%d', b)", "a = string.format('-%d', b)",
         'a = string.format ( "%s %05d", b, c)', "a = format('%s %x', b, c)", "a = ('%d'):format(b)", "a = string.format'%d'")),
+    ('portable', 'lib/lock/hold.c', '#include <unistd.h>\nint f(int fd) { return dup3(fd, fd + 1, 0); }\n'),
+    ('portable', 'lib/lock/hold.c', '#include <string.h>\nvoid *f(void *to, const void *from) { return mempcpy(to, from, 3); }\n'),
     ('longs', 'lib/lock/hold.c', 'static long f(void)\n{\n    return 1;\n}\n'),
     ('longs', 'lib/lock/lease.h', 'struct s { unsigned long long a; unsigned long b; };\n'),
     ('containers', 'lib/lock/hold.c', 'static struct s *f(char *m)\n{\n    return (struct s *)(m - offsetof(struct s, m));\n}\n'),

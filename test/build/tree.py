@@ -55,6 +55,8 @@ STEMS = {
 FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)
 TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 # What is no code, and where a condition ends: at the parenthesis of a statement, or at one of these outside all other parentheses.
+NOT_EVERYWHERE = re.compile(r'\b(?:dup3|accept4|pipe2|SOCK_CLOEXEC|SOCK_NONBLOCK|gettid|getrandom|strchrnul|qsort_r)\b')
+IN_PLATFORM = re.compile(r'\b(?:mempcpy|memrchr|explicit_bzero|sigtimedwait|getprogname)\b')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.M | re.S)
 CONDITION_EDGE = re.compile(r'\b(?:if|for|while|switch)\s*\(|[(),?:;{}]|(?<![=!<>])=(?!=)')
 LONGS = re.compile(r'lib/link/tls')  # OpenSSL's errors are
@@ -239,6 +241,18 @@ def plants(root):
                                  'give the real condition a name')
 
 
+def portable(root):
+    """What POSIX has not is called through base/platform.h, or not at all: FreeBSD and macOS compile lib/ too, but before a release only."""
+    for path in filter(is_c, files(root, 'lib')):
+        text = NO_CODE.sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), '\n'.join(lines(root, path)))
+        has_platform = path.endswith('base/platform.h') or 'base/platform.h"' in '\n'.join(lines(root, path))
+        for number, line in enumerate(text.split('\n'), 1):
+            for word in NOT_EVERYWHERE.findall(line):
+                yield 'portable', f'{path}:{number}: {word} is not on every system that compiles lib/'
+            for word in () if has_platform else IN_PLATFORM.findall(line):
+                yield 'portable', f'{path}:{number}: {word} is not on every system: include base/platform.h, which has it'
+
+
 def longs(root):
     """A long has 32 bits on some machines and 64 on others: figures have int64_t. Where another library's type is one, it stays there."""
     for path in filter(is_c, files(root, 'lib')):
@@ -331,7 +345,7 @@ def release(root):
             yield 'release', f'not one {what}: {told} (CONTRIBUTING.md, "Releasing")'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, longs, containers, numbers, licences, packages,
+RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, portable, longs, containers, numbers, licences, packages,
          links, release]
 
 
