@@ -89,7 +89,7 @@ size_t hl_command_encode(char *to, int argc, const char *const *argv, const size
 char *hl_command_room(struct hl_command *command, size_t length)
 {
     char *room = command->room + command->used;
-    HL_REQUIRE(length <= sizeof command->room - command->used); /* names are bounded where handles are made */
+    HL_REQUIRE(length <= sizeof command->room - command->used); /* names are bounded when a handle is made */
     command->used += length;
     return room;
 }

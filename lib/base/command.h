@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command - one command's argv, built in fixed space just before it is sent.
- * Names and ids only ever become whole arguments: no text is assembled that a server would parse (R9). Bytes given by
- * reference must live until the command is sent. */
+/* command - one command's argv, built in fixed space just before it is sent. Names and ids are always whole arguments:
+ * no text is assembled that a server would parse (R9). An argument that is added by reference must live until the
+ * command is sent. */
 #ifndef HL_BASE_COMMAND_H
 #define HL_BASE_COMMAND_H
 

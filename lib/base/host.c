@@ -102,7 +102,7 @@ void hl_host_enter(struct hl_host *host)
  * it. */
 void hl_host_leave(struct hl_host *host)
 {
-    HL_REQUIRE(host->depth > 0); /* enter and leave stand in one function */
+    HL_REQUIRE(host->depth > 0); /* each function that enters also leaves */
     if (host->depth > 1) {
         host->depth--;
         return;

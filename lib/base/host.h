@@ -41,7 +41,7 @@ struct hl_host {
     uint64_t entered_us;       /* when the current call from the loop began; its data had arrived by then */
     uint64_t turned_us;        /* when the last call from the loop ended */
     uint64_t gap_from_us;      /* when the last call before the latest long pause of the loop ended */
-    uint64_t stalled_until_us; /* end of the latest stall that was reported */
+    uint64_t stalled_until_us; /* when the latest reported stall ended */
     uint64_t late_us[2];       /* the greatest delay of a timer: in this period, and in the one before */
     uint64_t late_since_us;    /* when this period began */
     TAILQ_HEAD(, hl_flush) flushes;
@@ -78,7 +78,7 @@ static inline uint64_t hl_now_us(const struct hl_host *host) { return host->loop
 
 enum { HL_HOST_RETRY_US = 100000 }; /* a call that was refused on another thread is tried again after this time */
 
-struct hl_timer { /* made and freed by the host */
+struct hl_timer { /* hl_timer_new makes it, hl_timer_free frees it */
     struct hl_host *host;
     void *handle; /* the timer of the loop table */
     hilock_fire_fn *fire;

@@ -28,7 +28,7 @@ enum hl_what {
     HL_HOLD_LOST,          /* reason, detail; waited_us: how long it was held */
     /* The server refused it, and it is tried again; is_news: the user has no answer yet; detail. */
     HL_RELEASE_REFUSED,
-    HL_RELEASE_SETTLED,    /* detail */
+    HL_RELEASE_SETTLED,    /* one or more releases that had no answer have ended; detail */
     HL_HOLD_UNDONE,        /* a grant that came too late was released */
     HL_INQUIRY_ENDED,      /* status, detail; count: 1 for a force_release */
     HL_CLOCK_ANOMALY,      /* remaining_us: what is left of the lease at the store; detail */

@@ -23,7 +23,7 @@ _Static_assert(PATH_MAX_BYTES == HL_PLATFORM_PATH_MAX && HL_URL_HOSTS_MAX == 16,
 static const char host_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
 
 static const struct form {
-    const char *names[2]; /* plain, and by TLS */
+    const char *names[2]; /* the scheme without TLS, and with TLS; NULL: not possible */
     int port;
     const char *text_ends; /* the letters that end a path or a master's name; NULL: the form has neither */
     const char *database;  /* the text before the number of the database */

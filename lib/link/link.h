@@ -61,6 +61,6 @@ struct hl_link_factory {
     void (*close)(struct hl_link *link, int is_reset);
 };
 
-struct hl_link_factory hl_link_hiredis(void); /* the library's own; link_hiredis.c */
+struct hl_link_factory hl_link_hiredis(void); /* the real links (link_hiredis.c) */
 
 #endif

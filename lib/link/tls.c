@@ -172,7 +172,7 @@ static int set_policy(SSL_CTX *settings)
         SSL_CTX_set_security_level(settings, 0);
         return SSL_CTX_set_min_proto_version(settings, TLS1_VERSION) == 1 ? 0 : -1;
     }
-    if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system requires at least that */
+    if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system's policy is as strict or stricter */
         return 0;
     return SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 ? 0 : -1;
 }

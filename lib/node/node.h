@@ -84,7 +84,7 @@ struct hl_node {
     uint64_t previous_link_us;     /* when the latest reply over an earlier link came */
     unsigned reported_missing;           /* bits of enum hl_missing_right */
     uint8_t has_no_queue;          /* this link's user may not use the wait queue */
-    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB (handshake.h) */
+    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB is needed; it was refused (handshake.h) */
     int has_sharded;               /* the latest link's server has sharded channels */
     uint64_t used_us;              /* when a request about a lock was last sent */
     uint64_t moved_us;             /* when the node last moved to another server, or got slots; 0: never */

@@ -23,11 +23,11 @@ struct hl_route_ops {
     struct hl_node *(*node_of)(struct hl_route *route, const struct hl_about *about);
     /* Returns the i-th node in use; NULL: there are no more. */
     struct hl_node *(*node_at)(struct hl_route *route, unsigned i);
-    int (*is_up)(struct hl_route *route); /* commands can flow */
+    int (*is_up)(struct hl_route *route); /* commands can be sent */
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* also frees its nodes and links */
     int is_spread;  /* the keys are spread over several servers */
-    int can_forget; /* another server may take over and lack acknowledged writes */
+    int can_forget; /* another server may take over that lacks acknowledged writes */
 };
 
 struct hl_route {

@@ -99,7 +99,7 @@ struct hl_session {
 /* Returns 0, or -1 if there is no memory. Nothing happens before hl_session_start. */
 int hl_session_init(struct hl_session *session, struct hl_host *host, const struct hl_session_options *options,
                     const struct hl_session_events *events, void *arg);
-void hl_session_start(struct hl_session *session); /* calling it again changes nothing */
+void hl_session_start(struct hl_session *session); /* makes the first attempt; a second call changes nothing */
 void hl_session_done(struct hl_session *session); /* legal in any state; no callback follows */
 
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }

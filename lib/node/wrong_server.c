@@ -49,7 +49,7 @@ int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, con
     return 1;
 }
 
-/* The server that it leads to. */
+/* The link is open, and it is known which server it reached. */
 static int is_known(const struct hl_session *link)
 {
     return link && hl_session_is_open(link) && *link->server_id;
