@@ -403,13 +403,15 @@ void hl_watchdog_start(struct hl_hold *hold)
 }
 
 /* A request that was due soon, because the link is back or a renewal failed, stays due when another handle gets the
- * hold. */
+ * hold. A renewal that is under way keeps the time that it has for its answer. */
 void hl_watchdog_go_on(struct hl_hold *hold)
 {
     uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_us;
     hold->failures = 0;
+    if (is_renewing(hold))
+        return;
     go_on(hold);
-    if (early_us && early_us < hold->due_us && !is_renewing(hold))
+    if (early_us && early_us < hold->due_us)
         sleep_until(hold, early_us);
 }
 

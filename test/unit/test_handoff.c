@@ -61,6 +61,24 @@ WITH_CLIENT(no_turn_begins_after_a_third_of_the_lease)
     SAME(s, asked(s, "mutex_release"), 1);
 }
 
+/* A pushed grant is renewed after a third of its window, and then a new turn begins before the answer is there. */
+A_PLAY(a_renewal_under_way_has_its_time_in_the_next_turn_too)
+{
+    struct client *q = fixture_connect(s, NULL);
+    struct handle *h = held(fixture_connect(s, NULL), "h", "stock", NULL), *a = asking(q, "a", "stock", NULL);
+    asking(q, "b", "stock", NULL);
+    unheard_ms(s, 2);
+    release_quietly(h);
+    TELLS_IN(s, 2, "a:OK");
+    s->net.back_us = 5000;
+    for (int i = 0; i < 2000 && asked(s, "renew") == 0; i++)
+        run_us(s, 100);
+    release_quietly(a);
+    TELLS_IN(s, 20, "b:OK");
+    SAME(s, counts_of(q).renewals, 1);
+    SAME(s, counts_of(q).renewals_failed, 0);
+}
+
 /* ---- beside others ---- */
 
 /* That program gets its turn only when the name is free. */
