@@ -387,6 +387,7 @@ TRIAL(test_one_share_is_ended)
             reply = is_forced ? SCRIPT(trial, hl_script_mutex_force, "2", N, Q, id, C, "PUBLISH") : SCRIPT(trial, hl_script_free, "1", N, id, C, "PUBLISH");
             assert_int_equal(code_of(reply), i ? 1 : -2);
             assert_int_equal(holders(trial), !i);
+            assert_true(!is_forced || RUN(trial, "ZSCORE", S, id)->type == SIM_REPLY_NIL);
         }
         assert_int_equal(RUN(trial, "EXISTS", N)->integer, 0);
     }

@@ -105,8 +105,22 @@ TRIAL(test_marks_beside_the_star_are_no_places)
     assert_true(integer(reply, 3) == 2 && integer(reply, 4) == 1);
     assert_int_equal(code_of(release(trial, holder_of('a', 1), NEVER)), -2);
     assert_true(holds(trial, scene.b.id));
+    reply = SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, text);
+    assert_true(integer(reply, 3) == 1 && integer(reply, 4) == 0);
     assert_int_equal(RUN(trial, "ZSCORE", Q, "*")->type, SIM_REPLY_NIL);
     assert_int_equal(RUN(trial, "ZCARD", Q)->integer, 3);
+}
+
+/* Nor do they count in the place that a release gives to the next handle. */
+TRIAL(test_marks_do_not_count_before_next)
+{
+    struct awaited scene = held_and_awaited(trial);
+    struct waiter next = waiter_of(trial, 'a', 2);
+    const struct sim_reply *reply;
+    (void)RUN(trial, "ZADD", Q, "0", "?");
+    reply = release_for_next(trial, holder_of('a', 1), &next);
+    assert_true(code_of(reply) == -2 && integer(reply, 4) == 2 && integer(reply, 6) == 2);
+    assert_true(holds(trial, scene.b.id) && waits(trial, &next));
 }
 
 /* `*` is found wherever it stands among them: the name is kept from ours until its time is over. */
@@ -121,6 +135,7 @@ TRIAL(test_the_star_is_found_behind_other_marks)
     trial_set_time(trial, start_us + 5000);
     assert_true(token_of(ask(trial, &b)) > 0);
     assert_int_equal(RUN(trial, "ZSCORE", Q, "*")->type, SIM_REPLY_NIL);
+    assert_false(waits(trial, &b));
 }
 
 /* Who asks while the queue is full gets no ticket; who has a place keeps it. */

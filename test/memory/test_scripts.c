@@ -157,6 +157,20 @@ TRIAL(a_renewal_is_of_one_hold_and_shortens_it_in_time_alone)
     assert_int_equal(left_ms(trial), 4000);
 }
 
+/* A scan shows some fields of it. */
+TRIAL(our_own_is_found_among_many_fields)
+{
+    char field[16];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(field, sizeof field, "field:%d", i);
+        (void)RUN(trial, "HSET", N, field, "1");
+    }
+    (void)RUN(trial, "HSET", N, "a:1", "5", "mode", "mutex");
+    (void)RUN(trial, "PEXPIRE", N, "60000");
+    assert_int_equal(token_of(try_as(trial, "a:1")), 5);
+    assert_int_equal(integer(try_as(trial, "a:2"), 2), 1); /* its release hands over */
+}
+
 TRIAL(a_simple_lock_is_its_holders)
 {
     assert_int_equal(of_a_simple(trial)->integer, 1);

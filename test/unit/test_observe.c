@@ -255,3 +255,13 @@ WITH_CLIENT(releases_that_a_server_refuses_have_one_line_a_second)
     SAME(s, client_lines(p, "99 more releases were refused"), 1);
     s->is_untold = 1;
 }
+
+GIVEN(a_hand_over_is_logged_as_one, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_DEBUG)))
+{
+    struct handle *a = held(p, "a", "stock", NULL);
+    asking(p, "b", "stock", NULL);
+    release_quietly(a);
+    run_ms(s, 5);
+    SAME(s, client_lines(p, "\"stock\" is handed to the next handle, turn 2, "), 1);
+    SAME(s, client_lines(p, "lost its turn"), 0);
+}
