@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* judge - the tests of one suite, linked with the library whose rules can be broken (README.md).
  * Without arguments: each rule that names a test here is broken, and that test must go red, and say what the rule says
- * that it shows; unbroken it must be green. --kills RULE..: which of all tests here go red, or whether that of PLAY does; ends with 1 if none does.
+ * that it shows; unbroken it must be green. --kills RULE..: which of all tests here go red, or whether that of PLAY does; --first RULE..: one of them. Ends with 1 if none does.
  * Each run is a child of its own: what is broken may end it, or make it run for ever. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void print_failure(const char *test, const char *said)
     printf("  %s: %.*s\n", test, first ? (int)strcspn(first, "\n") : 0, first ? first : "");
 }
 
-static int kills(const char *name)
+static int kills(const char *name, int stops)
 {
     static char said[SAID_MAX];
     enum hl_plant rule = hl_plant_find(name);
@@ -120,7 +120,7 @@ static int kills(const char *name)
     if (rule == HL_PLANT_NONE)
         return printf("%s: there is no such rule\n", name), 1;
     printf("%s:\n", name);
-    for (size_t i = 0; i < tests_count; i++)
+    for (size_t i = 0; i < tests_count && !(stops && killers); i++)
         if ((!alone || strcmp(alone, tests[i].name) == 0) && is_red(&tests[i], rule, said)) {
             print_failure(tests[i].name, alone ? "" : said);
             printf("%s", alone ? said : "");
@@ -132,10 +132,10 @@ static int kills(const char *name)
 
 int main(int argc, char **argv)
 {
-    int survived = 0;
-    if (argc < 3 || strcmp(argv[1], "--kills") != 0)
+    int survived = 0, stops = argc > 1 && strcmp(argv[1], "--first") == 0;
+    if (argc < 3 || (!stops && strcmp(argv[1], "--kills") != 0))
         return argc > 1 ? 2 : judge_all();
     for (int i = 2; i < argc; i++)
-        survived += kills(argv[i]);
+        survived += kills(argv[i], stops);
     return survived != 0;
 }
