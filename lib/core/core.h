@@ -60,8 +60,8 @@ struct hl_core {
     uint64_t earliest_end_us;            /* no hold ends before this time */
     unsigned waiting, held, live_holds, locks; /* how many acquires wait, how many handles hold, how many holds are
                                                   in `live`, how many handles there are */
-    unsigned undoing;                    /* of the holds in `live`: abandoned attempts not yet released at the store;
-                                            they count against waiters_max */
+    unsigned undoing;                    /* how many holds in `live` are abandoned attempts not yet released at the
+                                            store; they count against waiters_max */
     int is_closing;                      /* the client closes: acquires are refused */
     uint64_t silent_until_us;            /* until then a program may hold whose release wakes no waiter of ours
                                             (wait/view.c) */

@@ -59,7 +59,8 @@ void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, cons
         hl_text_set(text, "%s: %s", hl_node_name(node), note);
     else
         hl_text_set(text, "%s: %s%s%s%s", hl_node_name(node), hilock_status_text(status), *note ? ": " : "", note,
-                    status == HILOCK_DENIED ? "; the list: operate.md, \"Rights of the server's user\"" : "");
+                    status != HILOCK_DENIED ? ""
+                    : "; the rights it needs: operate.md, \"Rights of the server's user\"");
 }
 
 /* ---- a grant that replicas must confirm ---- */
@@ -243,7 +244,7 @@ void hl_words_not_replicated(struct hl_text *text, const char *why)
 /* ---- events and answers of a handle ---- */
 
 const char hl_words_granted[] = "granted";
-const char hl_words_waiting[] = "found held by another";
+const char hl_words_waiting[] = "found held by another; the acquire waits";
 const char hl_words_passed_over[] =
     "this client did not take its turn in time, so the next waiter got the turn; this waiter keeps its ticket";
 const char hl_words_reentry_lost[] = "the hold had ended before this re-entry was answered";

@@ -61,12 +61,13 @@ void hl_words_release_lapsed(struct hl_text *text, const char *name);
 
 /* ---- an acquire that ends without the lock ---- */
 
-void hl_words_reserved(struct hl_text *text, const char *name);        /* free, but the turn of earlier waiters */
-void hl_words_held_by_us(struct hl_text *text, const char *name);      /* by another handle of this client */
+/* it is free, but earlier waiters have their turn */
+void hl_words_reserved(struct hl_text *text, const char *name);
+void hl_words_held_by_us(struct hl_text *text, const char *name);      /* another handle of this client holds it */
 void hl_words_held(struct hl_text *text, const char *name, const char *holder); /* a try found it held */
 void hl_words_held_on(struct hl_text *text, const char *name, const char *holder, uint32_t waited_ms,
                       unsigned attempts);                              /* a wait ended while it was held */
-void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms); /* of the holder's lease */
+void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms); /* when the lease of the holder ends */
 void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters);
 /* The store was asked, or could not be asked. why: hl_words_silence of that server. */
 void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts);

@@ -25,7 +25,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
 void hl_ending_go_on(struct hl_hold *hold);
 /* an acquire of this hold has no answer, so its id may be at the store */
 void hl_ending_set_maybe(struct hl_hold *hold);
-/* The same for a hold that is ours: its unanswered request may execute until may_run_until_us. */
+/* A request of a hold that is ours has no answer: it may still execute, until may_run_until_us. */
 void hl_ending_note_unanswered(struct hl_hold *hold);
 /* handles the answer to a request that was sent before the hold ended */
 void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer);

@@ -140,7 +140,8 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops 
 /* Calls visit for each HELD hold. visit may end the hold that it is given. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
-int hl_hold_is_reported(const struct hl_hold *hold); /* the user has been told of the grant, and not yet of its end */
+/* the grant was reported to the user, and the end of the hold was not */
+int hl_hold_is_reported(const struct hl_hold *hold);
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not ours */
 /* HELD: when the hold stops counting as ours: at its deadline, or earlier by hold_max_ms */
 uint64_t hl_hold_ends_us(const struct hl_hold *hold);

@@ -42,7 +42,7 @@ uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
 void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
 /* The hold is HELD, and its user knows of the grant: reports the loss before all else, then ends the hold. */
 void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
-/* A HELD hold is lost. If its grant was never reported, its acquire is told to try again. */
+/* A HELD hold is lost. If its grant was never reported, its acquire tries again. */
 void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
 /* The hold is HELD, and the heartbeat that was sent before the grant has been answered: sends what waited for that.

@@ -366,7 +366,7 @@ static void listen(struct hl_line *line, struct hl_listener **listener, const ch
     hl_listener_close(before);
 }
 
-/* Unsubscribes, because the release of any client takes each listener for another program that wants the name. */
+/* Unsubscribes: the release of any client counts each listener as another program that uses the name. */
 void hl_line_stop_listening(struct hl_line *line)
 {
     hl_listener_close(line->channel);

@@ -73,7 +73,8 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
     acquire->place = NULL;
 }
 
-/* This is possible between two heartbeats, and to a handle with the same terms: nothing changes for the store. */
+/* A place can be handed over between two heartbeats, and to a handle with the same terms: then nothing changes for the
+ * store. */
 void hl_place_hand_over(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;

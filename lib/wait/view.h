@@ -22,8 +22,8 @@ int hl_view_denies_tries(const struct hl_name *name);
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire);
 
 struct hl_view { /* what an answer with a given status shows */
-    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, which may be a handle of this client; a fault: the words
-                                     of the server; or "" */
+    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, perhaps a handle of this client; a fault: the words of
+                                     the server; else "" */
     uint32_t holder_remaining_ms; /* TIMED_OUT: what is left of the holder's lease */
     uint32_t age_ms;              /* how old the words are; 0: they name our own holder */
 };

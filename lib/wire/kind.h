@@ -56,7 +56,7 @@ struct hl_params { /* the other arguments of a command; a kind ignores those tha
     uint64_t not_after_ms; /* acquire: the server time after which it is refused; 0: never. renew: the time after
                               which most_ms has no effect */
     uint64_t token_ttl_ms; /* acquire */
-    unsigned reserved;     /* acquire: how many tokens it reserves for hand-offs; release: the same for the next hold */
+    unsigned reserved;     /* acquire, and for the next hold: how many tokens it reserves for hand-offs */
     int is_second;         /* acquire, release: the first form was answered HL_AGAIN */
     uint64_t token;        /* renew */
     uint64_t most_ms;      /* renew: a lease longer than this becomes this; 0: no lease is shortened. SIMPLE never

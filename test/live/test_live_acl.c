@@ -185,7 +185,7 @@ LIVE(what_is_missing_is_named)
         begin_without(&trial, fixture, lacks[i].right);
         assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_DENIED);
         assert_non_null(strstr(stock->acquired.detail, lacks[i].words));
-        assert_non_null(strstr(stock->acquired.detail, "the list: operate.md, \"Rights of the server's user\""));
+        assert_non_null(strstr(stock->acquired.detail, "the rights it needs: operate.md, \"Rights of the server's user\""));
         rights_give(&trial.rights, trial.fixture->redis, NULL);
         assert_int_equal(handle_acquire(stock, HILOCK_FOREVER), HILOCK_OK);
         client_end(&trial.client);
