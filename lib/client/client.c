@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* client - birth and death of a client. How it closes is in closing.c; abandon skips that. */
+/* client - opens, adopts and abandons a client, and gives back its memory. closing.c has the steps of a close, which
+ * hilock_client_abandon skips. */
 #include "client/client.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "client/gauges.h"
 #include "client/log.h"
 #include "client/options.h"
+#include "client/words.h"
 #include "group/group.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
@@ -20,12 +22,9 @@
 
 enum { VERIFY_STEP_US = 20 };
 
-hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status, const char *format, ...)
+hilock_status hl_client_refuse(struct hilock_client *client, hilock_status status, const char *why)
 {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(client->refusal.bytes, sizeof client->refusal.bytes, format, list);
-    va_end(list);
+    hl_text_set(&client->refusal, "%s", why);
     hl_trace(&client->core.host, HL_REFUSED,
              &(struct hl_fact){.detail = client->refusal.bytes, .status = status});
     return status;
@@ -35,12 +34,11 @@ hilock_status hl_client_admit_new(struct hilock_client *client, const char *what
 {
     if (!client->core.is_closing)
         return HILOCK_OK;
-    return hl_client_refuse(client, HILOCK_CLOSED, "the client is closing: no new %s; open another client for them",
-                            what);
+    return hl_client_refuse(client, HILOCK_CLOSED, hl_words_closing(what).bytes);
 }
 
-/* Frees what was made, as an open may fail halfway; but not the client's own memory and its host, which a callback on
- * the stack may still read. */
+/* Frees everything that the client has made. An open may have failed halfway, so each part may be missing. The client's
+ * own memory and its host stay, because a callback on the stack may still read them. */
 static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
@@ -73,20 +71,16 @@ static void destroy(struct hilock_client *client)
 
 static void on_enter(void *arg) { hl_cell_claim(((struct hilock_client *)arg)->core.cell); }
 
-/* In the wrong place the client's options and its cell are all that is read. */
+/* Refuses the turn in a forked child and on a thread that is not the client's. There it reads nothing of the client but
+ * its options and its cell. */
 static hilock_status begin_turn(void *arg)
 {
-    static const char forked[] =
-        "a forked child turns this client's loop: the client is its parent's, and nothing is renewed or answered here; "
-        "open it after fork or daemon(), or call event_reinit and hilock_client_abandon in the child";
-    static const char wrong_thread[] =
-        "another thread than before turns this client's loop: nothing is renewed or answered until that thread calls "
-        "hilock_client_adopt, or the former one turns the loop again";
     struct hilock_client *client = arg;
     hilock_status status = hl_cell_enter(client->core.cell);
     if (status != HILOCK_OK && hl_cell_report_once(client->core.cell, status))
         hl_trace(&client->core.host, HL_TURN_REFUSED,
-                 &(struct hl_fact){.detail = status == HILOCK_FORKED ? forked : wrong_thread});
+                 &(struct hl_fact){.detail = status == HILOCK_FORKED ? hl_words_turn_forked
+                                                                     : hl_words_turn_wrong_thread});
     return status;
 }
 
@@ -123,7 +117,8 @@ static void verify(struct hl_hold *hold, void *node)
         hl_watchdog_verify(hold, (uint64_t)hl_hold_core(hold)->live_holds * VERIFY_STEP_US);
 }
 
-/* Asks again about the holds there, with pauses if they are many; waiters try again at once. */
+/* A node can be asked again: verifies the holds there, with a pause between one and the next, and lets waiters try
+ * again at once. */
 static void on_node_up(void *arg, struct hl_node *node)
 {
     struct hilock_client *client = arg;
@@ -133,7 +128,8 @@ static void on_node_up(void *arg, struct hl_node *node)
     hl_groups_node(&client->core, 1);
 }
 
-/* A hold that was last confirmed by another node than its present one is verified there. */
+/* Names are served by other nodes than before: a hold that was last confirmed by another node than the present one of
+ * its name is verified at the present one. */
 static void on_moved(void *arg, int is_failover)
 {
     struct hilock_client *client = arg;
@@ -144,7 +140,8 @@ static void on_moved(void *arg, int is_failover)
         hl_endings_repeat(&client->core);
 }
 
-/* Each pending request gets its own answer. If the login was refused those that sleep ask, and get it, too. */
+/* A node can no longer be asked. Each pending request gets its own answer. If the server refused the login, the waiters
+ * that sleep ask again now, so that they get the refusal as their answer. */
 static void on_node_down(void *client, struct hl_node *node)
 {
     struct hl_core *core = &((struct hilock_client *)client)->core;
@@ -153,7 +150,7 @@ static void on_node_down(void *client, struct hl_node *node)
         hl_lines_retry(core, node);
 }
 
-/* Of a client that has its host, its options, and zeroes. */
+/* Makes the rest of a client whose host and options are set, and which is zeroed otherwise. */
 static hilock_status set_up(struct hilock_client *client, const struct hl_doors *doors, const struct hl_urls *urls,
                             struct hl_text *why)
 {
@@ -171,7 +168,7 @@ static hilock_status set_up(struct hilock_client *client, const struct hl_doors 
                                       options->queue_max, options->token_ttl_ms, options->turns_max};
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     if (label)
-        memcpy(core->label, label, strlen(label)); /* checked */
+        memcpy(core->label, label, strlen(label)); /* options.c has checked the length */
     core->host.arg = client;
     core->host.begin_turn = begin_turn;
     core->host.on_enter = on_enter;
@@ -199,8 +196,7 @@ static hilock_status check_loop(const struct hilock_loop *loop, struct hl_text *
         loop->watch_set && loop->watch_free && loop->timer_new && loop->timer_start && loop->timer_stop &&
         loop->timer_free && loop->resolve && loop->resolve_cancel)
         return HILOCK_OK;
-    return hl_text_refuse(why, HILOCK_INVALID,
-        "loop is NULL, of a smaller size, or lacks a function: an adapter fills struct hilock_loop (hilock/loop.h)");
+    return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_loop);
 }
 
 hilock_status hl_client_open_with(hilock_client **ret_client, const struct hilock_loop *loop,
@@ -212,8 +208,9 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     struct hilock_loop table = {0};
     struct hl_memory memory;
     struct hl_urls urls = {.count = 0};
-    struct hl_text why = {"ret_client is NULL: give a place for the client"};
-    hilock_status status = ret_client ? check_loop(loop, &why) : HILOCK_INVALID;
+    struct hl_text why;
+    hilock_status status = ret_client ? check_loop(loop, &why)
+                                      : hl_text_refuse(&why, HILOCK_INVALID, "%s", hl_words_no_client_place);
     if (status == HILOCK_OK)
         status = hl_options_read_client(&settled, options, &why);
     if (status == HILOCK_OK) {
@@ -222,7 +219,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     }
     if (status == HILOCK_OK) {
         status = HILOCK_NO_MEMORY;
-        hl_text_set(&why, "out of memory");
+        hl_text_set(&why, "%s", hl_words_no_memory_to_open);
         client = hl_memory_new(&memory, sizeof *client);
     }
     if (client) {
@@ -240,7 +237,7 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
         return HILOCK_OK;
     }
     if (client) {
-        client->core.host.loop.free_ctx = NULL; /* a refused open leaves the loop to the caller */
+        client->core.host.loop.free_ctx = NULL; /* after a refused open the loop still belongs to the caller */
         destroy(client);
     }
     if (ret_error)
@@ -272,17 +269,16 @@ hilock_status hilock_client_close(hilock_client *client, uint32_t drain_ms, hilo
     struct hl_text why;
     if (status != HILOCK_OK && status != HILOCK_WRONG_THREAD)
         return status;
-    int is_elsewhere = status == HILOCK_WRONG_THREAD; /* there nothing of the client but its closing is touched */
-    if (drain_ms != HILOCK_FOREVER && hl_options_check_span(drain_ms, "drain_ms", &why) != HILOCK_OK)
-        return is_elsewhere ? HILOCK_INVALID
-                            : hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+    int is_elsewhere = status == HILOCK_WRONG_THREAD; /* another thread touches nothing of the client but `closing` */
+    if (drain_ms != HILOCK_FOREVER &&
+        hl_options_check_span(drain_ms, "drain_ms", "HILOCK_FOREVER", &why) != HILOCK_OK)
+        return is_elsewhere ? HILOCK_INVALID : hl_client_refuse(client, HILOCK_INVALID, why.bytes);
     uint64_t now_us = hl_now_us(&client->core.host);
     uint64_t ends_us = drain_ms == HILOCK_FOREVER ? UINT64_MAX : now_us + (uint64_t)drain_ms * 1000;
     if (is_elsewhere)
         return hl_closing_ask(client, ends_us, on_closed, user);
     if (hl_closing_keep(&client->closing, on_closed, user) != HILOCK_OK)
-        return hl_client_refuse(client, HILOCK_IN_USE, "the client has %d on_closed already: give NULL",
-                                HL_CLOSERS_MAX);
+        return hl_client_refuse(client, HILOCK_IN_USE, hl_words_too_many_closers(HL_CLOSERS_MAX).bytes);
     hl_closing_begin(client, ends_us);
     hl_host_wake(&client->core.host);
     return HILOCK_OK;
@@ -292,14 +288,10 @@ const char *hilock_client_refusal(const hilock_client *client)
 {
     hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_CLOSED;
     if (status == HILOCK_CLOSED)
-        return "the client is closed";
+        return hl_words_client_closed;
     if (status == HILOCK_WRONG_THREAD)
-        return "called from another thread than the one that turns this client's loop: open one client per loop, post "
-               "to that loop, or, if it turns here from now on, hilock_client_adopt";
-    if (status == HILOCK_FORKED)
-        return "forked child: these handles are the parent's; event_reinit, hilock_client_abandon, then open a client "
-               "of its own";
-    return client->refusal.bytes;
+        return hl_words_wrong_thread;
+    return status == HILOCK_FORKED ? hl_words_forked : client->refusal.bytes;
 }
 
 const char *hilock_client_uuid(const hilock_client *client)

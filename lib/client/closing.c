@@ -27,8 +27,9 @@ static void leave_soon(struct hilock_client *client)
     hl_timer_start(&client->core.host, client->close_timer, span_us);
 }
 
-/* When nothing is left to report, or its time is up, it answers what was accepted. 1: nothing is left. Grants that it
- * made and that may lapse are looked after while the drain time lasts. */
+/* Answers every call that is still open, once the client has nothing left to wait for or its time is up. Returns 1 when
+ * nothing is left to report. While the drain time lasts, the client also waits for its rechecks of grants that it made
+ * and that may lapse. */
 static int try_finish(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
@@ -46,7 +47,8 @@ static int try_finish(struct hilock_client *client)
     return !hl_notices_are_due(core);
 }
 
-/* A thread that is still inside of its call needs the client for some instructions more. */
+/* The end waits for threads that are still inside hilock_client_close, which use the client for a few more
+ * instructions. */
 int hl_closing_advance(struct hilock_client *client)
 {
     if (client->phase == CLIENT_DRAINING && !client->core.held)
@@ -120,7 +122,7 @@ static int is_known(const struct hl_closing *closing, hilock_closed_fn *on_close
 hilock_status hl_closing_keep(struct hl_closing *closing, hilock_closed_fn *on_closed, void *user)
 {
     hilock_status status = HILOCK_OK;
-    while (atomic_flag_test_and_set(&closing->is_busy)) /* for some instructions of another thread */
+    while (atomic_flag_test_and_set(&closing->is_busy)) /* another thread keeps it for a few instructions only */
         ;
     if (on_closed && !is_known(closing, on_closed, user)) {
         if (closing->count < HL_CLOSERS_MAX)
@@ -132,14 +134,14 @@ hilock_status hl_closing_keep(struct hl_closing *closing, hilock_closed_fn *on_c
     return status;
 }
 
-/* Once the loop has heard it the client may go, but not before askers is 0 again. */
+/* As soon as the loop is woken, the client may end on its own thread. It stays until `askers` is 0 again. */
 hilock_status hl_closing_ask(struct hilock_client *client, uint64_t ends_us, hilock_closed_fn *on_closed, void *user)
 {
     struct hl_closing *closing = &client->closing;
     const struct hilock_loop *loop = &client->core.host.loop;
     uint64_t earliest_us = atomic_load(&closing->ends_us);
     if (!loop->timer_wake)
-        return hl_cell_admit(client->core.cell); /* WRONG_THREAD, and counted */
+        return hl_cell_admit(client->core.cell); /* returns WRONG_THREAD, and counts the refusal */
     atomic_fetch_add(&closing->askers, 1);
     hilock_status status = hl_closing_keep(closing, on_closed, user);
     if (status == HILOCK_OK) {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* create - makes handles, of one name and of several: checks names and options, and shares what handles have in
- * common. */
+/* create - makes handles of one name and of several. It checks the names and the options, and lets handles with equal
+ * options share them. */
 #include "client/client.h"
 #include "client/options.h"
+#include "client/words.h"
 #include "group/group.h"
 #include "lock/machine.h"
 #include "wait/grant_channel.h"
 
 enum { MULTI_MAX = 64 };
 
-/* A reference to those of the handle made last, if they are alike. */
+/* Returns a reference to the terms of the latest handle if the options give equal ones, else to new terms. NULL: no
+ * memory. */
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
 {
     static const struct hl_kind *const kinds[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
                                                   [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
     struct hl_terms wanted, *terms = client->terms;
-    memset(&wanted, 0, sizeof wanted); /* so that equal options give equal bytes */
+    memset(&wanted, 0, sizeof wanted); /* zeroes the padding, too, so that equal options give equal bytes */
     wanted.refs = terms ? terms->refs : 0;
     wanted.cell = client->core.cell;
     wanted.kind = kinds[options->kind];
@@ -47,8 +49,8 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
     return terms;
 }
 
-/* Subscribes early: else the first waiter would, and its first sleep would wait for the connection. Clients whose
- * handles all poll need none. NULL: no memory. */
+/* Makes a handle, and subscribes early: otherwise the first waiter would have to, and its first sleep would wait for
+ * that connection. A client whose handles all poll needs no such connection. NULL: no memory. */
 static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name *const *names, unsigned count,
                                     const struct hilock_lock_options *options)
 {
@@ -76,26 +78,24 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     return lock;
 }
 
-/* With the client's prefix; referenced. A name given twice is the same object. */
+/* Adds the name, with the client's prefix before it, to `names`, which then owns a reference to it. A name that is
+ * given twice is found because both are the same object. */
 static hilock_status add_name(struct hilock_client *client, struct hl_name **names, unsigned *count, const char *name,
                               size_t length, unsigned master)
 {
     char full[HILOCK_NAME_MAX];
     size_t prefix_length = strlen(client->options.name_prefix);
     if (length == 0 || length > HILOCK_NAME_MAX - prefix_length)
-        return hl_client_refuse(client, HILOCK_BAD_NAME, "bad name of %zu bytes: must be 1..%u with the prefix",
-                                length ? prefix_length + length : 0, HILOCK_NAME_MAX);
+        return hl_client_refuse(client, HILOCK_BAD_NAME,
+            hl_words_bad_name_length(length ? prefix_length + length : 0, HILOCK_NAME_MAX).bytes);
     memcpy(full, client->options.name_prefix, prefix_length);
     memcpy(full + prefix_length, name, length);
     length += prefix_length;
     if (hl_key_is_reserved(full, length))
         return hl_client_refuse(client, HILOCK_BAD_NAME,
-            "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks; "
-            "begin it otherwise", hl_text_quote(full, length).bytes);
+                                hl_words_reserved_name(hl_text_quote(full, length).bytes).bytes);
     if (!hl_key_has_good_braces(full, length))
-        return hl_client_refuse(client, HILOCK_BAD_NAME,
-            "bad name \"%s\": no braces at all, or the first '{' opens a non-empty {...}; else its keys fall into "
-            "different hash slots", hl_text_quote(full, length).bytes);
+        return hl_client_refuse(client, HILOCK_BAD_NAME, hl_words_bad_braces(hl_text_quote(full, length).bytes).bytes);
     struct hl_name *added = hl_name_ref(&client->core, full, length, master);
     if (!added)
         return HILOCK_NO_MEMORY;
@@ -103,8 +103,7 @@ static hilock_status add_name(struct hilock_client *client, struct hl_name **nam
     for (unsigned i = 0; i < *count - 1; i++)
         if (names[i] == added)
             return hl_client_refuse(client, HILOCK_BAD_NAME,
-                                    "bad names: \"%s\" is given twice, as number %u and number %u; give each name once",
-                                    hl_name_quoted(added).bytes, i + 1, *count);
+                                    hl_words_name_twice(hl_name_quoted(added).bytes, i + 1, *count).bytes);
     return HILOCK_OK;
 }
 
@@ -115,33 +114,28 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
     struct hl_text why;
     hilock_status status = hl_options_read_lock(to, given, &client->options, &why);
     if (status != HILOCK_OK)
-        return hl_client_refuse(client, status, "%s", why.bytes);
+        return hl_client_refuse(client, status, why.bytes);
     if (masters && to->kind == HILOCK_FAIR)
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
-                                "kind FAIR on a quorum: n masters have no common queue; use MUTEX or SIMPLE");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_fair_on_quorum);
     if (masters && to->replicas)
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
-                                "replicas on a quorum: its masters vote instead of replicas; leave it 0");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_replicas_on_quorum);
     if (!is_multi)
         return HILOCK_OK;
     if (count < 2 || count > MULTI_MAX)
-        return hl_client_refuse(client, HILOCK_INVALID,
-            "bad names: %s%u given, must be 2..%d and end with NULL; for one name use hilock_lock_create",
-            count > MULTI_MAX ? "at least " : "", count, MULTI_MAX);
+        return hl_client_refuse(client, HILOCK_INVALID, hl_words_bad_name_count(count, MULTI_MAX).bytes);
     if (masters)
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
-            "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_multi_on_quorum);
     if (to->kind == HILOCK_FAIR)
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "kind FAIR of several names: a multi is MUTEX or SIMPLE");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_fair_multi);
     if (to->reentrant)
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED, "a multi is not reentrant: leave reentrant 0");
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_reentrant_multi);
     if (to->name_length)
-        return hl_client_refuse(client, HILOCK_INVALID,
-            "bad name_length %zu: the names of a multi end with a zero byte, leave it 0", to->name_length);
+        return hl_client_refuse(client, HILOCK_INVALID, hl_words_multi_name_length(to->name_length).bytes);
     return HILOCK_OK;
 }
 
-/* Of a multi each text is a member; else there is one text, and a member for each master of a quorum. */
+/* Makes a handle from user's names: each text of a multi is one member. Otherwise there is one text, and a quorum has a
+ * member for each of its masters. */
 static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client, const char *const *texts,
                             int is_multi, const struct hilock_lock_options *given)
 {
@@ -162,28 +156,27 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
     }
     while (count)
         hl_name_unref(&client->core, &client->core.host.memory, names[--count]);
-    return status == HILOCK_NO_MEMORY ? hl_client_refuse(client, status, "out of memory for a lock") : status;
+    return status == HILOCK_NO_MEMORY ? hl_client_refuse(client, status, hl_words_no_memory_for_lock) : status;
 }
 
 static hilock_status admit(hilock_client *client, hilock_lock **ret_lock, const void *names, const char *without_names)
 {
     hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
     if (status == HILOCK_OK && (!ret_lock || !names))
-        return hl_client_refuse(client, HILOCK_INVALID, "%s",
-                                ret_lock ? without_names : "ret_lock is NULL: give a place for the lock");
+        return hl_client_refuse(client, HILOCK_INVALID, ret_lock ? without_names : hl_words_no_lock_place);
     return status == HILOCK_OK ? hl_client_admit_new(client, "locks") : status;
 }
 
 hilock_status hilock_multi_create(hilock_lock **ret_lock, hilock_client *client, const char *const *names,
                                   const struct hilock_lock_options *options)
 {
-    hilock_status status = admit(client, ret_lock, names, "names is NULL: give 2..64 names and a NULL");
+    hilock_status status = admit(client, ret_lock, names, hl_words_no_names);
     return status == HILOCK_OK ? create(ret_lock, client, names, 1, options) : status;
 }
 
 hilock_status hilock_lock_create(hilock_lock **ret_lock, hilock_client *client, const char *name,
                                  const struct hilock_lock_options *options)
 {
-    hilock_status status = admit(client, ret_lock, name, "name is NULL: give the lock's name");
+    hilock_status status = admit(client, ret_lock, name, hl_words_no_name);
     return status == HILOCK_OK ? create(ret_lock, client, &name, 0, options) : status;
 }

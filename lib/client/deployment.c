@@ -7,25 +7,23 @@
 
 #include "base/contract.h"
 #include "base/plant.h"
+#include "client/words.h"
 #include "hold/watchdog.h"
 #include "node/wait_link.h"
 #include "wire/scripts.h"
 
-/* Votes count only if they are independent. */
+/* Checks the latest master of a quorum against those before it: a server that is given twice would vote twice. */
 static hilock_status check_master(const struct hl_urls *urls, struct hl_text *why)
 {
     const struct hl_url *url = &urls->of[urls->count - 1];
     if (url->scheme != HL_URL_REDIS && url->scheme != HL_URL_UNIX)
-        return hl_text_refuse(why, HILOCK_UNSUPPORTED,
-            "quorum_urls: number %u is no redis://, rediss:// or unix:// url: each is one independent master",
-            urls->count);
+        return hl_text_refuse(why, HILOCK_UNSUPPORTED, "%s", hl_words_bad_master(urls->count).bytes);
     for (const struct hl_url *other = urls->of; other < url; other++) {
         const char *host = url->hosts[0].host, *taken = other->hosts[0].host;
         int is_same_host = (url->scheme == HL_URL_UNIX ? strcmp(host, taken) : strcasecmp(host, taken)) == 0;
         if (is_same_host && other->scheme == url->scheme && other->hosts[0].port == url->hosts[0].port)
-            return hl_text_refuse(why, HILOCK_INVALID,
-                "quorum_urls: number %u and number %u are the same server: it would vote twice",
-                (unsigned)(other - urls->of) + 1, urls->count);
+            return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                                  hl_words_master_twice((unsigned)(other - urls->of) + 1, urls->count).bytes);
     }
     return HILOCK_OK;
 }
@@ -34,18 +32,13 @@ static hilock_status check_count(const struct hilock_client_options *options, un
 {
     unsigned needed = options->quorum_needed;
     if (!options->quorum_urls && needed)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "quorum_needed %u without quorum_urls: give the masters, or leave it 0", needed);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_needed_without_quorum(needed).bytes);
     if (options->quorum_urls && options->url)
-        return hl_text_refuse(why, HILOCK_INVALID, "url and quorum_urls are both set: give one of them");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_url_and_quorum);
     if (options->quorum_urls && (count < 2 || count > HL_MASTERS_MAX))
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "bad quorum_urls: %s%u given, must be 2..%d and end with NULL; for one server use url",
-                              count > HL_MASTERS_MAX ? "at least " : "", count, HL_MASTERS_MAX);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_master_count(count, HL_MASTERS_MAX).bytes);
     if (needed && (needed < count / 2 + 1 || needed > count))
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "bad quorum_needed %u of %u masters: must be %u..%u, or 0 for the majority; with fewer two could hold "
-            "at a time", needed, count, count / 2 + 1, count);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_needed(needed, count).bytes);
     return HILOCK_OK;
 }
 
@@ -71,21 +64,20 @@ hilock_status hl_deployment_read(struct hl_urls *ret_urls, const struct hl_memor
         ret_urls->count++;
         ret_urls->are_tls |= url->is_tls;
         if ((options->sentinel_username || options->sentinel_password) && url->scheme != HL_URL_SENTINEL)
-            return hl_text_refuse(why, HILOCK_INVALID,
-                                  "%s is set, but the url is not redis+sentinel: no server would get it",
-                                  options->sentinel_password ? "sentinel_password" : "sentinel_username");
+            return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                                  hl_words_login_without_sentinel(options->sentinel_password != NULL).bytes);
         if (options->quorum_urls)
             status = check_master(ret_urls, why);
     }
     if (status == HILOCK_OK && for_tls && !ret_urls->are_tls)
-        return hl_text_refuse(why, HILOCK_INVALID, "%s is set, but %s: nothing would be encrypted", for_tls,
-                              options->quorum_urls ? "none of quorum_urls is rediss" : "the url is not rediss");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_tls_without_rediss(for_tls, options->quorum_urls != NULL).bytes);
     return status;
 }
 
 enum { NOT_SECRET = 2, KEPT = NOT_SECRET + 2 * (HL_MASTERS_MAX + 1) };
 
-/* Makes the logins, and moves the texts that the client keeps into one block. -1: no memory */
+/* Makes the logins, and copies the texts that the client keeps into one block. Returns -1 without memory. */
 static int keep(struct hilock_client *client, const struct hl_urls *urls)
 {
     struct hilock_client_options *options = &client->options;

@@ -29,7 +29,7 @@ static void publish(atomic_uint *gauge, unsigned value)
     atomic_store_explicit(gauge, value, memory_order_relaxed);
 }
 
-/* All handles are looked at once a second at most, and only for somebody. */
+/* Visits all handles, so it does that at most once a second, and only once another thread has read the statistics. */
 static void publish_ages(struct hilock_client *client)
 {
     struct hl_gauges *gauges = &client->gauges;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handle - the public calls on a lock: they check the caller and the arguments, then call the lock machine; and those
- * on a validity, the only ones for any thread, which touch no client and no lock. */
+/* handle - the public calls on a lock, and on a validity. A call on a lock checks the caller and the arguments, and
+ * then calls the lock machine. A call on a validity may come from any thread, and touches no client and no lock. */
 #include "base/container.h"
 #include "client/client.h"
 #include "client/options.h"
+#include "client/words.h"
 #include "core/lease.h"
 #include "core/lock.h"
 #include "hold/validity.h"
 #include "lock/inquiry.h"
 #include "lock/reentry.h"
 #include "wait/line.h"
-
-static const char unheld[] = "does not hold: never acquired, released before, or lost";
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 
@@ -20,7 +19,7 @@ static struct hilock_client *client_of(const struct hilock_lock *lock)
     return HL_CONTAINER(core_of(lock), struct hilock_client, core);
 }
 
-/* HILOCK_OK: the handle and its client may be used. */
+/* Returns HILOCK_OK when the handle and its client may be used. */
 static hilock_status admit(const struct hilock_lock *lock)
 {
     hilock_status status = lock ? hl_cell_admit(lock->terms->cell) : HILOCK_INVALID;
@@ -34,30 +33,29 @@ static int admit_read(const struct hilock_lock *lock)
 
 static hilock_state state_of(const struct hilock_lock *lock) { return lock->ops->snapshot(lock).state; }
 
-static hilock_status refuse(const struct hilock_lock *lock, hilock_status status, const char *why)
+static hilock_status refuse_unheld(const struct hilock_lock *lock)
 {
-    return hl_client_refuse(client_of(lock), status, "handle of \"%s\" %s", hl_name_quoted(lock->name).bytes, why);
+    return hl_client_refuse(client_of(lock), HILOCK_NOT_HELD,
+                            hl_words_not_held(hl_name_quoted(lock->name).bytes).bytes);
 }
 
 static hilock_status check_callback(const struct hilock_lock *lock, hilock_result_fn *on_result, const char *call)
 {
     return on_result ? HILOCK_OK
-                     : hl_client_refuse(client_of(lock), HILOCK_INVALID, "on_result is NULL: %s is answered by it",
-                                        call);
+                     : hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_no_callback(call).bytes);
 }
 
-/* What the lock machine said to the call, with the reason. */
+/* Returns the status with which the lock machine answered a call, and keeps the reason if that is a refusal. */
 static hilock_status accepted(const struct hilock_lock *lock, hilock_status status, const char *call)
 {
     if (status == HILOCK_NO_MEMORY)
-        return hl_client_refuse(client_of(lock), status, "out of memory for %s", call);
+        return hl_client_refuse(client_of(lock), status, hl_words_no_memory_for(call).bytes);
     if (status == HILOCK_UNSUPPORTED)
-        return hl_client_refuse(client_of(lock), status,
-                                "a multi has no single holder: make a handle for one of its names");
+        return hl_client_refuse(client_of(lock), status, hl_words_no_single_holder);
     return status;
 }
 
-/* In a forked child only memory is given back: nothing is sent, and no other handle gets a turn. */
+/* In a forked child this only gives memory back: nothing is sent, and no other handle gets the lock. */
 void hilock_lock_free(hilock_lock *lock)
 {
     hilock_status status = admit(lock);
@@ -76,31 +74,27 @@ void hilock_lock_drop(hilock_lock *lock)
         lock->ops->silence(core_of(lock), lock);
 }
 
-/* One that holds may be entered again; an idle one needs a place among those that wait. */
+/* A reentrant handle that holds may be acquired again. An idle handle must find room among those that wait. */
 static hilock_status check_state(struct hilock_client *client, const struct hilock_lock *lock)
 {
     const struct hl_core *core = &client->core;
     const struct hl_snapshot now = lock->ops->snapshot(lock);
+    const struct hl_quoted name = hl_name_quoted(lock->name);
+    int is_waiting = now.state == HILOCK_STATE_WAITING;
     if (now.state != HILOCK_STATE_IDLE && !lock->terms->is_reentrant)
-        return refuse(lock, HILOCK_IN_USE,
-                      now.state == HILOCK_STATE_WAITING
-                          ? "already waits: make one handle per would-be holder, or set reentrant"
-                          : "already holds: make one handle per would-be holder, or set reentrant");
-    if (now.state == HILOCK_STATE_WAITING)
-        return refuse(lock, HILOCK_IN_USE, "already waits: it can be entered again once it holds");
+        return hl_client_refuse(client, HILOCK_IN_USE, hl_words_in_use(name.bytes, is_waiting).bytes);
+    if (is_waiting)
+        return hl_client_refuse(client, HILOCK_IN_USE, hl_words_reentry_while_waiting(name.bytes).bytes);
     if (now.state == HILOCK_STATE_HELD)
         return now.count < UINT32_MAX
                    ? HILOCK_OK
-                   : refuse(lock, HILOCK_IN_USE, "was entered 4294967295 times: is a release missing?");
+                   : hl_client_refuse(client, HILOCK_IN_USE, hl_words_too_many_entries(name.bytes).bytes);
     if (core->waiting + core->undoing >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
-                                "%u acquires already wait%s (waiters_max): shed load or raise it",
-                                core->waiting + core->undoing,
-                                core->undoing ? ", or have ended and are still to be released at the store" : "");
+                                hl_words_too_many_waiters(core->waiting + core->undoing, core->undoing).bytes);
     if (hl_line_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
-                                "%u acquires of \"%s\" already wait (name_waiters_max): shed load or raise it",
-                                hl_line_waiting(lock->name), hl_name_quoted(lock->name).bytes);
+                                hl_words_too_many_waiters_of(name.bytes, hl_line_waiting(lock->name)).bytes);
     return HILOCK_OK;
 }
 
@@ -111,10 +105,10 @@ hilock_status hilock_acquire(hilock_lock *lock, uint32_t wait_ms, hilock_result_
     if (status != HILOCK_OK)
         return status;
     struct hilock_client *client = client_of(lock);
-    status = check_callback(lock, on_result, "an acquire");
+    status = check_callback(lock, on_result, "hilock_acquire");
     if (status == HILOCK_OK && wait_ms != HILOCK_FOREVER &&
-        hl_options_check_span(wait_ms, "wait_ms", &why) != HILOCK_OK)
-        status = hl_client_refuse(client, HILOCK_INVALID, "%s, or HILOCK_FOREVER", why.bytes);
+        hl_options_check_span(wait_ms, "wait_ms", "HILOCK_FOREVER", &why) != HILOCK_OK)
+        status = hl_client_refuse(client, HILOCK_INVALID, why.bytes);
     if (status == HILOCK_OK)
         status = hl_client_admit_new(client, "acquires");
     if (status == HILOCK_OK)
@@ -134,7 +128,7 @@ hilock_status hilock_release(hilock_lock *lock, hilock_result_fn *on_result, voi
 {
     hilock_status status = admit(lock);
     if (status == HILOCK_OK && state_of(lock) != HILOCK_STATE_HELD)
-        status = refuse(lock, HILOCK_NOT_HELD, unheld);
+        status = refuse_unheld(lock);
     if (status == HILOCK_OK && !hl_reentry_leave(core_of(lock), lock, on_result, user))
         lock->ops->release(core_of(lock), lock, on_result, user);
     return status;
@@ -145,17 +139,17 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
     hilock_status status = admit(lock);
     struct hl_text why;
     if (status == HILOCK_OK)
-        status = check_callback(lock, on_result, "an extend");
+        status = check_callback(lock, on_result, "hilock_extend");
     if (status != HILOCK_OK)
         return status;
     struct hilock_client *client = client_of(lock);
-    status = hl_options_check_span(lease_ms, "lease_ms", &why);
+    status = hl_options_check_span(lease_ms, "lease_ms", NULL, &why);
     if (status == HILOCK_OK && lease_ms)
         status = hl_options_check_lease(lease_ms, client->options.restart_guard_ms, "lock's", &why);
     if (status != HILOCK_OK)
-        return hl_client_refuse(client, status, "%s", why.bytes);
+        return hl_client_refuse(client, status, why.bytes);
     if (state_of(lock) != HILOCK_STATE_HELD)
-        return refuse(lock, HILOCK_NOT_HELD, unheld);
+        return refuse_unheld(lock);
     lease_ms = lease_ms ? lease_ms : lock->terms->lease_ms;
     return accepted(lock, lock->ops->extend(&client->core, lock, lease_ms, on_result, user), "an extend");
 }
@@ -165,7 +159,8 @@ hilock_status hilock_cancel(hilock_lock *lock)
     hilock_status status = admit(lock);
     return status != HILOCK_OK || lock->ops->cancel(core_of(lock), lock) || hl_reentry_cancel(core_of(lock), lock)
                ? status
-               : refuse(lock, HILOCK_NOT_PENDING, "does not wait: hilock_lock_drop is for any state");
+               : hl_client_refuse(client_of(lock), HILOCK_NOT_PENDING,
+                                  hl_words_not_waiting(hl_name_quoted(lock->name).bytes).bytes);
 }
 
 hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user)
@@ -174,7 +169,7 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     if (status == HILOCK_OK)
         status = hl_client_admit_new(client_of(lock), "inquiries");
     if (status == HILOCK_OK)
-        status = check_callback(lock, on_result, "a peek");
+        status = check_callback(lock, on_result, "hilock_peek");
     if (status == HILOCK_OK)
         status = accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_PEEK, NULL, on_result, user),
                           "an inquiry");
@@ -189,13 +184,12 @@ hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock
     if (status != HILOCK_OK)
         return status;
     size_t length = holder ? strnlen(holder, HL_INQUIRY_HOLDER_MAX + 1) : 0;
-    if (holder && (length == 0 || length > HL_INQUIRY_HOLDER_MAX))
-        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
-                                "bad holder of %s bytes: give it as peek named it, 1..%d, or NULL for any holder",
-                                length ? "too many" : "0", HL_INQUIRY_HOLDER_MAX);
+    if (holder && length == 0)
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_bad_holder_empty);
+    if (length > HL_INQUIRY_HOLDER_MAX)
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_long_holder(HL_INQUIRY_HOLDER_MAX).bytes);
     if (holder && strcmp(holder, "mode") == 0)
-        return hl_client_refuse(client_of(lock), HILOCK_INVALID,
-            "bad holder \"%s\": a field of every lock's hash, and no holder; give it as peek named it", holder);
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_holder_is_field(holder).bytes);
     return accepted(lock, lock->ops->inquire(core_of(lock), lock, HILOCK_OP_FORCE_RELEASE, holder, on_result, user),
                     "an inquiry");
 }
@@ -267,9 +261,9 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
     if (status != HILOCK_OK)
         return status;
     if (!ret_validity)
-        return hl_client_refuse(client_of(lock), HILOCK_INVALID, "ret_validity is NULL: give a place for the validity");
+        return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_no_validity_place);
     if (!lock->ops->snapshot(lock).ends_us)
-        return refuse(lock, HILOCK_NOT_HELD, unheld);
+        return refuse_unheld(lock);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");
 }

@@ -4,17 +4,20 @@
 
 #include <stdio.h>
 
+#include "client/words.h"
+
 enum { SPAN_US = 1000000 };
 
-/* What a line that stands for many calls them; NULL: every line of this kind is written. Places in hl_log.kinds. */
+/* The kinds of which one line a second is written, with the words for those that were left out. Lines of every other
+ * kind are all written. The index of a kind is the same in hl_log.kinds. */
 static const struct limited { enum hl_what what; const char *words; } limited[HL_LOG_KINDS] = {
-    {HL_REFUSED, "calls were refused"},
-    {HL_RELEASE_REFUSED, "releases were refused, and are tried again"},
-    {HL_HOLD_RENEWAL_FAILED, "renewals failed"},
-    {HL_HOLD_LOST, "holds were lost"},
-    {HL_RELEASE_SETTLED, "unanswered releases were settled"},
-    {HL_HOLD_UNDONE, "grants came too late and were given back"},
-    {HL_CLOCK_ANOMALY, "leases at the store were not what we made them"},
+    {HL_REFUSED, hl_words_many_refused},
+    {HL_RELEASE_REFUSED, hl_words_many_releases_refused},
+    {HL_HOLD_RENEWAL_FAILED, hl_words_many_renewals_failed},
+    {HL_HOLD_LOST, hl_words_many_lost},
+    {HL_RELEASE_SETTLED, hl_words_many_settled},
+    {HL_HOLD_UNDONE, hl_words_many_undone},
+    {HL_CLOCK_ANOMALY, hl_words_many_anomalies},
 };
 
 static void put(const struct hilock_client *client, hilock_log_level level, const char *line)
@@ -35,15 +38,12 @@ static struct hl_log_kind *kind_of(struct hilock_client *client, enum hl_what wh
 
 static void count_out(struct hilock_client *client, struct hl_log_kind *kind)
 {
-    struct hl_text line;
     unsigned more = kind->more;
     if (!more)
         return;
-    hl_text_set(&line, "%u more %s in the meantime; one line a second is written", more,
-                limited[kind - client->log.kinds].words);
     client->log.more -= more;
     kind->more = 0;
-    put(client, kind->level, line.bytes);
+    put(client, kind->level, hl_words_left_out(more, limited[kind - client->log.kinds].words).bytes);
 }
 
 void hl_log_write(struct hilock_client *client, enum hl_what what, hilock_log_level level, const char *line)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log - lines of a client's log: each names the client by its label; and of the kinds that come once for each lock or
- * call there is one line a second, and then one with the number of those that were left out.
- * Invariant: what was left out is counted in a later line, as long as the client has turns. */
+/* log - writes the lines of a client's log. Each line begins with the client's label. Of the kinds that can come once
+ * for each lock or call, one line a second is written, and later a line with the number of those that were left out.
+ * Invariant: every line that was left out is counted in a later one, as long as the client's loop turns. */
 #ifndef HL_CLIENT_LOG_H
 #define HL_CLIENT_LOG_H
 
 #include "client/client.h"
 
 void hl_log_write(struct hilock_client *client, enum hl_what what, hilock_log_level level, const char *line);
-void hl_log_catch_up(struct hilock_client *client); /* at the end of a turn: counts what was left out a second ago */
+/* Writes how many lines were left out, for each kind whose second is over; called at the end of a turn. */
+void hl_log_catch_up(struct hilock_client *client);
 
 #endif

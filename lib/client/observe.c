@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* observe - makes statistics, log lines and the client's own events from the inner events: what each becomes stands in
- * one table. A client event carries a copy of its facts, as it is delivered later; without memory for the copy it is
- * only logged. Events of locks, on which programs act, need no memory; neither do the steps of on_trace, which the user
- * gets inside the inner event itself. */
+/* observe - makes statistics, log lines and the client's own events from the inner events. One table has what each
+ * inner event becomes; words.c has the texts. A client event is delivered later, so it carries a copy of its facts;
+ * without memory for the copy the event is only logged. The events of locks, on which programs act, need no memory.
+ * Neither do the steps of on_trace, because the user gets them while the inner event is being reported. */
 #include "base/container.h"
 #include "client/client.h"
 
@@ -10,19 +10,20 @@
 
 #include "base/plant.h"
 #include "client/log.h"
+#include "client/words.h"
 #include "core/lease.h"
 #include "core/lock.h"
 
 #define COUNT(member) .counter = offsetof(struct hilock_stats, member)
 #define SPAN(member) .histogram = offsetof(struct hilock_stats, member)
 
-/* 0: nothing of the kind. */
+/* What an inner event becomes. 0 in a member: nothing of that kind. */
 static const struct effect {
-    uint16_t counter, histogram; /* in the statistics; the span is waited_us */
-    uint8_t step;                /* of on_trace */
-    uint8_t event;               /* of the client */
-    uint8_t level;               /* of the log line */
-    const char *lead;            /* the line is this and the detail; NULL: `line_of` writes it */
+    uint16_t counter, histogram; /* offsets in the statistics; the histogram gets waited_us */
+    uint8_t step;                /* the step that on_trace reports */
+    uint8_t event;               /* the kind of the client's event */
+    uint8_t level;               /* the level of the log line */
+    const char *lead;            /* the log line is this text and the detail; NULL: line_of() makes the line */
 } effects[] = {
     [HL_ACQUIRE_BEGUN] = {COUNT(acquires), .step = HILOCK_TRACE_ACQUIRE},
     [HL_ACQUIRE_ASKED] = {.step = HILOCK_TRACE_ATTEMPT},
@@ -37,7 +38,7 @@ static const struct effect {
     [HL_HOLD_RENEWAL_FAILED] = {COUNT(renewals_failed), .step = HILOCK_TRACE_RENEW_FAILED, .level = HILOCK_LOG_WARN},
     [HL_HOLD_RELEASED] = {COUNT(released), SPAN(hold), .step = HILOCK_TRACE_RELEASE, .level = HILOCK_LOG_DEBUG},
     [HL_HOLD_HANDED_ON] = {.step = HILOCK_TRACE_HANDOFF, .level = HILOCK_LOG_DEBUG},
-    [HL_HOLD_LOST] = {SPAN(hold), .step = HILOCK_TRACE_LOSS, .level = HILOCK_LOG_ERROR, .lead = "lost: "},
+    [HL_HOLD_LOST] = {SPAN(hold), .step = HILOCK_TRACE_LOSS, .level = HILOCK_LOG_ERROR, .lead = hl_words_lead_lost},
     [HL_RELEASE_REFUSED] = {.level = HILOCK_LOG_WARN},
     [HL_RELEASE_SETTLED] = {.level = HILOCK_LOG_INFO, .lead = ""},
     [HL_HOLD_UNDONE] = {COUNT(undone), .level = HILOCK_LOG_INFO},
@@ -52,7 +53,8 @@ static const struct effect {
     [HL_ROUTE_UNSETTLED] = {.event = HILOCK_EVENT_DISCONNECTED, .level = HILOCK_LOG_WARN},
     [HL_ROUTE_SETTLED] = {.event = HILOCK_EVENT_CONNECTED, .level = HILOCK_LOG_INFO},
     [HL_NODE_RESTS] = {COUNT(disconnects), .event = HILOCK_EVENT_DISCONNECTED, .level = HILOCK_LOG_INFO},
-    [HL_FAILOVER] = {COUNT(failovers), .event = HILOCK_EVENT_FAILOVER, .level = HILOCK_LOG_WARN, .lead = "failover: "},
+    [HL_FAILOVER] = {COUNT(failovers), .event = HILOCK_EVENT_FAILOVER, .level = HILOCK_LOG_WARN,
+                     .lead = hl_words_lead_failover},
     [HL_REDIRECTED] = {COUNT(redirects)},
     [HL_NODE_FAULT] = {.level = HILOCK_LOG_WARN},
     [HL_STORE_RESTARTED] = {.event = HILOCK_EVENT_STORE_RESTARTED, .level = HILOCK_LOG_WARN, .lead = ""},
@@ -60,7 +62,7 @@ static const struct effect {
                            .lead = ""},
     [HL_LINKS_APART] = {COUNT(links_apart), .event = HILOCK_EVENT_LINKS_APART, .level = HILOCK_LOG_WARN},
     [HL_EVICTION_RISK] = {.event = HILOCK_EVENT_EVICTION_RISK, .level = HILOCK_LOG_WARN},
-    [HL_REFUSED] = {.level = HILOCK_LOG_WARN, .lead = "refused: "},
+    [HL_REFUSED] = {.level = HILOCK_LOG_WARN, .lead = hl_words_lead_refused},
     [HL_TURN_REFUSED] = {.level = HILOCK_LOG_ERROR, .lead = ""},
     [HL_LOOP_STALLED] = {COUNT(stalls), .event = HILOCK_EVENT_LOOP_STALLED, .level = HILOCK_LOG_WARN, .lead = ""},
 };
@@ -83,7 +85,7 @@ static void histogram_add(struct hilock_histogram *histogram, uint64_t span_us)
 static void count(struct hilock_stats *stats, enum hl_what what, const struct hl_fact *fact)
 {
     const struct effect *effect = &effects[what];
-    if (effect->counter) /* a node that is down may not have been up */
+    if (effect->counter) /* HL_NODE_DOWN counts only if the node had been up */
         hl_stats_count((uint64_t *)(void *)((char *)stats + effect->counter), what == HL_NODE_DOWN ? fact->count : 1);
     if (effect->histogram)
         histogram_add((struct hilock_histogram *)(void *)((char *)stats + effect->histogram), fact->waited_us);
@@ -122,7 +124,7 @@ static void count(struct hilock_stats *stats, enum hl_what what, const struct hl
 static void report_step(struct hilock_client *client, enum hl_what what, const struct hl_fact *fact)
 {
     int is_grant = what == HL_ACQUIRE_ENDED && fact->status == HILOCK_OK;
-    /* A hold that was lost before its grant was reported is no end: its acquire asks again. */
+    /* A hold that is lost before its grant was reported is no step for the user: its acquire asks again. */
     if (!effects[what].step || (what == HL_HOLD_LOST && !fact->lock))
         return;
     const struct hilock_lock *lock = fact->lock && !fact->lock->terms->is_internal ? fact->lock : NULL;
@@ -158,26 +160,22 @@ static struct hl_text words_of_outage(const struct hilock_client *client, const 
     uint64_t now_us = hl_now_us(&client->core.host), first_us = UINT64_MAX;
     const struct hilock_lock *lock;
     unsigned holds = 0;
-    struct hl_text text;
     TAILQ_FOREACH(lock, &client->core.handles, entry) {
         uint64_t left_us = hl_left_us(lock->ops->snapshot(lock).ends_us, now_us);
         holds += left_us > 0;
         if (left_us && left_us < first_us)
             first_us = left_us;
     }
-    hl_text_set(&text, "%s: %s; next try in %u ms", fact->node, fact->detail, hl_lease_span_ms(fact->retry_us));
-    if (holds)
-        hl_text_add(&text, ", %u holds at risk in %u.%u s", holds, hl_lease_span_ms(first_us) / 1000,
-                    hl_lease_span_ms(first_us) % 1000 / 100);
-    return text;
+    return hl_words_outage(fact->node, fact->detail, hl_lease_span_ms(fact->retry_us), holds,
+                           hl_lease_span_ms(first_us));
 }
 
-/* 0: it is not logged. */
+/* Returns the level of the log line for this event; 0: it is not logged. */
 static hilock_log_level level_of(enum hl_what what, const struct hl_fact *fact)
 {
     int is_less = (what == HL_HOLD_RENEWAL_FAILED && fact->count < 2) || (what == HL_NODE_DOWN && !fact->is_news) ||
                   (what == HL_INQUIRY_ENDED && !fact->count);
-    /* a name, or too many at once: that is from outside, and as often as somebody likes */
+    /* these two come from the program's own clients, which can cause any number of them */
     int is_visitors = what == HL_REFUSED &&
                       (fact->status == HILOCK_BAD_NAME || fact->status == HILOCK_TOO_MANY_WAITERS);
     if (is_visitors || (what == HL_RELEASE_REFUSED && !fact->is_news))
@@ -198,40 +196,33 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
         return words_of_outage(client, fact);
     if (effects[what].lead)
         hl_text_set(&line, "%s%s", effects[what].lead, fact->detail);
-    else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED)
-        hl_text_set(&line, "%s: connected%s%s", fact->node,
-                    HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
+    else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED) {
+        line = hl_words_connected(fact->node);
+        hl_text_add(&line, "%s%s", HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
                     HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
-    else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART ||
-             what == HL_RELEASE_REFUSED)
-        hl_text_set(&line, "%s: %s", text_of(fact->node), fact->detail);
+    } else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART ||
+               what == HL_RELEASE_REFUSED)
+        line = hl_words_of_node(text_of(fact->node), fact->detail);
     else if (what == HL_HOLD_RENEWAL_FAILED)
-        hl_text_set(&line, "renewal %u of \"%s\" in a row failed: %s; valid for %u ms", fact->count, name.bytes,
-                    fact->detail, hl_lease_span_ms(fact->remaining_us));
+        line = hl_words_renewal_failed(name.bytes, fact->count, fact->detail, hl_lease_span_ms(fact->remaining_us));
     else if (what == HL_HOLD_RENEWED)
-        hl_text_set(&line, "\"%s\" is renewed again after %u failures", name.bytes, fact->count);
+        line = hl_words_renewed_again(name.bytes, fact->count);
     else if (what == HL_ACQUIRE_WAITS)
-        hl_text_set(&line, "\"%s\" is held: waiting", name.bytes);
+        line = hl_words_wait_begun(name.bytes);
     else if (what == HL_INQUIRY_ENDED)
-        hl_text_set(&line, "%s of \"%s\": %s: %s", fact->count ? "force_release" : "peek", name.bytes,
-                    hilock_status_name(fact->status), fact->detail);
+        line = hl_words_inquiry(fact->count ? "force_release" : "peek", name.bytes, fact->status, fact->detail);
     else if (what == HL_ACQUIRE_ENDED)
-        hl_text_set(&line, "acquire of \"%s\": %s after %u ms, %u requests", name.bytes,
-                    hilock_status_name(fact->status), span_ms, fact->count);
+        line = hl_words_acquire_ended(name.bytes, fact->status, span_ms, fact->count);
     else if (what == HL_HOLD_RELEASED)
-        hl_text_set(&line, "released \"%s\" after %u ms", name.bytes, span_ms);
+        line = hl_words_released(name.bytes, span_ms);
     else if (what == HL_HOLD_HANDED_ON)
-        hl_text_set(&line, "\"%s\" is handed to the next handle, turn %u, %u ms after its grant", name.bytes,
-                    fact->count + 1, span_ms);
+        line = hl_words_turn_handed_on(name.bytes, fact->count + 1, span_ms);
     else if (what == HL_ACQUIRE_PASSED_OVER)
-        hl_text_set(&line, "a waiter for \"%s\" lost its turn, because this loop stood still; it keeps its ticket",
-                    name.bytes);
+        line = hl_words_turn_passed_over(name.bytes);
     else if (what == HL_PLACES_REMOVED)
-        hl_text_set(&line,
-                    "left the queue of \"%s\": %u that nobody listens for, %u overdue, %u that let a grant lapse",
-                    name.bytes, fact->count, fact->overdue, fact->lapsed);
+        line = hl_words_places_removed(name.bytes, fact->count, fact->overdue, fact->lapsed);
     else if (what == HL_HOLD_UNDONE)
-        hl_text_set(&line, "a grant of \"%s\" came too late and is given back", name.bytes);
+        line = hl_words_undone(name.bytes);
     return line;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open - fills the doors of a real client: links by hiredis, the uuid by libuuid, the random seed from its bytes, and a
- * label that names this process. */
+/* open - fills the doors of a real client: hiredis makes the links, libuuid the client's uuid and the bytes of the
+ * random seed, and the label names this process. */
 #include <errno.h>
 #include <hilock/loop.h>
 #include <hilock/version.h>
@@ -30,7 +30,7 @@ hilock_status hilock_client_open(hilock_client **ret_client, const struct hilock
     memcpy(&doors.seed, seed, sizeof doors.seed);
     if (gethostname(host, sizeof host - 1) != 0 || !*host)
         snprintf(host, sizeof host, "unknown");
-    /* program@host/pid; long names of program and host are cut */
+    /* the label is program@host/pid; long names of a program or a host are cut */
     snprintf(label, sizeof label, "%.20s@%.32s/%u", hl_platform_program(), host, (unsigned)getpid());
     hl_holder_mend_label(label);
     return hl_client_open_with(ret_client, loop, &doors, options, ret_error);

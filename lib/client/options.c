@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - see options.h. Options of a kind or deployment that this version does not have are refused as
- * UNSUPPORTED. */
+/* options - see options.h. */
 #include "client/options.h"
+
+#include "client/words.h"
 #include "wire/holder.h"
 #include "wire/queued.h"
 
@@ -11,47 +12,44 @@
 enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 86400000, SPAN_MAX_MS = 0x7fffffff };
 enum { POLL_MS = 50, REPLICAS_MAX = 64, REPLICAS_MS = 1000, TLS_NAME_MAX = 253 };
 
-/* A program built for an older header has fewer members, and gets the defaults; one built for a newer header must leave
- * unknown members at zero. */
+/* Copies an options struct of another version of the header. A program that was built for an older header has fewer
+ * members, and gets defaults for the rest. One that was built for a newer header must leave at zero what this version
+ * does not know. */
 static hilock_status read_sized(void *to, size_t known, const void *from, const char *macro, struct hl_text *why)
 {
     const unsigned char *bytes = from;
     size_t size;
     memcpy(&size, from, sizeof size);
     if (size < sizeof size)
-        return hl_text_refuse(why, HILOCK_INVALID, "options.size is %zu: use %s(...), or set it to sizeof options",
-                              size, macro);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_size(size, macro).bytes);
     for (size_t i = known; i < size; i++)
         if (bytes[i])
-            return hl_text_refuse(why, HILOCK_INVALID,
-                                  "options has unknown members set beyond byte %zu: this is hilock %s, the program was "
-                                  "built for a newer one", known, HILOCK_VERSION);
+            return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_unknown_members(known, HILOCK_VERSION).bytes);
     memset(to, 0, known);
     memcpy(to, from, size < known ? size : known);
     return HILOCK_OK;
 }
 
-hilock_status hl_options_check_span(uint32_t span_ms, const char *name, struct hl_text *why)
+hilock_status hl_options_check_span(uint32_t span_ms, const char *name, const char *also, struct hl_text *why)
 {
     if (span_ms <= SPAN_MAX_MS)
         return HILOCK_OK;
-    return hl_text_refuse(why, HILOCK_INVALID, "%s %u: a negative number by mistake? at most %d", name, span_ms,
-                          SPAN_MAX_MS);
+    return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_span(name, span_ms, SPAN_MAX_MS, also).bytes);
 }
 
-/* An option whose zero is a default, with its bounds. */
+/* An option of which 0 stands for the default `normal`, with its bounds. */
 struct span { const char *name; uint32_t *value, normal, least, most; };
 
 static hilock_status settle_spans(const struct span *spans, size_t count, struct hl_text *why)
 {
     for (const struct span *span = spans; span < spans + count; span++) {
-        if (hl_options_check_span(*span->value, span->name, why) != HILOCK_OK)
+        if (hl_options_check_span(*span->value, span->name, NULL, why) != HILOCK_OK)
             return HILOCK_INVALID;
         if (*span->value == 0)
             *span->value = span->normal;
         if (*span->value < span->least || *span->value > span->most)
-            return hl_text_refuse(why, HILOCK_INVALID, "bad %s %u: must be %u..%u, or 0 for %u", span->name,
-                                  *span->value, span->least, span->most, span->normal);
+            return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                hl_words_bad_value(span->name, *span->value, span->least, span->most, span->normal).bytes);
     }
     return HILOCK_OK;
 }
@@ -60,12 +58,11 @@ hilock_status hl_options_check_lease(uint32_t lease_ms, uint32_t restart_guard_m
                                      struct hl_text *why)
 {
     if (lease_ms < LEASE_MIN_MS || lease_ms > LEASE_MAX_MS)
-        return hl_text_refuse(why, HILOCK_INVALID, "bad lease_ms %u: must be %d..%d, or 0 for the %s", lease_ms,
-                              LEASE_MIN_MS, LEASE_MAX_MS, whose);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_bad_lease(lease_ms, LEASE_MIN_MS, LEASE_MAX_MS, whose).bytes);
     if (restart_guard_ms && lease_ms > restart_guard_ms)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "lease_ms %u is longer than restart_guard_ms %u: a restarted store could grant the lock to others too "
-            "early; raise the guard or lower the lease", lease_ms, restart_guard_ms);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_lease_beyond_guard(lease_ms, restart_guard_ms).bytes);
     return HILOCK_OK;
 }
 
@@ -74,33 +71,25 @@ static hilock_status check_client(const struct hilock_client_options *options, s
     const struct hilock_allocator *allocator = options->allocator;
     const char *tls_name = options->tls_server_name;
     uint32_t guard_ms = options->restart_guard_ms;
-    if (guard_ms != HILOCK_GUARD_OFF && hl_options_check_span(guard_ms, "restart_guard_ms", why) != HILOCK_OK) {
-        hl_text_add(why, ", or HILOCK_GUARD_OFF");
+    if (guard_ms != HILOCK_GUARD_OFF &&
+        hl_options_check_span(guard_ms, "restart_guard_ms", "HILOCK_GUARD_OFF", why) != HILOCK_OK)
         return HILOCK_INVALID;
-    }
     if (guard_ms && guard_ms < LEASE_MIN_MS)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "bad restart_guard_ms %u: at least the longest lease, so %d or more; 0 or HILOCK_GUARD_OFF for no guard",
-            guard_ms, LEASE_MIN_MS);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_guard(guard_ms, LEASE_MIN_MS).bytes);
     if (allocator && (!allocator->allocate || !allocator->reallocate || !allocator->release))
-        return hl_text_refuse(why, HILOCK_INVALID,
-                      "allocator lacks a function: give allocate, reallocate and release, or none");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_allocator);
     if (options->log_level > HILOCK_LOG_DEBUG)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "bad log_level %d: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN", (int)options->log_level);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_log_level((int)options->log_level).bytes);
     if (strlen(options->name_prefix) >= HILOCK_NAME_MAX)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "name_prefix is too long: with a name it must stay within 1024 bytes");
-    if (options->label && !hl_holder_is_label(options->label))
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "bad label \"%s\": 1..%d letters, digits or _.-+@/=, (it stands in the holder)",
-                              hl_text_quote(options->label, strlen(options->label)).bytes, HL_LABEL_MAX);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_long_prefix);
+    if (options->label && !hl_holder_is_label(options->label)) {
+        const struct hl_quoted label = hl_text_quote(options->label, strlen(options->label));
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_label(label.bytes, HL_LABEL_MAX).bytes);
+    }
     if (options->tls_key_file && !options->tls_cert_file)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                      "tls_key_file is set, but tls_cert_file is not: a key needs its certificate");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_key_without_certificate);
     if (tls_name && (!*tls_name || strlen(tls_name) > TLS_NAME_MAX))
-        return hl_text_refuse(why, HILOCK_INVALID,
-                      "bad tls_server_name: must be the name or address in the server's certificate, 1..253 letters");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_tls_name);
     return hl_options_check_lease(options->lease_ms, guard_ms, "default", why);
 }
 
@@ -135,11 +124,12 @@ hilock_status hl_options_read_client(struct hilock_client_options *to, const str
     if (!to->on_log)
         to->on_log = hilock_log_stderr;
     else if (to->on_log == hilock_log_nothing)
-        to->on_log = NULL; /* no line is made */
+        to->on_log = NULL; /* so that the lines are not even made */
     return check_client(to, why);
 }
 
-/* Called when the defaults are filled in, but for that of replica_timeout_ms. */
+/* Checks the lengths of time against each other, and fills in the default of replica_timeout_ms. All other defaults
+ * must be filled in. */
 static hilock_status settle_lengths(struct hilock_lock_options *options, uint32_t restart_guard_ms, struct hl_text *why)
 {
     uint32_t lease_ms = options->lease_ms;
@@ -147,24 +137,20 @@ static hilock_status settle_lengths(struct hilock_lock_options *options, uint32_
     if (status != HILOCK_OK)
         return status;
     if (options->hold_max_ms && options->hold_max_ms < lease_ms)
-        return hl_text_refuse(why, HILOCK_INVALID,
-                              "hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit",
-                              options->hold_max_ms, lease_ms);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_hold_max_below_lease(options->hold_max_ms, lease_ms).bytes);
     if (options->min_validity_ms > lease_ms - lease_ms / 100 - 7)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "min_validity_ms %u is more than a lease_ms of %u can give: no grant would ever be good enough",
-            options->min_validity_ms, lease_ms);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_min_validity_beyond_lease(options->min_validity_ms, lease_ms).bytes);
     if (options->replicas > REPLICAS_MAX)
-        return hl_text_refuse(why, HILOCK_INVALID, "bad replicas %u: must be 1..%d, or 0 for no confirmation",
-                              options->replicas, REPLICAS_MAX);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_replicas(options->replicas, REPLICAS_MAX).bytes);
     if (options->replica_timeout_ms && !options->replicas)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "replica_timeout_ms is %u, but replicas is 0: no replica would be waited for", options->replica_timeout_ms);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_replica_timeout_alone(options->replica_timeout_ms).bytes);
     /* a WAIT as long as the lease would confirm a hold that has expired */
     if (options->replica_timeout_ms > lease_ms)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "replica_timeout_ms %u is longer than lease_ms %u: the grant would be over before it is confirmed",
-            options->replica_timeout_ms, lease_ms);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_replica_timeout_beyond_lease(options->replica_timeout_ms, lease_ms).bytes);
     if (options->replicas && !options->replica_timeout_ms)
         options->replica_timeout_ms = lease_ms / 2 < REPLICAS_MS ? lease_ms / 2 : REPLICAS_MS;
     return HILOCK_OK;
@@ -175,30 +161,27 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
 {
     const struct span spans[] = {
         {"hold_max_ms", &to->hold_max_ms, 0, 0, SPAN_MAX_MS},
-        {"lease_ms", &to->lease_ms, client->lease_ms, 0, SPAN_MAX_MS}, /* its bounds: settle_lengths */
+        {"lease_ms", &to->lease_ms, client->lease_ms, 0, SPAN_MAX_MS}, /* settle_lengths() checks its bounds */
         {"min_validity_ms", &to->min_validity_ms, 0, 0, SPAN_MAX_MS},
         {"wait_report_ms", &to->wait_report_ms, 0, 0, SPAN_MAX_MS},
         {"poll_min_ms", &to->poll_min_ms, POLL_MS, 0, SPAN_MAX_MS},
         {"poll_jitter_ms", &to->poll_jitter_ms, POLL_MS, 0, SPAN_MAX_MS},
     };
     if (!from)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "options is NULL: on_lost at least must be given, use HILOCK_LOCK_OPTIONS(.on_lost = ...)");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_no_options);
     hilock_status status = read_sized(to, sizeof *to, from, "HILOCK_LOCK_OPTIONS", why);
     if (status != HILOCK_OK)
         return status;
     if (!to->on_lost)
-        return hl_text_refuse(why, HILOCK_INVALID,
-            "on_lost is NULL: a hold can end without you; give a function, or hilock_lost_ignored if you check "
-            "hilock_lock_remaining_ms() before every write");
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_no_on_lost);
     if (to->kind > HILOCK_SIMPLE || to->renew > HILOCK_RENEW_NEVER || to->wake > HILOCK_WAKE_POLL)
-        return hl_text_refuse(why, HILOCK_INVALID, "bad kind %d, renew %d or wake %d: use the names of the header",
-                              (int)to->kind, (int)to->renew, (int)to->wake);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s",
+                              hl_words_bad_choices((int)to->kind, (int)to->renew, (int)to->wake).bytes);
     if (to->reentrant != 0 && to->reentrant != 1)
-        return hl_text_refuse(why, HILOCK_INVALID, "bad reentrant %d: must be 0 or 1", to->reentrant);
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_reentrant(to->reentrant).bytes);
     if (to->hold_max_ms == HILOCK_FOREVER)
         to->hold_max_ms = 0;
-    if (to->kind == HILOCK_SIMPLE) /* no program publishes its release */
+    if (to->kind == HILOCK_SIMPLE) /* no program publishes the release of such a lock, so waiters must poll */
         to->wake = HILOCK_WAKE_POLL;
     status = settle_spans(spans, sizeof spans / sizeof *spans, why);
     return status == HILOCK_OK ? settle_lengths(to, client->restart_guard_ms, why) : status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats - statistics for the program: a copy of the client's counters and gauges; sums of them; and their text for
- * Prometheus, format 0.0.4. The text is the same in any locale: numbers are integers, and milliseconds (microseconds in
- * sums) become seconds by placing the point. Invariant: it is valid for any bytes of the label, and its length does not
- * depend on the buffer. */
+/* stats - statistics for the program: a copy of the client's counters and gauges, sums of such copies, and their
+ * text for Prometheus, in the text format 0.0.4. The text is the same in any locale: all numbers are printed as
+ * integers, and milliseconds (in sums, microseconds) become seconds by placing the decimal point. Invariant: the
+ * text is valid whatever bytes the label has, and its reported length does not depend on the buffer. */
 #include "client/client.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "client/gauges.h"
 #include "core/lease.h"
 
-/* ---- of one client ---- */
+/* ---- statistics of one client ---- */
 
 static uint32_t age_ms(uint64_t since_us, uint64_t now_us)
 {
@@ -26,7 +26,8 @@ static void read_counters(uint64_t *to, const uint64_t *from, size_t bytes)
 
 static unsigned gauge_of(const atomic_uint *gauge) { return atomic_load_explicit(gauge, memory_order_relaxed); }
 
-/* On any thread. The counters stand in two parts without gaps, before the gauges and behind them. */
+/* Copies counters and gauges; may run on any thread. The counters are two blocks without gaps, one before the gauges
+ * and one behind them. */
 static void read_stats(const struct hilock_client *client, struct hilock_stats *to, struct hl_ages ages)
 {
     const struct hl_gauges *gauges = &client->gauges;
@@ -46,7 +47,8 @@ static void read_stats(const struct hilock_client *client, struct hilock_stats *
     to->wrong_thread = atomic_load_explicit(&client->core.cell->wrong_thread, memory_order_relaxed);
 }
 
-/* The first look from another thread asks for the ages. The caller's const is of what it sees: nothing changes. */
+/* Reads on another thread than the loop's. The first such call makes the loop keep the ages. It casts the caller's
+ * const away for that one mark; nothing that the caller can see changes. */
 static void read_elsewhere(const struct hilock_client *client, struct hilock_stats *to)
 {
     struct hl_gauges *gauges = (struct hl_gauges *)(uintptr_t)&client->gauges;
@@ -73,8 +75,8 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
 
 /* ---- sums ---- */
 
-/* Statistics of any version of the header: members that `stats` (may be NULL) lacks are 0; members that only it knows
- * are left out. */
+/* Copies statistics of any version of the header. Members that `stats` lacks become 0, and members that this version
+ * does not know are left out. A NULL counts as all zeroes. */
 static void read_sized(struct hilock_stats *to, const struct hilock_stats *stats)
 {
     size_t size = stats ? stats->size : 0;
@@ -97,7 +99,8 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
         return;
     read_sized(&sum, total);
     read_sized(&more, part);
-    /* Between size and the gauges are only counters, without gaps; and so are the histograms behind them. */
+    /* From `acquires` up to the gauges there are only counters, without gaps. So it is in the histograms behind
+     * them. */
     add_numbers(&sum.acquires, &more.acquires,
                 offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires));
     add_numbers(&sum.wait.count, &more.wait.count, sizeof sum - offsetof(struct hilock_stats, wait));
@@ -114,9 +117,9 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
     memcpy(total, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
-/* ---- as text ---- */
+/* ---- statistics as text ---- */
 
-struct page { /* counts all, writes what fits */
+struct page { /* a text that is cut where the buffer ends; length counts all of it */
     char *buffer;
     size_t room, length;
     const char *label;
@@ -131,7 +134,8 @@ __attribute__((format(printf, 2, 3))) static void append(struct page *page, cons
     va_end(list);
 }
 
-/* Length of the UTF-8 character at text; 0: not one (overlong, a surrogate, out of range, cut). */
+/* Returns the length of the UTF-8 character at `text`; 0: these bytes are none (overlong, a surrogate, out of range, or
+ * cut short). */
 static size_t utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -172,7 +176,8 @@ static void append_head(struct page *page, const char *name, const char *type, c
     append(page, "# HELP hilock_%s %s\n# TYPE hilock_%s %s\n", name, help, name, type);
 }
 
-/* label: of its value, which needs no escape; or NULL. per_second: of a time, its unit; 1: a number */
+/* Appends the line of one value. label: the name of a second label, or NULL; its value needs no escapes. per_second:
+ * how many units of `number` make a second; 1: the number is no time */
 static void append_line(struct page *page, const char *name, const char *suffix, const char *label, const char *value,
                         uint64_t number, uint64_t per_second)
 {
@@ -193,8 +198,9 @@ static void append_metric(struct page *page, const char *name, const char *type,
     append_line(page, name, "", NULL, NULL, number, per_second);
 }
 
-/* A line for each status from `first` down to `last`, even if it is 0, as a rate needs a line to begin at; and one for
- * any other that occurred. Statuses of a newer version have no name here: they share a line. */
+/* Appends a line for each status from `first` down to `last`, even if its count is 0, because a rate needs a line to
+ * begin at; and a line for each other status that occurred. Statuses of a newer version have no name here, and share
+ * one line. */
 static void append_reasons(struct page *page, const char *name, const char *help, const uint64_t *by_status, int first,
                            int last)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weak - a reference to a client that does not keep it alive. It is the cell, which the client shares with its handles
- * and which outlives them all (core/cell.h): so making one needs no memory, and it learns of the client's end where
- * handles do. */
+/* weak - a reference to a client that does not keep the client alive. The reference is the cell, which the client
+ * shares with its handles and which outlives them all (core/cell.h). So making one needs no memory, and it finds out
+ * that the client has ended in the same way as a handle does. */
 #include "base/container.h"
 #include "client/client.h"
 

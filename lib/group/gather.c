@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather - see gather.h. It is OK if enough members say so, and LOST if too many say that for it to become OK. A
- * release and an extend are answered as soon as that is known, a question when all have answered, because it shows how
- * many agree. An UNKNOWN release is settled when all its unknown members are. */
+/* gather - see gather.h. The one answer is OK if enough members answer OK, and LOST if so many answer LOST that the
+ * others are too few. A release and an extend are answered as soon as one of these is certain. A question is answered
+ * when all members have answered, because its answer shows how many agree. An UNKNOWN release of the group is settled
+ * when the releases of all its members are. */
 #include "group/gather.h"
 
 #include "core/callback.h"
 #include "core/lease.h"
 #include "group/member.h"
+#include "group/words.h"
 #include "hold/hold.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
@@ -27,7 +29,7 @@ static void begin(struct hl_gather *gather, struct hl_group *group, hilock_opera
     group->lock->refs++;
 }
 
-/* Unless a member's answer is to come. */
+/* Frees the gather, unless an answer or a settlement of a member is still to come. */
 static void end(struct hl_gather *gather)
 {
     struct hilock_lock *lock = gather->group->lock;
@@ -76,9 +78,14 @@ static int may_have_happened(const struct hl_gather *gather)
     return gather->operation == HILOCK_OP_RELEASE || was_ended || count(gather, HILOCK_UNKNOWN);
 }
 
-/* A member that has said yes to an extend may have been lost since, and one that came since was not asked. Members of a
- * quorum that lost it while it was extended are not its loss, which is reported by itself. What is known to be left
- * counts. Nothing is left once the hold has ended. */
+/* Makes the one status from the members' answers:
+ * OK: enough members answered OK. For an extend, enough members must now also be held until the new deadline: one that
+ * confirmed may have been lost since, and one that was got back since was never asked.
+ * LOST: the members that did not answer LOST are too few. For an extend of a quorum only once the hold has ended: while
+ * it lasts, lost votes are no loss of the hold, and a loss of the hold is reported by itself.
+ * UNKNOWN: the call may have had an effect. An extend that some members confirmed or lost has this status, too, because
+ * what is known to be left of the hold counts.
+ * Another extend gets the first fault of a member. Everything else is UNREACHABLE. */
 static hilock_status verdict(const struct hl_gather *gather)
 {
     const struct hl_group *group = gather->group;
@@ -105,8 +112,8 @@ static hilock_status verdict(const struct hl_gather *gather)
     return HILOCK_UNREACHABLE;
 }
 
-/* Adds the operation, attempts and time. The caller keeps a reference to the handle: the gather may be freed, and in
- * the callback the user may abandon the client. */
+/* Adds the operation, the attempts and the time to the result, and reports it. The caller must keep a reference to the
+ * handle: this may free the gather, and in the callback the user may abandon the client. */
 static void answer(struct hl_gather *gather, struct hilock_result result)
 {
     struct hilock_lock *lock = gather->group->lock;
@@ -127,7 +134,8 @@ static void answer(struct hl_gather *gather, struct hilock_result result)
         hl_callback_result(lock, own.on_result, result, own.user);
 }
 
-/* The words of most. They outlive the gather, which the answer frees. */
+/* Reports the answer that most masters agree on. Its words are taken out of the gather, because answer() may free the
+ * gather before the user has read them. */
 static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
@@ -145,8 +153,7 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
         result.votes = count(gather, HILOCK_OK);
     hl_view_set_words(words, &result);
     if (status != HILOCK_OK && status != HILOCK_LOST) {
-        hl_text_set(&silence, "no answer from %u of %u masters within %u ms%s", group->needed, group->count,
-                    age_ms(gather), may_have_happened(gather) ? "; the hold may have been ended" : "");
+        silence = hl_words_question_silence(group->needed, group->count, age_ms(gather), may_have_happened(gather));
         result.detail = silence.bytes;
     }
     answer(gather, result);
@@ -162,7 +169,7 @@ static void answer_call(struct hl_gather *gather, hilock_status status, const st
     if (status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
     else if (is_extend && status == HILOCK_UNKNOWN && (latest->status == HILOCK_LOST || latest->status == HILOCK_OK))
-        result.detail = "too few masters extended it; what is known to be left counts";
+        result.detail = hl_words_half_extended;
     answer(gather, result);
 }
 
@@ -177,9 +184,9 @@ static void on_answered(const struct hilock_result *result, void *user)
     hilock_status status = result->status;
     int is_release = gather->operation == HILOCK_OP_RELEASE, is_decided;
     gather->attempts = is_release ? gather->attempts || result->attempts : gather->attempts + result->attempts;
-    /* a question whose hold must end peeks first: the named holder may have another id at each master */
+    /* A forced release of a named holder peeks first, because that holder may have another id at each master. */
     if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
-        status = HILOCK_LOST; /* it is not there */
+        status = HILOCK_LOST; /* unless the named holder is found there */
         if (hl_members_name_same_holder(gather->named, result->holder))
             status = hl_inquiry_begin(core, result->lock, HILOCK_OP_FORCE_RELEASE, result->holder, on_answered, gather);
         if (status == HILOCK_OK)
@@ -220,13 +227,13 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
     }
 }
 
-/* The oldest with an unsettled member: a member's releases are settled roughly in the order they began. */
+/* Counts the settlement for the oldest release with an unsettled member, because the releases of one member are settled
+ * roughly in the order in which they began. */
 void hl_gather_settled(struct hl_group *group)
 {
     struct hilock_lock *lock = group->lock;
-    const char *detail = "every release of this handle is confirmed, or its lease has run out";
-    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .detail = detail};
-    struct hl_fact fact = {.name = lock->name->bytes, .detail = detail};
+    struct hilock_event event = {.kind = HILOCK_EVENT_RELEASE_SETTLED, .detail = hl_words_settled};
+    struct hl_fact fact = {.name = lock->name->bytes, .detail = hl_words_settled};
     struct hl_gather *gather;
     TAILQ_FOREACH(gather, &group->gathers, entry)
         if (gather->unsettled)
@@ -259,7 +266,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
             gather->open++;
     if (gather->open >= group->needed)
         return HILOCK_OK;
-    gather->is_answered = 1; /* ignores the answers of extends that have begun */
+    gather->is_answered = 1; /* so that the answers to the extends that have begun are not reported */
     end(gather);
     return HILOCK_NO_MEMORY;
 }
@@ -277,18 +284,18 @@ int hl_gather_answer_lost(struct hl_group *group, const char *detail)
 
 static int is_up(const struct hl_member *member) { return hl_member_node(member)->is_up; }
 
-/* An operator's question. Without memory a master is not asked, and counts as silent. */
+/* Asks each master an operator's question. A master for which there is no memory is not asked, and counts as silent. */
 hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                                 const char *holder, hilock_result_fn *on_result, void *user)
 {
     struct hl_group *group = hl_group_of(lock);
-    hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked for */
+    hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked up first */
     struct hl_gather *gather = group->strategy->is_voted ? hl_gather_new(group) : NULL;
     if (!gather)
         return group->strategy->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
     begin(gather, group, operation, on_result, user);
     gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
-    int is_each = hl_members_count(group, is_up) < group->needed; /* also those that are away */
+    int is_each = hl_members_count(group, is_up) < group->needed; /* too few are up, so those away are asked, too */
     for (unsigned i = 0; i < group->count && (!holder || gather->named); i++) {
         struct hilock_lock *member = group->members[i].lock;
         if (is_each || is_up(&group->members[i]))

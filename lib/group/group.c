@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group - see group.h.
  *
- * A loss is reported once: to on_lost, or, if an extend is pending, by its answer. Members are released before the
- * user's callback runs, but the requests leave with the next flush, after the callback: so the user learns of the loss
- * before the store grants the names to others. */
+ * A loss is reported once: by the answer to a pending extend, or else by on_lost. The members are released before
+ * the user's callback runs, but these requests leave with the next flush, which comes after the callback. So the
+ * user learns of the loss before the store grants the names to others. */
 #include "group/group.h"
 
 #include "base/container.h"
@@ -12,13 +12,15 @@
 #include "core/lease.h"
 #include "group/gather.h"
 #include "group/member.h"
+#include "group/words.h"
 #include "hold/validity.h"
 #include "lock/machine.h"
 #include "lock/reentry.h"
 
 /* ---- the alarm ---- */
 
-/* The members' waits end with the group's; requests of the strategy itself may last longer. */
+/* The alarm is never later than the end of the group's wait, when the waits of its members end, too. Requests of the
+ * strategy's own may last longer. */
 void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
     struct hl_core *core = hl_group_core(group);
@@ -37,10 +39,11 @@ void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_u
     hl_group_wake_in(group, least_us, random_us);
 }
 
-/* As shares of the lease; other masters' answers to renewals of the same time come before SOON. */
+/* When to heal: after the lease divided by this number. SOON is still late enough for the other masters to answer
+ * renewals that were sent at the same time. */
 enum { HEAL_LATER = 3, HEAL_SOON = 12 };
 
-/* Healing: a member that is not held is asked for again, while enough are. */
+/* Sets the alarm for healing: the group is held, and asks again for members that are not. */
 static void heal_within(struct hl_group *group, unsigned share)
 {
     int is_missing = hl_members_count(group, hl_member_has) < group->count && group->lock->terms->is_renewed;
@@ -76,7 +79,7 @@ void hl_groups_node(struct hl_core *core, int is_up)
 
 /* ---- the end of the wait ---- */
 
-/* All that was refused. */
+/* Forgets all refusals of members. */
 static void forget(struct hl_group *group)
 {
     hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL);
@@ -110,7 +113,8 @@ static struct hilock_result finish(struct hl_group *group, struct hilock_result 
     return result;
 }
 
-/* A master under its restart guard is asked only for a group that is held: the others prove that. */
+/* Sets the terms that the members share. Only for a group that is held may a master be asked that is under its restart
+ * guard: the votes of the others prove that nobody else holds the name. */
 static void set_terms(const struct hl_group *group, int is_held)
 {
     const struct hl_terms *of_user = group->lock->terms;
@@ -119,7 +123,8 @@ static void set_terms(const struct hl_group *group, int is_held)
     group->terms->is_unguarded = is_held != 0;
 }
 
-/* Members that are asked for and not refused yet may join; a place in a queue is left. */
+/* Of the members that are not held, those with a try under way may still join the group; those that stand in a queue
+ * behind a holder give up their place. */
 void hl_group_grant(struct hl_group *group)
 {
     struct hl_text votes;
@@ -143,13 +148,13 @@ void hl_group_grant(struct hl_group *group)
     if (group->strategy->is_voted)
         hl_members_write_votes(group, &votes);
     else
-        hl_text_set(&votes, "granted");
+        hl_text_set(&votes, "%s", hl_words_all_granted);
     hl_callback_result(group->lock, group->on_result, finish(group, result), group->user);
 }
 
 /* ---- what members report ---- */
 
-/* No longer held; the caller gives its members back. */
+/* Ends the hold of the group. The caller must give the members back. */
 static void end(struct hl_group *group)
 {
     struct hl_core *core = hl_group_core(group);
@@ -171,13 +176,13 @@ static void on_lost(const struct hilock_event *lost, void *user)
     if (!is_held || hl_members_count(group, hl_member_has) >= group->needed) {
         if (is_held && lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
             heal_within(group, HEAL_SOON);
-        /* what the strategy does in a wait may be a report, but losses are reported first (R6) */
+        /* a notice, because the strategy's reaction may be a report, and all losses are reported first (R6) */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
         return;
     }
     hl_text_set(&detail, "%s", lost->detail);
     if (!group->strategy->is_voted)
-        hl_text_add(&detail, "; all %u names of this multi are released", group->count);
+        detail = hl_words_multi_lost(lost->detail, group->count);
     hl_terms_trace(lock->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
                                      .detail = detail.bytes, .waited_us = hl_group_now_us(group) - group->since_us});
@@ -189,8 +194,9 @@ static void on_lost(const struct hilock_event *lost, void *user)
 
 static int is_well(const struct hl_member *member) { return hl_member_has(member) && !member->is_failing; }
 
-/* HELD: after a member's renewal, or the loss of a vote. It fails while the renewals of too many members fail in a row;
- * fewer failures are not reported. */
+/* Called while the group is held, after a member's renewal and after the loss of a vote. Renewing the group fails while
+ * the members whose renewals succeed are too few. That is reported when it begins and when it ends; fewer failures are
+ * not reported. */
 static void report_failing(struct hl_group *group, const char *detail)
 {
     uint64_t left_us = hl_left_us(hl_members_end_us(group), hl_group_now_us(group));
@@ -203,7 +209,7 @@ static void report_failing(struct hl_group *group, const char *detail)
     hl_callback_event(hl_group_core(group), group->lock, group->lock->terms->on_event, &event);
 }
 
-/* Reported once in the whole wait, then as often as the user wants. */
+/* Reports WAITING the first time that a member finds its name held in this wait, and then every wait_report_ms. */
 static void report_waiting(struct hl_group *group, const struct hilock_event *event)
 {
     struct hilock_lock *lock = group->lock;
@@ -233,14 +239,14 @@ static void on_event(const struct hilock_event *event, void *user)
     else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_WAITING)
         report_waiting(group, event);
     else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_HELD)
-        hl_member_return(member); /* its vote is no longer needed: it leaves the place */
-    else if (group->state == GROUP_HELD) { /* RENEWAL_FAILED, or RENEWED */
+        hl_member_return(member); /* the vote is no longer needed, so the member gives up its place in the queue */
+    else if (group->state == GROUP_HELD) { /* the event is RENEWAL_FAILED or RENEWED */
         member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
         report_failing(group, event->detail);
     }
 }
 
-/* Its notice: an acquire without a grant, or a lost member. */
+/* Delivers the group's notice: the answer to an acquire that was not granted, or that a member was lost. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_group *group = HL_CONTAINER(notice, struct hl_group, notice);
@@ -251,7 +257,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
         if (group->state == GROUP_WAITING)
             group->strategy->lost(group);
         else if (group->state == GROUP_HELD)
-            report_failing(group, "a vote was lost, and renewals of others fail");
+            report_failing(group, hl_words_vote_lost);
         return;
     }
     hl_view_set_words(words, &result);
@@ -263,7 +269,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hl_lock_unref(lock);
 }
 
-/* its teardown frees it */
+/* The notice is a part of the group, which its teardown frees. */
 static void forget_notice(struct hl_core *core, struct hl_notice *notice) { (void)core, (void)notice; }
 
 /* ---- the handle's calls ---- */
@@ -358,10 +364,10 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
     lock->refs++;
     for (unsigned i = 0; i < group->count; i++) {
         hl_machine_forget_lock(core, group->members[i].lock);
-        lock->refs -= group->members[i].is_extending; /* ours, from above */
+        lock->refs -= group->members[i].is_extending; /* the reference that hl_member_extend() took */
         group->members[i].is_extending = 0;
     }
-    hl_machine_forget_lock(core, lock); /* its validity and re-entries */
+    hl_machine_forget_lock(core, lock); /* forgets the validity and the re-entries of the user's handle */
     hl_alarm_end(&core->group_alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
     hl_gather_forget(group);
@@ -415,7 +421,8 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
     TAILQ_INIT(&group->gathers);
     for (unsigned i = 0; i < count; i++) {
         struct hilock_lock *own = hl_memory_new(memory, sizeof *own);
-        unsigned before = 0; /* names that come before it: several have no zero byte, and those of a quorum are one */
+        unsigned before = 0; /* how many names come before this one. strcmp() is enough: the names of a multi have no
+                                zero byte, and those of a quorum are all the same name */
         if (!own)
             return -1;
         for (unsigned j = 0; j < count; j++) {

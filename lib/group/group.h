@@ -21,80 +21,86 @@
 #include "core/lock.h"
 #include "wait/view.h"
 
-/* Ids of one attempt differ in these alone. So few, that ids stay below 2^53 for as long as a machine lives. */
+/* The ids of one attempt differ in these lowest bits alone. They are so few that ids stay below 2^53 for as long as any
+ * machine lives. */
 enum { HL_GROUP_ID_BITS = 8 };
-enum { HL_GROUP_PAUSED = 0 };   /* a step */
-enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause for lack of memory, or of masters */
+enum { HL_GROUP_PAUSED = 0 };     /* the one step that all strategies have */
+enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause when memory is short, or masters are too few */
 enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };
 
-struct hl_vote { /* an answer: of a member to its acquire, of a master to an operator's question, of the whole group */
-    hilock_status status;        /* OK: also none */
-    struct hl_result_words *words; /* NULL: none */
+/* One answer: that of a member to its acquire, of a master to an operator's question, or of the whole group. */
+struct hl_vote {
+    hilock_status status;          /* OK also stands for no answer yet */
+    struct hl_result_words *words; /* NULL: the answer has no words */
 };
 
 struct hl_member {
     struct hl_group *group;
-    struct hilock_lock *lock; /* a plain, internal handle */
-    uint8_t index;            /* its index in the user's list of names */
-    uint8_t is_extending : 1; /* an extend of the wait is pending: a reference to the group's handle */
-    uint8_t is_failing : 1;   /* HELD: its renewals fail */
+    struct hilock_lock *lock; /* a plain, internal handle, which this member owns */
+    uint8_t index;            /* the index of the name in the user's list */
+    uint8_t is_extending : 1; /* an extend that the waiting group sent is pending, and owns a reference to its handle */
+    uint8_t is_failing : 1;   /* HELD: this member's renewals fail */
 };
 
-struct hl_group_strategy { /* how it is acquired: called only while it is WAITING */
-    void (*answered)(struct hl_member *member, const struct hilock_result *result); /* its acquire */
-    void (*check)(struct hl_group *group); /* a member was extended, or found held by others, and waits in line */
+/* How a group is acquired. The functions are called only while the group is WAITING. */
+struct hl_group_strategy {
+    void (*answered)(struct hl_member *member, const struct hilock_result *result); /* a member's acquire has ended */
+    void (*check)(struct hl_group *group); /* a member was extended, or waits because others hold its name */
     void (*lost)(struct hl_group *group);  /* a member that was held is lost, or cannot be extended */
-    void (*on_alarm)(struct hl_group *group); /* the alarm; first of all the begin: PAUSED, at the first member */
-    void (*node)(struct hl_group *group, int is_up); /* a server is back, or away; NULL: that changes nothing */
-    int is_voted;                          /* members are votes for one name */
+    void (*on_alarm)(struct hl_group *group); /* the alarm is due; also called to begin, PAUSED and `at` 0 */
+    void (*node)(struct hl_group *group, int is_up); /* a server has come back or gone away; NULL: does not matter */
+    int is_voted; /* the members are votes for one name */
 };
 
 struct hl_gather;
 
 struct hl_group {
-    struct hl_notice notice;         /* REPORT_RESULT: DECIDED; REPORT_WAITING: a member was lost */
+    struct hl_notice notice;         /* REPORT_RESULT: the group is DECIDED; REPORT_WAITING: a member was lost */
     struct hilock_lock *lock;        /* the user's handle */
     const struct hl_group_strategy *strategy;
-    struct hl_terms *terms;          /* of its members alone: the user's once it is held; before that all are renewed */
+    struct hl_terms *terms;          /* the terms of the members alone. While the group waits they renew every member;
+                                        once it is held they are the user's */
     struct hl_alarm alarm;
-    struct hl_gather *end;           /* for the next release; NULL: none made yet */
-    TAILQ_HEAD(, hl_gather) gathers; /* calls that are not over */
-    hilock_result_fn *on_result;     /* WAITING, DECIDED: of the acquire */
+    struct hl_gather *end;           /* the gather for the next release; NULL: not allocated yet */
+    TAILQ_HEAD(, hl_gather) gathers; /* the user's calls that are not over */
+    hilock_result_fn *on_result;     /* WAITING, DECIDED: the callback of the acquire */
     void *user;
-    uint64_t ends_us;                /* the same */
+    uint64_t ends_us;                /* WAITING, DECIDED: when the wait ends */
     uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
-    uint64_t since_us;               /* HELD */
-    uint64_t tenure;                 /* counts its holds */
-    struct hl_attempt attempt;       /* ids: of a quorum, also for later holds of the same grant */
-    struct hl_vote refusal;          /* the last one */
-    struct hl_vote *votes;           /* WAITING: of each member the last refusal */
+    uint64_t since_us;               /* HELD: when the group was granted */
+    uint64_t tenure;                 /* the number of the present or latest hold of this group */
+    struct hl_attempt attempt;       /* the ids for the members. A quorum takes more of them for votes got back later */
+    struct hl_vote refusal;          /* the latest refusal of any member */
+    struct hl_vote *votes;           /* WAITING: the latest refusal of each member */
     uint32_t attempts;
     uint8_t state;                   /* enum hl_group_state */
-    uint8_t step;                    /* the strategy's own state; HL_GROUP_PAUSED: it has nothing, until the alarm */
+    uint8_t step;                    /* the strategy's own state; HL_GROUP_PAUSED: nothing is held until the alarm */
     uint8_t is_try;
-    unsigned at, looks;              /* the strategy's: a member; how often it looked, or was refused */
-    uint8_t is_found_held, was_found_held; /* it was found held by others, in this wait; in the one before */
+    unsigned at, looks;              /* for the strategy: the index of a member; how often it looked or was refused */
+    uint8_t is_found_held, was_found_held; /* others held a name: found in this wait; found in the wait before */
     uint8_t is_failing;              /* HELD: the renewals of too many members fail, and that was reported */
-    unsigned doublings;              /* WAITING: how often its patience was doubled, because it proved too short */
+    unsigned doublings;              /* WAITING: how often hl_members_patience_us was too short, and was doubled */
     unsigned count, needed;
-    struct hl_member members[];      /* in the order of their names' bytes, the same for all groups */
+    struct hl_member members[];      /* sorted by the bytes of their names, as in every other group */
 };
 
 extern const struct hl_group_strategy hl_multi_strategy, hl_quorum_strategy;
 extern const struct hl_handle_ops hl_group_ops;
 
-static inline struct hl_group *hl_group_of(const struct hilock_lock *lock) /* the user's handle; NULL: it is plain */
+/* Returns the group of the user's handle; NULL: the handle is a plain one. */
+static inline struct hl_group *hl_group_of(const struct hilock_lock *lock)
 {
     return lock->attempt ? HL_CONTAINER(lock->attempt, struct hl_group, attempt) : NULL;
 }
 
-/* Makes a handle of it. References the names. -1: no memory, unref the handle */
+/* Makes the handle one of a group, and takes references to the names. Returns -1 without memory; the caller must then
+ * unref the handle. */
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_strategy *strategy,
                  struct hl_name *const *names, unsigned count, unsigned needed);
 
-void hl_group_alarm(struct hl_alarm *alarm); /* of core->group_alarms */
-void hl_groups_node(struct hl_core *core, int is_up); /* to all groups: a server is back, or away */
-void hl_groups_close(struct hl_core *core); /* every wait ends CLOSED */
+void hl_group_alarm(struct hl_alarm *alarm); /* the callback of core->group_alarms */
+void hl_groups_node(struct hl_core *core, int is_up); /* tells all groups that a server has come back or gone away */
+void hl_groups_close(struct hl_core *core); /* ends the wait of every group with CLOSED */
 
 /* ---- for a strategy ---- */
 
@@ -108,19 +114,20 @@ static inline uint64_t hl_group_command_us(const struct hl_group *group)
 {
     return (uint64_t)hl_group_core(group)->limits.command_timeout_ms * 1000;
 }
-void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us); /* its alarm: after least_us and
-                                                                                         a random part of random_us */
-void hl_group_rest(struct hl_group *group); /* no alarm */
-/* the same as to wake, but gives all back first */
+/* Sets the group's alarm to least_us from now, plus a random part of random_us. */
+void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random_us);
+void hl_group_rest(struct hl_group *group); /* stops the group's alarm */
+/* Gives all members back, and goes on at the alarm, which is set as by hl_group_wake_in. */
 void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us);
-/* in place of what it was; takes over their memory */
+/* Replaces the content of a vote. The vote takes over the memory of the words. */
 static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *vote, hilock_status status,
                                  struct hl_result_words *words)
 {
     hl_memory_free(hl_group_memory(group), vote->words);
     *vote = (struct hl_vote){status, words};
 }
-void hl_group_decide(struct hl_group *group, hilock_status status); /* DECIDED: gives all back */
-void hl_group_grant(struct hl_group *group); /* enough are held; a function calls it last */
+void hl_group_decide(struct hl_group *group, hilock_status status); /* ends the wait: gives all members back */
+/* Reports the grant: enough members are held. It calls the user, so the caller must do nothing after it. */
+void hl_group_grant(struct hl_group *group);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member - see member.h. The votes together are TIMED_OUT if the group lacks only votes that others hold; else faults
- * count before silence. */
+/* member - see member.h. The verdict over all votes is TIMED_OUT if the only votes that the group lacks are held by
+ * others. Otherwise the first fault decides, and silence decides only if there is no fault. */
 #include "group/member.h"
 
 #include "base/contract.h"
 #include "core/lease.h"
 #include "core/words.h"
+#include "group/words.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
@@ -21,8 +22,8 @@ void hl_member_take_ids(struct hl_group *group)
     core->id_last = group->attempt.id_last + IDS - 1;
 }
 
-/* It was granted with a watchdog in any case. From here on it has the user's options, and no longer a lease than the
- * others. */
+/* Every member is granted with a watchdog. From now on the user's options are valid for it, so its lease lasts no
+ * longer than those of the others. */
 void hl_member_join(struct hl_member *member)
 {
     member->is_failing = 0;
@@ -35,7 +36,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
     struct hl_member *member = user;
     struct hl_group *group = member->group;
     group->attempts += result->attempts;
-    /* the end of a wait withdraws its members' requests */
+    /* the end of a wait withdraws the members' requests, so no answer comes in another state */
     HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD);
     if (group->state == GROUP_WAITING) {
         group->strategy->answered(member, result);
@@ -44,7 +45,8 @@ static void on_acquired(const struct hilock_result *result, void *user)
     if (result->status != HILOCK_OK)
         return;
     hl_member_join(member);
-    /* all are renewed at the same time again: else the validity would depend on which master forgets next */
+    /* All members are renewed now, so that they are in step again. Otherwise the group's validity would depend on which
+     * master forgets the hold next. */
     for (unsigned i = 0; group->lock->terms->is_renewed && i < group->count; i++)
         if (hl_member_has(&group->members[i]))
             hl_watchdog_verify(group->members[i].lock->hold, 1);
@@ -62,7 +64,7 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
     uint64_t limit_us = group->ends_us == UINT64_MAX ? UINT64_MAX : hl_left_us(group->ends_us, hl_now_us(&core->host));
     if (is_try && limit_us > hl_group_command_us(group))
         limit_us = hl_group_command_us(group);
-    if (group->attempt.id_last % IDS > IDS / 2) /* it was healed very often */
+    if (group->attempt.id_last % IDS > IDS / 2) /* healing has used up half of the block of ids */
         hl_member_take_ids(group);
     hilock_status status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
     if (status != HILOCK_OK)
@@ -87,12 +89,12 @@ static void on_extended(const struct hilock_result *result, void *user)
     group->attempts += result->attempts;
     if (group->state == GROUP_WAITING && result->status == HILOCK_OK)
         group->strategy->check(group);
-    else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* a loss is reported by itself */
+    else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* on_lost reports a loss */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
     hl_lock_unref(group->lock);
 }
 
-/* The group lives until its answer, however the wait ends. */
+/* The extend keeps a reference, so that the group still exists when the answer comes, however the wait ends. */
 void hl_member_extend(struct hl_member *member)
 {
     struct hl_group *group = member->group;
@@ -114,7 +116,8 @@ void hl_member_return(struct hl_member *member)
         hl_tenure_release(hl_group_core(member->group), lock, NULL, NULL);
 }
 
-/* The last name first: its next waiter may have waited for the other names, too. */
+/* Releases in reverse order. A multi that takes its names in order waits for the first one: when it gets that name, the
+ * others are usually free already. */
 void hl_members_return(struct hl_group *group, const struct hl_member *but)
 {
     for (unsigned i = group->count; i-- > 0;)
@@ -172,7 +175,7 @@ static uint64_t slowest_rtt_us(const struct hl_group *group, int is_mean, uint64
 
 uint64_t hl_members_rtt_us(const struct hl_group *group) { return slowest_rtt_us(group, 1, RTT_MIN_US); }
 
-/* Longer after it proved too short: masters may have become slower. */
+/* The patience doubles each time it has proved too short, because the masters may have become slower. */
 uint64_t hl_members_patience_us(const struct hl_group *group)
 {
     return (PATIENCE_RTTS * slowest_rtt_us(group, 0, PATIENCE_MIN_US / PATIENCE_RTTS)) << group->doublings;
@@ -219,7 +222,8 @@ void hl_members_learn(struct hl_group *group, int is_over)
     }
 }
 
-/* A master that did not refuse may be away or under its restart guard. */
+/* Returns the status of a member's vote. A master that has not refused for good may be away, or under its restart
+ * guard. */
 static hilock_status status_of(const struct hl_group *group, unsigned i)
 {
     const struct hl_node *node = hl_member_node(&group->members[i]);
@@ -255,7 +259,7 @@ static hilock_status verdict(const struct hl_group *group)
     return !is_final && yes + held >= group->needed && (held || group->is_found_held) ? HILOCK_TIMED_OUT : fault;
 }
 
-/* Our holds of one attempt have ids of one block. */
+/* The holds of one attempt of a client have ids of one block, so ids of one block name the same holder. */
 int hl_members_name_same_holder(const char *holder, const char *other)
 {
     uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
@@ -283,39 +287,40 @@ struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hi
     return found;
 }
 
-/* The masters that did not say yes; without a grant, those that are away. */
+/* Adds the masters that did not grant; if the group was not granted, only those that are away. */
 static void add_missing(const struct hl_group *group, int is_granted, struct hl_text *text)
 {
-    const char *lead = is_granted ? "; not: " : "; away: ";
+    int is_first = 1;
     for (unsigned i = 0; i < group->count; i++) {
         const struct hilock_lock *member = group->members[i].lock;
         const struct hl_node *node = hl_member_node(&group->members[i]);
-        const char *why = *hl_node_why(node) ? hl_node_why(node) : "not connected yet";
+        const char *why = *hl_node_why(node) ? hl_node_why(node) : hl_words_unconnected;
         if (is_granted ? member->hold != NULL : node->is_up)
             continue;
         if (is_granted)
-            why = !node->is_up ? "away" : member->acquire ? "no answer yet" : "no vote";
-        hl_text_add(text, "%s%s (%s)", lead, hl_node_name(node), why);
-        lead = ", ";
+            why = !node->is_up      ? hl_words_away
+                  : member->acquire ? hl_words_unanswered
+                                    : hl_words_no_vote;
+        hl_words_add_master(text, is_first, is_granted, hl_node_name(node), why);
+        is_first = 0;
     }
 }
 
 hilock_status hl_members_verdict(struct hl_group *group, int is_over)
 {
-    unsigned tries = hl_members_attempts(group), agreed;
+    unsigned attempts = hl_members_attempts(group), agreed;
     struct hilock_result result = {.detail = NULL};
     struct hl_text text;
     hl_members_learn(group, is_over);
-    for (unsigned i = 0; i < group->count; i++) /* words of another status are none */
+    for (unsigned i = 0; i < group->count; i++) /* a vote whose status changes loses its words */
         if (status_of(group, i) != group->votes[i].status)
             hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
     result.status = verdict(group);
     const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, result.status, &agreed);
     hl_view_set_words(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
-        hl_text_set(&text, "no answer from %u of %u masters within %u ms, %u tries%s", group->needed, group->count,
-                    hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), tries,
-                    tries ? "; a late grant will be undone" : "");
+        text = hl_words_acquire_silence(group->needed, group->count,
+                                        hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), attempts);
     else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
         hl_words_refusal(group->members[vote - group->votes].lock, result.status, "", &text);
     else
@@ -328,8 +333,7 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
 
 void hl_members_write_votes(const struct hl_group *group, struct hl_text *text)
 {
-    hl_text_set(text, "%u of %u masters said yes", hl_members_count(group, hl_member_has), group->count);
+    *text = hl_words_votes(hl_members_count(group, hl_member_has), group->count);
     add_missing(group, 1, text);
-    hl_text_add(text, "; valid for %u ms",
-                hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_group_now_us(group))));
+    hl_words_add_validity(text, hl_lease_span_ms(hl_left_us(hl_members_end_us(group), hl_group_now_us(group))));
 }

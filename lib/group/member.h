@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member - one member of a group: it is asked for, extended while the group waits, joins a group that is held, and is
- * given back. Its answers go to the group's strategy; once the group is held, a late grant joins. And what all members
- * hold together, its validity, and giving it back; and one answer of the answers of a quorum's masters: the holder, or
- * why too few can say yes. */
+/* member - one member of a group, and all of them together.
+ *
+ * A member is asked for, extended while the group waits, joined to a group that is held, and given back. While the
+ * group waits, the answer to a member's acquire goes to the strategy; once the group is held, a late grant joins it.
+ * All members together have one validity, and are given back together. The votes of a quorum's masters make one
+ * answer: the holder, or why too few masters can grant. */
 #ifndef HL_GROUP_MEMBER_H
 #define HL_GROUP_MEMBER_H
 
@@ -10,7 +12,7 @@
 #include "core/name.h"
 #include "group/group.h"
 
-static inline int hl_member_has(const struct hl_member *member) /* it is held, and not lost */
+static inline int hl_member_has(const struct hl_member *member) /* this member is held, and not lost */
 {
     return member->lock->hold && member->lock->hold->state == HOLD_HELD;
 }
@@ -22,40 +24,46 @@ static inline struct hl_node *hl_member_node(const struct hl_member *member)
 {
     return hl_name_node(hl_group_core(member->group), member->lock->name);
 }
-void hl_member_take_ids(struct hl_group *group); /* begins one attempt: operators see that its holds belong together */
-int hl_member_is_able(const struct hl_member *member); /* its server may answer soon */
-hilock_status hl_member_ask(struct hl_member *member, int is_try); /* its acquire begins; NO_MEMORY: its vote is that */
-void hl_member_extend(struct hl_member *member); /* WAITING: for the whole lease, unless that is under way */
-void hl_member_join(struct hl_member *member);   /* HELD: this member is held, too */
-void hl_member_return(struct hl_member *member); /* after it, the member has no request and no hold; needs no memory */
+/* Takes a new block of ids for one attempt. Operators see by the block that holds belong together. */
+void hl_member_take_ids(struct hl_group *group);
+int hl_member_is_able(const struct hl_member *member); /* this member's server can be expected to answer soon */
+/* Begins the member's acquire. NO_MEMORY: it could not begin, and the member's vote is NO_MEMORY. */
+hilock_status hl_member_ask(struct hl_member *member, int is_try);
+/* Extends the member for a whole lease while the group waits, unless an extend is pending already. */
+void hl_member_extend(struct hl_member *member);
+void hl_member_join(struct hl_member *member);   /* adds a member that was granted to a group that is held */
+void hl_member_return(struct hl_member *member); /* withdraws the request and releases the hold; needs no memory */
 
-/* ---- all of them ---- */
+/* ---- all members of a group ---- */
 
-void hl_members_return(struct hl_group *group, const struct hl_member *but); /* NULL: every one */
-/* those that may be asked, and neither are held nor ask already */
+void hl_members_return(struct hl_group *group, const struct hl_member *but); /* but: this one stays; NULL: none stays */
+/* Asks for the members for which may() returns true, except those that are held or have a request pending. */
 void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *member), int is_try);
-uint64_t hl_members_rtt_us(const struct hl_group *group); /* the longest of the usual round trips; 1 ms at least */
-uint64_t hl_members_patience_us(const struct hl_group *group); /* one that owes an answer for longer is silent */
-/* WAITING: extends each member with too little left, and each whose server may have forgotten it since. Returns how
- * many are good for a grant */
+uint64_t hl_members_rtt_us(const struct hl_group *group); /* the longest mean round trip to a master; at least 1 ms */
+uint64_t hl_members_patience_us(const struct hl_group *group); /* a master whose answer takes longer counts as silent */
+/* Extends each member with too little left, and each whose server may have forgotten the hold; for a group that waits.
+ * Returns how many members are good enough for a grant. */
 unsigned hl_members_freshen(struct hl_group *group);
 unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct hl_member *member));
-unsigned hl_members_votes(const struct hl_group *group); /* HELD, of a quorum: masters that have it; else 0 */
+unsigned hl_members_votes(const struct hl_group *group); /* how many masters of a quorum that is held hold it; else 0 */
 uint64_t hl_members_end_us(const struct hl_group *group); /* the needed-th longest deadline; 0: too few are held */
-unsigned hl_members_attempts(const struct hl_group *group); /* all that the group's acquire has made */
+unsigned hl_members_attempts(const struct hl_group *group); /* how many requests the group's acquire has made so far */
 
-/* ---- their votes ---- */
+/* ---- the votes of the members ---- */
 
-int hl_member_vote_lasts(hilock_status refusal); /* asking again would fail again */
-int hl_member_vote_is_fault(hilock_status status); /* neither a yes, nor "held", nor silence */
-int hl_members_name_same_holder(const char *holder, const char *other); /* the same, or holds of one attempt */
-void hl_members_learn(struct hl_group *group, int is_over); /* what is known of pending ones; is_over: silence, too */
-/* with that status, the one whose holder most others name, too; NULL: none. ret_agreed: how many name it */
+int hl_member_vote_lasts(hilock_status refusal);   /* the refusal is for good: asking again would be refused again */
+int hl_member_vote_is_fault(hilock_status status); /* it is neither a grant, nor "held by others", nor silence */
+int hl_members_name_same_holder(const char *holder, const char *other); /* equal, or holds of one attempt of a client */
+/* Stores as votes what is known about requests that are pending. is_over: the wait has ended, so silence counts, too */
+void hl_members_learn(struct hl_group *group, int is_over);
+/* Finds, among the votes with this status, the one whose holder most of them name. NULL: no vote has this status.
+ * ret_agreed: how many votes name that holder */
 struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hilock_status status,
                                        unsigned *ret_agreed);
-int hl_members_are_final(const struct hl_group *group); /* too many refused for good: the others are too few */
-/* makes group->refusal, and returns its status; is_over: the time is up */
+int hl_members_are_final(const struct hl_group *group); /* so many refused for good that the others are too few */
+/* Makes group->refusal from the votes, and returns its status. is_over: the time of the wait is up */
 hilock_status hl_members_verdict(struct hl_group *group, int is_over);
-void hl_members_write_votes(const struct hl_group *group, struct hl_text *text); /* a grant: votes that are missing */
+/* Writes the detail of a grant: how many masters granted, which did not, and how long the hold is valid. */
+void hl_members_write_votes(const struct hl_group *group, struct hl_text *text);
 
 #endif

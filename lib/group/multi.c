@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multi - a group that needs all of its names.
  *
- *   TRYING     asks for every name that it lacks at once, without waiting
- *     | all granted: COMPLETING    | one refused: all go back
- *   STANDING   waits for that name alone, with nothing else; TRYING when it is granted
+ *   TRYING     asks for every missing name at once, without waiting
+ *     | all granted: COMPLETING    | one refused: all names are given back
+ *   STANDING   waits for the refused name alone, and holds no other; TRYING when that name is granted
  *     | refused ROUNDS_MAX times
- *   ORDERED    asks for one name after the other, in the one order that all multis share; keeps and renews those before
- *     | the last is granted        | another program has the name for too long: all go back, STANDING there
- *   COMPLETING renews those with too little left; then it is held
- *   PAUSED     for lack of memory, or of answers: it has nothing, and begins again at TRYING
+ *   ORDERED    asks for one name after the other, in the order that all multis share; keeps and renews the earlier ones
+ *     | the last is granted        | another program keeps the name too long: all names are given back; STANDING there
+ *   COMPLETING renews the names with too little left; then the group is held
+ *   PAUSED     memory or answers were missing: the group holds nothing, and begins again at TRYING
  *
- * STANDING is quick where names are seldom wanted by others, and ORDERED is certain to end. It cannot deadlock with
- * other multis: a waiting multi holds only names before the one it waits for, and a holder that waits for nothing ends
- * in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not hand over. So
- * a multi that keeps names checks the holder of the name that it waits for, once in each KEEP_US. */
+ * STANDING is quick where other clients seldom want the names, and ORDERED is certain to end. ORDERED cannot deadlock
+ * with other multis: a waiting multi holds only names before the one that it waits for, and a holder that waits for
+ * nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not
+ * hand over. Therefore a multi that keeps names checks the holder of the name that it waits for, every KEEP_US. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "hold/hold.h"
@@ -28,8 +28,8 @@ static void fail(struct hl_group *group, hilock_status status)
     hl_group_pause(group, HL_GROUP_FEW_US / 2, HL_GROUP_FEW_US / 2);
 }
 
-/* While it keeps members. A kind without a queue does not know who will release the name, and asks only now and
- * then. */
+/* Sets the alarm for the next check of the holder, while the group keeps names. A kind of lock without a queue cannot
+ * know who will release the name, and so checks only four times in a lease. */
 static void look_again(struct hl_group *group)
 {
     if (group->step == ORDERED && group->at > 0)
@@ -58,8 +58,8 @@ static void refused(struct hl_group *group, unsigned at)
         wait_for(group, ORDERED, 0);
 }
 
-/* Those that it lacks. A name that is known to be held is not asked for, but by a try, which the client itself then
- * refuses. */
+/* Tries every missing name. If one is known to be held, nothing is tried, and the group waits for that name. A
+ * HILOCK_TRY does try that one name, so that the client refuses the try without asking the store. */
 static void try_all(struct hl_group *group)
 {
     const struct hl_member *members = group->members;
@@ -77,7 +77,8 @@ static void try_all(struct hl_group *group)
             fail(group, HILOCK_NO_MEMORY);
 }
 
-/* Fixed leases must end together: leases that were asked for one by one are asked for again. */
+/* Fixed leases must end together. Returns 0 if they do not, because they were asked for one after the other: they must
+ * then be extended. */
 static int are_even(const struct hl_group *group)
 {
     uint64_t first_us = group->members[0].lock->hold->request.sent_us;
@@ -91,7 +92,7 @@ static int are_even(const struct hl_group *group)
 
 static int is_asking(const struct hl_member *member) { return !hl_member_has(member) && member->lock->acquire; }
 
-/* A try asked for nothing but the name that was known to be held, and that one has come free: the others are due. */
+/* A try asked only for the name that was known to be held, and was granted it after all: the other names are next. */
 static int are_others_due(const struct hl_group *group, unsigned held)
 {
     return group->step == TRYING && held > 0 && held < group->count && !hl_members_count(group, is_asking);
@@ -114,8 +115,8 @@ static void check(struct hl_group *group)
         hl_group_grant(group);
 }
 
-/* A member's wait ends with the group's, so its answer is the group's. A refused try is not, unless the fault is
- * lasting. */
+/* A member waits exactly as long as the group, so the answer to such a wait is the group's. A member's try that was
+ * refused decides nothing, unless its refusal is for good. */
 static void answered(struct hl_member *member, const struct hilock_result *result)
 {
     struct hl_group *group = member->group;

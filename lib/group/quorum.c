@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quorum - a group of one name at several independent masters; it holds while enough of them grant it.
  *
- *   ROUND      it waits at one master, the arbiter, and tries the others at the same time; enough votes are a grant
- *     | held by others, or too few: what was got goes back, but the place at the arbiter
- * STANDING it waits at the arbiter alone; now and then it tries the others, in case no client needs the arbiter's vote
- *     | granted there
- *   ASKING     the arbiter is ours; it waits at the others, for a moment, or tries them if it has to poll
- *     | not enough by then: all goes back
- *   PAUSED     it has nothing; masters that can be asked are too few, or it lost a race. Then STANDING, or ROUND
- *   held       late votes join; masters that were away, or have lost it, are asked again, until it ends (heals)
+ *   ROUND      waits at one master, the arbiter, and tries all others at the same time; enough votes are a grant
+ *     | others hold the name, or votes are too few: all votes are given back, but the place at the arbiter stays
+ *   STANDING   waits at the arbiter alone; tries the others now and then, in case no client needs the arbiter's vote
+ *     | the arbiter grants
+ *   ASKING     holds the arbiter's vote; waits at the others for a moment, or tries them if it has to poll
+ *     | too few votes after that moment: all are given back
+ *   PAUSED     holds nothing: too few masters can be asked, or a race was lost. Then STANDING or ROUND
+ *   held       late votes join; masters that were away or have lost the vote are asked again, until the end (healing)
  *
- * All clients that wait for a name stand in one queue: that of the first master, in the order of the client's URLs,
- * that can be asked. A release wakes one of them. A client that finds the name contended begins there. Clients that
- * disagree about the arbiter still exclude each other, and give back their votes after a moment. A master cannot be
- * asked while it is away, owes an answer for long, or is under its restart guard. A lost vote is asked for again while
- * the others stand, never after the end, and not if the lock is not renewed: the vote would stay for a whole lease. */
+ * All clients that wait for a name stand in one queue: the one at the first master that can be asked, in the order of
+ * the client's URLs. A release wakes one of them. A client that finds the name contended begins there. Clients that
+ * disagree about the arbiter still exclude each other, and give their votes back after a moment. A master cannot be
+ * asked while it is away, while an answer from it is long overdue, or while it is under its restart guard. A lost vote
+ * is asked for again only while enough others are held, and only if the lock is renewed: otherwise the new vote could
+ * outlast the hold by a whole lease. */
 #include "base/plant.h"
 #include "group/member.h"
 #include "wait/line.h"
@@ -38,7 +39,7 @@ static int is_able(const struct hl_member *member)
            !hl_member_vote_lasts(hl_member_vote(member)->status);
 }
 
-/* It has it, or asked for it and knows of no refusal. */
+/* The member has its vote, or has asked for it and was not refused as far as is known. */
 static int may_have(const struct hl_member *member)
 {
     const struct hl_acquire *acquire = member->lock->acquire;
@@ -50,7 +51,7 @@ static void check(struct hl_group *group);
 
 static void double_patience(struct hl_group *group) { group->doublings += group->doublings < DOUBLINGS_MAX; }
 
-/* The next master decides. */
+/* Makes the next master the arbiter. */
 static void change(struct hl_group *group)
 {
     hl_members_learn(group, 1);
@@ -78,8 +79,8 @@ static void begin_round(struct hl_group *group)
     check(group);
 }
 
-/* Without a queue at the store, votes of others are not waited for: until the next poll would find one free, the votes
- * that it has would keep everybody else waiting. */
+/* Asks all other masters, with the arbiter's vote in hand. A kind of lock without a queue at the store does not wait
+ * for their votes: until a later poll found one free, the votes that it has would keep everybody else waiting. */
 static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
@@ -88,9 +89,10 @@ static void ask_with_arbiter(struct hl_group *group)
     check(group);
 }
 
-/* If another client holds enough of the other masters, it waits at one of these: the arbiter was away when that client
- * began, or forgot it. A client with fewer votes is in the same race, and all racers meet at the first master again. A
- * kind that polls comes back at its next poll: another may have the missing votes for long. */
+/* Gives all votes back after a race, and chooses where to wait next. If one client holds enough of the other masters,
+ * this one waits at one of those: the arbiter was away when that client began, or has forgotten it. A client with fewer
+ * votes is in the same race, and all racers meet at the first master again. A kind that polls comes back at its next
+ * poll, because another client may keep the missing votes for long. */
 static void lose_race(struct hl_group *group)
 {
     const struct hl_terms *terms = group->terms;
@@ -105,12 +107,12 @@ static void lose_race(struct hl_group *group)
         hl_group_pause(group, (uint64_t)terms->poll_min_ms * 1000, (uint64_t)terms->poll_jitter_ms * 1000);
 }
 
-/* is_over: it took too long. */
+/* Ends a ROUND without a grant. is_over: the round took too long; otherwise too many votes are known to be refused */
 static void end_round(struct hl_group *group, int is_over)
 {
     if (group->is_try && !is_over)
         hl_group_decide(group, hl_members_verdict(group, 0));
-    else if (group->is_try) /* silence is not an answer: it tries again while there is time */
+    else if (group->is_try) /* silence is no refusal: the group tries again while there is time */
         hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
     else if (hl_member_has(arbiter(group)))
         ask_with_arbiter(group);
@@ -142,7 +144,8 @@ static void go_on(struct hl_group *group)
     }
 }
 
-/* After each answer: do we have it, and can we still get it? */
+/* Called after each answer: grants if enough votes are held, decides if too many were refused for good, and otherwise
+ * goes on. */
 static void check(struct hl_group *group)
 {
     if (hl_members_freshen(group) >= group->needed)
@@ -160,7 +163,7 @@ static int is_contended(struct hl_group *group)
     return !group->is_try && (is_found_held || hl_view_is_held(name) || hl_line_waiting(name) > 1);
 }
 
-/* At the first master that can be asked, from the present one on. */
+/* Begins at the first master that can be asked, from the present arbiter on. */
 static void start(struct hl_group *group)
 {
     unsigned able = hl_members_count(group, is_able);
@@ -187,8 +190,10 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
     check(member->group);
 }
 
-/* If a client has the arbiter's vote and needs it no more, all would wait in vain: try the others now and then. An
- * arbiter that has not said yet who holds the name is no worse than others: a sibling may have released it just now. */
+/* Checks while STANDING. A client may keep the arbiter's vote without needing it, and then all others would wait in
+ * vain: so every LOOKS-th time the other masters are tried. An arbiter that cannot be asked, or has a fault, is
+ * changed. An arbiter from which nothing is known about the holder yet is kept: a sibling may have released the name
+ * just now. */
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
@@ -229,7 +234,8 @@ static void on_alarm(struct hl_group *group)
     }
 }
 
-/* If the arbiter is away, another master decides; the pending request to it is answered first. */
+/* A server has come back, or has gone away. If that was the arbiter, another master becomes the arbiter, but only at
+ * the alarm: the pending request to the old one is answered first. */
 static void node(struct hl_group *group, int is_up)
 {
     if (is_up && group->step == PAUSED) {

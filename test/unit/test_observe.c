@@ -197,7 +197,7 @@ HOLDING(a_lost_connection_tells_what_is_at_risk, HILOCK_LOCK_OPTIONS(.lease_ms =
     cut_off(s);
     run_us(s, 150);
     HOLDS(s, strstr(p->event_detail, "127.0.0.1:6379: Connection reset by peer; next try in "));
-    TEXT(s, strstr(p->event_detail, " ms, "), " ms, 2 holds at risk in 18.4 s");
+    TEXT(s, strstr(p->event_detail, " ms; "), " ms; 2 holds at risk, the first in 18.4 s");
     HOLDS(s, strstr(p->log, p->event_detail));
 }
 
@@ -262,6 +262,6 @@ GIVEN(a_hand_over_is_logged_as_one, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.lo
     asking(p, "b", "stock", NULL);
     release_quietly(a);
     run_ms(s, 5);
-    SAME(s, client_lines(p, "\"stock\" is handed to the next handle, turn 2, "), 1);
+    SAME(s, client_lines(p, "\"stock\" is handed to the next handle (turn 2, "), 1);
     SAME(s, client_lines(p, "lost its turn"), 0);
 }

@@ -42,7 +42,7 @@ static void is_refused(struct fixture *s, const struct hilock_client_options *op
 
 #define OPTIONS(...) {.size = sizeof(struct hilock_client_options), __VA_ARGS__}
 #define NEGATIVE ((uint32_t)-1000)
-#define NEGATIVE_WORDS " 4294966296: a negative number by mistake? at most 2147483647"
+#define NEGATIVE_WORDS " 4294966296 is out of range: must be at most 2147483647"
 static const char *const one_url[] = {"redis://h1", NULL}, *const three_urls[] = {"redis://a", "unix:///b", "redis://c:7000", NULL},
                          *const same_urls[] = {"redis://a", "redis://b", "redis://a:6379/3", NULL},
                          *const spelt_urls[] = {"redis://Store-A", "redis://b", "redis://store-a:6379", NULL},
@@ -61,11 +61,11 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.quorum_urls = ten_urls), HILOCK_INVALID, "bad quorum_urls: at least 10 given, must be 2..9"},
     {OPTIONS(.quorum_urls = three_urls, .url = "redis://a"), HILOCK_INVALID, "url and quorum_urls are both set: give one of them"},
     {OPTIONS(.quorum_needed = 2), HILOCK_INVALID, "quorum_needed 2 without quorum_urls: give the masters, or leave it 0"},
-    {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 1), HILOCK_INVALID, "bad quorum_needed 1 of 3 masters: must be 2..3, or 0 for the majority; with fewer two could hold at a time"},
+    {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 1), HILOCK_INVALID, "bad quorum_needed 1 of 3 masters: must be 2..3, or 0 for the majority; with fewer, two clients could hold at the same time"},
     {OPTIONS(.quorum_urls = three_urls, .quorum_needed = 4), HILOCK_INVALID, "bad quorum_needed 4 of 3 masters: must be 2..3"},
     {OPTIONS(.quorum_urls = same_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
     {OPTIONS(.quorum_urls = spelt_urls), HILOCK_INVALID, "quorum_urls: number 1 and number 3 are the same server: it would vote twice"},
-    {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis://, rediss:// or unix:// url: each is one independent master"},
+    {OPTIONS(.quorum_urls = sentinel_urls), HILOCK_UNSUPPORTED, "quorum_urls: number 2 is no redis://, rediss:// or unix:// url: each must be one independent master"},
     {OPTIONS(.quorum_urls = bad_urls), HILOCK_INVALID, "bad url at character 11: port must be 1..65535"},
     {OPTIONS(.sentinel_username = "s"), HILOCK_INVALID, "sentinel_username is set, but the url is not redis+sentinel: no server would get it"},
     {OPTIONS(.url = "redis://x", .sentinel_password = FIXTURE_SECRET), HILOCK_INVALID, "sentinel_password is set, but the url is not redis+sentinel: no server would get it"},
@@ -76,7 +76,7 @@ static const struct { struct hilock_client_options options; hilock_status status
     {OPTIONS(.lease_ms = 1), HILOCK_INVALID, "bad lease_ms 1: must be 100..86400000, or 0 for 30000"},
     {OPTIONS(.connect_timeout_ms = NEGATIVE), HILOCK_INVALID, "connect_timeout_ms" NEGATIVE_WORDS},
     {OPTIONS(.waiters_max = UINT32_MAX), HILOCK_INVALID, "waiters_max 4294967295"},
-    {OPTIONS(.label = "a b"), HILOCK_INVALID, "bad label \"a b\": 1..64 letters, digits or _.-+@/=, (it stands in the holder)"},
+    {OPTIONS(.label = "a b"), HILOCK_INVALID, "bad label \"a b\": must be 1..64 letters, digits or _.-+@/=, because it is part of the holder id"},
     {OPTIONS(.log_level = (hilock_log_level)9), HILOCK_INVALID, "bad log_level 9: must be HILOCK_LOG_ERROR..HILOCK_LOG_DEBUG, or 0 for WARN"},
     {OPTIONS(.allocator = &half_an_allocator), HILOCK_INVALID, "allocator lacks a function: give allocate, reallocate and release, or none"},
 };

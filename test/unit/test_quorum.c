@@ -174,9 +174,9 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
     static const char *const names[] = {"a", "b", NULL};
     struct client *p = quorum(s, 3);
     HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
-    TEXT(s, hilock_client_refusal(p->client), "a multi on a quorum: each of its names would need votes of its own; take one name for all of it");
+    TEXT(s, hilock_client_refusal(p->client), "a multi is not supported with quorum_urls: each of its names would need votes of its own; use one name for all of them");
     HOLDS(s, !handle_new(p, "r", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1))->lock);
-    TEXT(s, hilock_client_refusal(p->client), "replicas on a quorum: its masters vote instead of replicas; leave it 0");
+    TEXT(s, hilock_client_refusal(p->client), "replicas is not supported with quorum_urls: the masters vote instead of replicas; leave it 0");
 }
 
 HAVING(peek_tells_whom_most_masters_name, handle_new(quorum(s, 5), "a", "stock", NULL))

@@ -7,7 +7,7 @@
 #define ON_LOST .on_lost = hilock_lost_ignored
 #define OPTIONS(...) {.size = sizeof(struct hilock_lock_options), __VA_ARGS__}
 #define NEGATIVE ((uint32_t)-1000)
-#define NEGATIVE_WORDS "4294966296: a negative number by mistake? at most 2147483647"
+#define NEGATIVE_WORDS "4294966296 is out of range: must be at most 2147483647"
 
 enum { NAME_ROOM = 1100 };
 
@@ -60,7 +60,7 @@ CALL(multi, hilock_multi_create(&t->made, t->client, row->names, &row->options),
     X(a_name_too_long, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_BAD_NAME, "bad name of 1104 bytes", "must be 1..1024 with the prefix", 0) \
     X(a_name_too_long_with_its_prefix, hilock_lock_create(&t->made, t->client, t->long_name, HILOCK_LOCK_OPTIONS(ON_LOST, .name_length = 1020)), HILOCK_BAD_NAME, "bad name of 1025 bytes", "must be 1..1024 with the prefix", 0) \
     X(no_options, hilock_lock_create(&t->made, t->client, "x", NULL), HILOCK_INVALID, "options is NULL: on_lost at least must be given", "use HILOCK_LOCK_OPTIONS(.on_lost = ...)", 0) \
-    X(nowhere_to_put_it, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, "ret_lock is NULL", "give", 0) \
+    X(nowhere_to_put_it, hilock_lock_create(NULL, t->client, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, "ret_lock is NULL", "pass the address of", 0) \
     X(no_client, hilock_lock_create(&t->made, NULL, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_INVALID, NULL, NULL, 0) \
     X(a_client_that_closes, hilock_lock_create(&t->made, t->closing, "x", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_CLOSED, "the client is closing: no new locks", "open another client", CLOSING) \
     X(options_of_no_size, hilock_lock_create(&t->made, t->client, "x", &(struct hilock_lock_options){ON_LOST}), HILOCK_INVALID, "options.size is 0", "use HILOCK_LOCK_OPTIONS(...), or set it to sizeof options", 0) \
@@ -96,16 +96,16 @@ static const struct row creates[] = {
     {"replicas that take longer than the lease", LOCK("x", ON_LOST, .replicas = 1, .lease_ms = 3000, .replica_timeout_ms = 3001), HILOCK_INVALID, "replica_timeout_ms 3001 is longer than lease_ms 3000", "the grant would be over before it is confirmed", 0},
     {"an empty name", LOCK("", ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a name without an end", LOCK("x", ON_LOST, .name_length = SIZE_MAX), HILOCK_BAD_NAME, "bad name of", "must be 1..1024 with the prefix", 0},
-    {"a brace that closes", LOCK("x}y", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\": no braces at all, or the first '{' opens a non-empty {...}", "else its keys fall into different hash slots", 0},
-    {"a brace that opens", LOCK("a{x", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{x\": no braces", "opens a non-empty {...}", 0},
-    {"an empty tag", LOCK("a{}b{c}", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": no braces", "opens a non-empty {...}", 0},
-    {"a brace behind a zero", LOCK("a\0}b", ON_LOST, .name_length = 4), HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": no braces", "opens a non-empty {...}", 0},
+    {"a brace that closes", LOCK("x}y", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\": use no braces at all, or let the first '{' open a non-empty {...}", "otherwise its keys fall into different hash slots", 0},
+    {"a brace that opens", LOCK("a{x", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{x\": use no braces", "open a non-empty {...}", 0},
+    {"an empty tag", LOCK("a{}b{c}", ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:a{}b{c}\": use no braces", "open a non-empty {...}", 0},
+    {"a brace behind a zero", LOCK("a\0}b", ON_LOST, .name_length = 4), HILOCK_BAD_NAME, "bad name \"shop:a\\x00}b\": use no braces", "open a non-empty {...}", 0},
     {"no name", LOCK(NULL, ON_LOST), HILOCK_INVALID, "name is NULL", "give", 0},
     {"a multi of one name", NAMES("a"), MULTI(ON_LOST), HILOCK_INVALID, "bad names: 1 given, must be 2..64", "for one name use hilock_lock_create", 0},
     {"a multi with a name twice", NAMES("a", "b", "a"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
     {"a multi with an empty name", NAMES("a", ""), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
-    {"a multi with a brace", NAMES("a", "x}y"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "opens a non-empty {...}", 0},
-    {"a reentrant multi", NAMES("a", "b"), MULTI(ON_LOST, .reentrant = 1), HILOCK_UNSUPPORTED, "a multi is not reentrant", "leave reentrant 0", 0},
+    {"a multi with a brace", NAMES("a", "x}y"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "open a non-empty {...}", 0},
+    {"a reentrant multi", NAMES("a", "b"), MULTI(ON_LOST, .reentrant = 1), HILOCK_UNSUPPORTED, "reentrant is not supported for a multi", "leave reentrant 0", 0},
     {"a multi with a length", NAMES("a", "b"), MULTI(ON_LOST, .name_length = 1), HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
     {"a multi without on_lost", NAMES("a", "b"), MULTI(.lease_ms = 1000), HILOCK_INVALID, "on_lost is NULL", "give a function", 0},
     CREATES(ROW)
@@ -115,7 +115,7 @@ static const struct row creates[] = {
 
 #define CALLS(X) \
     X(acquire_of_NULL, hilock_acquire(NULL, 0, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
-    X(no_on_result, hilock_acquire(t->idle, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "an acquire is answered by it", 0) \
+    X(no_on_result, hilock_acquire(t->idle, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "hilock_acquire needs a callback", 0) \
     X(a_wait_of_minus_1, hilock_acquire(t->idle, (uint32_t)-1, never, t->fixture), HILOCK_INVALID, "wait_ms 4294967295", "or HILOCK_FOREVER", 0) \
     X(a_negative_wait, hilock_acquire(t->idle, NEGATIVE, never, t->fixture), HILOCK_INVALID, "wait_ms " NEGATIVE_WORDS, "or HILOCK_FOREVER", 0) \
     X(a_second_acquire_of_one_that_waits, hilock_acquire(t->waiting, 0, never, t->fixture), HILOCK_IN_USE, "handle of \"shop:theirs\" already waits", "make one handle per would-be holder, or set reentrant", 0) \
@@ -124,30 +124,30 @@ static const struct row creates[] = {
     X(acquire_at_a_client_that_closes, hilock_acquire(t->late_idle, HILOCK_FOREVER, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new acquires", "open another client", CLOSING) \
     X(acquire_at_one_that_is_gone, hilock_acquire(t->orphan, 0, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(release_of_NULL, hilock_release(NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
-    X(release_of_an_idle_one, hilock_release(t->idle, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(release_of_an_idle_one, hilock_release(t->idle, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \
     X(release_at_a_client_that_is_gone, hilock_release(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(extend_of_NULL, hilock_extend(NULL, 0, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
-    X(an_extend_that_nobody_hears_of, hilock_extend(t->held, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "an extend is answered by it", 0) \
+    X(an_extend_that_nobody_hears_of, hilock_extend(t->held, 0, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "hilock_extend needs a callback", 0) \
     X(an_extend_too_short, hilock_extend(t->held, 99, never, t->fixture), HILOCK_INVALID, "bad lease_ms 99", "must be 100..86400000, or 0 for the lock's", 0) \
     X(an_extend_too_long, hilock_extend(t->held, 86400001, never, t->fixture), HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0) \
-    X(extend_of_an_idle_one, hilock_extend(t->idle, 0, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(extend_of_an_idle_one, hilock_extend(t->idle, 0, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \
     X(extend_at_a_client_that_is_gone, hilock_extend(t->orphan, 0, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(validity_of_NULL, hilock_lock_validity(NULL, &t->seen), HILOCK_INVALID, NULL, NULL, 0) \
-    X(nowhere_to_put_a_validity, hilock_lock_validity(t->held, NULL), HILOCK_INVALID, "ret_validity is NULL", "give", 0) \
-    X(validity_of_an_idle_one, hilock_lock_validity(t->idle, &t->seen), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, released before, or lost", 0) \
+    X(nowhere_to_put_a_validity, hilock_lock_validity(t->held, NULL), HILOCK_INVALID, "ret_validity is NULL", "pass the address of", 0) \
+    X(validity_of_an_idle_one, hilock_lock_validity(t->idle, &t->seen), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \
     X(validity_at_a_client_that_is_gone, hilock_lock_validity(t->orphan, &t->seen), HILOCK_CLOSED, NULL, NULL, 0) \
     X(cancel_of_NULL, hilock_cancel(NULL), HILOCK_INVALID, NULL, NULL, 0) \
     X(cancel_of_an_idle_one, hilock_cancel(t->idle), HILOCK_NOT_PENDING, "handle of \"shop:theirs\" does not wait", "hilock_lock_drop", 0) \
     X(cancel_of_one_that_holds, hilock_cancel(t->held), HILOCK_NOT_PENDING, "handle of \"shop:ours\" does not wait", "hilock_lock_drop", 0) \
     X(cancel_at_a_client_that_is_gone, hilock_cancel(t->orphan), HILOCK_CLOSED, NULL, NULL, 0) \
     X(peek_of_NULL, hilock_peek(NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
-    X(peek_that_nobody_hears_of, hilock_peek(t->idle, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "a peek is answered by it", 0) \
+    X(peek_that_nobody_hears_of, hilock_peek(t->idle, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "hilock_peek needs a callback", 0) \
     X(peek_at_a_client_that_closes, hilock_peek(t->late_idle, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
     X(peek_at_one_that_is_gone, hilock_peek(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(force_release_of_NULL, hilock_force_release(NULL, NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
-    X(force_release_of_no_holder, hilock_force_release(t->idle, "", never, t->fixture), HILOCK_INVALID, "bad holder of 0 bytes", "give it as peek named it", 0) \
-    X(force_release_of_an_endless_holder, hilock_force_release(t->idle, t->long_name, never, t->fixture), HILOCK_INVALID, "bad holder of too many bytes", "give it as peek named it", 0) \
-    X(force_release_of_what_is_no_holder, hilock_force_release(t->idle, "mode", never, t->fixture), HILOCK_INVALID, "bad holder \"mode\"", "give it as peek named it", 0) \
+    X(force_release_of_no_holder, hilock_force_release(t->idle, "", never, t->fixture), HILOCK_INVALID, "bad holder of 0 bytes", "pass the holder that hilock_peek reported", 0) \
+    X(force_release_of_an_endless_holder, hilock_force_release(t->idle, t->long_name, never, t->fixture), HILOCK_INVALID, "bad holder of more than ", "pass the holder that hilock_peek reported", 0) \
+    X(force_release_of_what_is_no_holder, hilock_force_release(t->idle, "mode", never, t->fixture), HILOCK_INVALID, "bad holder \"mode\"", "pass the holder that hilock_peek reported", 0) \
     X(force_release_at_a_client_that_closes, hilock_force_release(t->late_idle, NULL, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
     X(force_release_at_one_that_is_gone, hilock_force_release(t->orphan, NULL, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(close_of_NULL, hilock_client_close(NULL, 0, never_closed, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \

@@ -250,7 +250,7 @@ static void is_refused(struct fixture *s, struct client *p, const char *name, co
 {
     hilock_lock *lock = NULL;
     char words[200];
-    snprintf(words, sizeof words, "bad name \"%s\": \"hilock:\" and \"redisson_lock\" begin keys that stand beside other locks", full);
+    snprintf(words, sizeof words, "bad name \"%s\": names that begin with \"hilock:\" or \"redisson_lock\" are reserved for keys beside other locks", full);
     SAME(s, hilock_lock_create(&lock, p->client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)), HILOCK_BAD_NAME);
     HOLDS(s, !lock && strstr(hilock_client_refusal(p->client), words));
 }
