@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking - a client on a libevent loop in a thread of its own: opened, closed, freed. The calls on locks are in
+/* blocking - opens, closes and frees a client on a libevent loop that a private thread turns. The calls on locks are in
  * blocking_lock.c.
  *
- * The caller opens the client and gets a refusal at once; from the first turn of the loop on the client belongs to the
- * private thread, and closes there. hilock answers every accepted call before on_closed, which frees the remaining
- * handles, on their thread, and runs the queued calls, which find no client. Nothing is accepted after that, and
- * nothing is left on the loop, so the thread ends.
- * Invariant: the struct lives until the program has freed it and has released its locks, so that a lock may outlive its
- * client. */
+ * The client is opened on the caller's thread, so a refusal is returned at once. With the first turn of the loop the
+ * client passes to the private thread, and it is closed there. hilock answers every accepted call before on_closed.
+ * on_closed frees the remaining handles, on the private thread, and runs the queued calls, which then find no client.
+ * After that no call is accepted and nothing is left on the loop, so the thread ends.
+ * Invariant: the struct lives until the program has freed it and has released all of its locks, so a lock may outlive
+ * its client. */
 #include "blocking_call.h"
 
 #include <hilock/adapters/libevent.h>
@@ -121,7 +121,7 @@ hilock_status hilock_blocking_open(hilock_blocking **ret_client, const struct hi
     hilock_blocking *client;
     hilock_status status;
     if (!ret_client)
-        return refuse(ret_error, HILOCK_INVALID, "ret_client is NULL: give a place for the client");
+        return refuse(ret_error, HILOCK_INVALID, "ret_client is NULL: pass the address of a client pointer");
     *ret_client = NULL;
     client = calloc(1, sizeof *client);
     if (!client)

@@ -35,8 +35,8 @@ void hl_blocking_keep(struct hl_blocking_call *call, const struct hilock_result 
 
 void hl_blocking_answer(struct hl_blocking_call *call) { sem_post(&call->answered); }
 
-/* In a forked child a thread that does not exist there may hold the mutex for ever, so check the process first.
- * sem_wait fails only when a signal interrupts it. */
+/* Checks the process first: in a forked child the mutex may be held for ever by a thread that does not exist there.
+ * sem_wait() fails only when a signal interrupts it. */
 hilock_status hl_blocking_ask(struct hl_blocking_call *call, void (*run)(struct hl_blocking_message *message))
 {
     call->message.run = run;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking_lock - one hold: acquired, extended, released, and read by any thread.
+/* blocking_lock - the calls on one hold: acquire, extend, release, and the getters for any thread.
  *
- * Its handle (hilock_lock) belongs to the private thread, from the acquire's message to the release's answer or the
- * client's end. Other threads see its validity, which is for any thread, its token, which never changes, and its
- * descriptor, under the client's mutex.
- * Invariant: a handle is freed, and so silenced, only when no answer is outstanding: a release is answered after the
+ * The handle of a hold (hilock_lock) belongs to the private thread, from the message of the acquire to the answer of
+ * the release or the end of the client. Other threads read three things: the validity, which is made for any thread;
+ * the token, which never changes; and the descriptor that reports a loss, under the client's mutex. Invariant: a
+ * handle is freed, which silences it, only when no answer is outstanding. Therefore a release is answered after the
  * extends that other threads have under way. */
 #include "blocking_call.h"
 
@@ -67,7 +67,7 @@ static void on_event(const struct hilock_event *event, void *user)
 
 /* ---- acquire */
 
-/* A hold that is lost by now, but not reported yet, has no validity: remaining is 0. */
+/* A hold whose loss is not reported yet has no validity any more: hilock_blocking_lock's remaining time is then 0. */
 static void on_acquired(const struct hilock_result *result, void *user)
 {
     struct hl_blocking_call *call = user;
@@ -120,7 +120,7 @@ static hilock_blocking_lock *lock_new(hilock_blocking *client, const struct hilo
     return lock;
 }
 
-/* No other thread uses it any more, and its handle is freed. */
+/* Frees the lock. No other thread may use it any more, and its handle must be freed. */
 static void lock_free(hilock_blocking_lock *lock)
 {
     if (lock->lost_fd >= 0)
@@ -161,7 +161,7 @@ hilock_status hilock_blocking_acquire(hilock_blocking *client, const char *name,
     call.name = name;
     if (!client || !ret_lock)
         hl_blocking_refuse(&call, HILOCK_INVALID,
-                           client ? "ret_lock is NULL: give a place for the hold" : "client is NULL: open one");
+                           client ? "ret_lock is NULL: pass a lock pointer's address" : "client is NULL: open one");
     else if (acquire(&call, options) == HILOCK_OK)
         *ret_lock = call.lock;
     return hl_blocking_give(ret_result, &call);
@@ -186,7 +186,7 @@ static void on_released(const struct hilock_result *result, void *user)
     settle(call->lock);
 }
 
-/* A refusal means a hold that ended before: hilock reported its loss. */
+/* If hilock refuses the release, the hold had ended before, and hilock has reported that loss. */
 static void run_release(struct hl_blocking_message *message)
 {
     struct hl_blocking_call *call = (struct hl_blocking_call *)message;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocking_thread - see blocking_thread.h.
  *
- * The queue is a list behind a mutex, beside an eventfd that the base watches. Only a poster that finds it empty writes
- * to the eventfd, and the thread takes the whole list at once: many posters at a time cost one wake-up. The write comes
- * after the mutex, which the woken thread needs at once; so the eventfd stays open until no thread can post.
+ * The queue is a list that a mutex guards, and an eventfd that the base watches. Only a poster that finds the list
+ * empty writes to the eventfd, and the thread takes the whole list at once, so many simultaneous posters cost one
+ * wake-up. A poster writes after it has unlocked the mutex, because the thread that it wakes needs the mutex at
+ * once. Therefore the eventfd stays open until no thread can post.
  *
  * Invariant: no other thread touches the base between start and close, so libevent needs no locks for it, and the
  * process needs no global hooks of evthread. */
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <sys/eventfd.h>
 
-/* Called with the mutex held. */
+/* The caller must hold the mutex. */
 static struct hl_blocking_message *take(struct hl_blocking_thread *thread)
 {
     struct hl_blocking_message *first = thread->first;
@@ -24,7 +25,7 @@ static struct hl_blocking_message *take(struct hl_blocking_thread *thread)
     return first;
 }
 
-/* A message may be gone when it has run. */
+/* Runs a list of messages. A message may be freed while it runs, so its successor is read before. */
 static void run_all(struct hl_blocking_message *message)
 {
     while (message) {
@@ -60,7 +61,7 @@ int hl_blocking_thread_open(struct hl_blocking_thread *thread, pthread_mutex_t *
     return -1;
 }
 
-/* The mutex makes it wait until its id is written. */
+/* The thread begins with the mutex, so it waits until its creator has stored the id of the thread. */
 static void *turn(void *user)
 {
     struct hl_blocking_thread *thread = user;
@@ -117,7 +118,7 @@ void hl_blocking_thread_stop(struct hl_blocking_thread *thread)
     run_all(messages);
 }
 
-/* libevent frees some things in the turn after they were cancelled: one last turn. */
+/* libevent frees some things only in the turn after they were cancelled, so this turns the loop once more. */
 void hl_blocking_thread_close(struct hl_blocking_thread *thread)
 {
     if (thread->has_started)

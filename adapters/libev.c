@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hilock's loop table over libev: a nest (nest.c) whose descriptor an ev_io watches, at the most urgent priority. libev
- * has no resolver: names have the nest's. libev's timers and its cached time are not used. */
+ * has no resolver, so the nest's resolves host names. libev's timers and its cached time are not used. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -24,7 +24,7 @@ static void on_io(struct ev_loop *native, ev_io *io, int events)
     hl_nest_run(&outer->nest);
 }
 
-/* Legal inside on_io: libev touches no watcher after its callback. */
+/* May run inside on_io, because libev does not touch a watcher after its callback. */
 static void free_ctx(void *ctx)
 {
     struct hl_nest *nest = ctx;
@@ -34,7 +34,7 @@ static void free_ctx(void *ctx)
     free(outer);
 }
 
-/* No system call: the callbacks of this turn go on until none is pending. */
+/* Feeding the event costs no system call, and is enough: a turn runs callbacks until none is pending. */
 static void timer_hurry(void *handle)
 {
     struct outer *outer = hl_nest_of(handle)->outer;

@@ -6,7 +6,7 @@
 
 static void on_closed(void *is_closed) { *(int *)is_closed = 1; }
 
-/* A loop that cannot be turned will not answer any more: then the client goes without it. */
+/* If the loop cannot be turned, no answer will come any more: then the client is abandoned. */
 hilock_status hilock_client_close_libev(hilock_client *client, struct ev_loop *loop, uint32_t drain_ms)
 {
     int is_closed = 0;

@@ -3,18 +3,21 @@
  *
  * Priority: everything gets priority 0 of the base, so that a busy program cannot starve renewals and losses.
  *
- * Timers: one libevent timer event each. Starting must not need memory, so a timer never leaves libevent's heap: when
- * it is stopped, it is armed a long way off. If another event took the place of a timer that is just firing, and the
- * heap cannot grow, the timer fires early, which is legal, instead of never.
+ * Timers: each timer is one libevent timer event. Starting a timer must not need memory, so a timer never leaves
+ * libevent's heap: a stopped timer is armed for a time far in the future. If another event has taken the heap place
+ * of a timer that is just firing, and the heap cannot grow, the timer fires early, which loop.h allows, instead of
+ * never.
  *
- * Suspend: libevent counts CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer knows when it
- * is due on CLOCK_BOOTTIME, and a timerfd on that clock ticks each second: at once on resume when a second has passed,
- * and at most a second after the resume otherwise. When a tick finds that the two clocks have moved apart, every timer
- * of this adapter on the base is started again with what is left until it is due. That is right for timers started
- * after the resume too, and doing it needlessly is harmless. This costs no system call at a start, and no list of
- * timers. The timerfd also keeps event_base_dispatch running while a client is open.
+ * Suspend: libevent uses CLOCK_MONOTONIC, which stands still while the host is suspended. So each timer stores when
+ * it is due on CLOCK_BOOTTIME, and a timerfd on that clock ticks every second. After a suspend of a second or more
+ * the tick comes at once on resume, otherwise within a second of the resume. When a tick finds that the two clocks
+ * have moved apart, this adapter starts all of its timers on the base again, each with the time that is left until
+ * it is due. That is right for timers that were started after the resume, too, and harmless where it was not needed.
+ * So starting a timer costs no system call, and no list of timers is kept. The timerfd also keeps
+ * event_base_dispatch() running while a client is open.
  *
- * Another thread wakes the loop by this timerfd, too: by the one system call that needs nothing of the base. */
+ * Another thread wakes the loop through this timerfd, too: setting it is one system call, which touches nothing of
+ * the base. */
 #include "libevent_resolve.h"
 
 #include <hilock/adapters/libevent.h>
@@ -33,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FAR_US UINT64_C(1000000000000000) /* 31 years; the longest delay too */
+#define FAR_US UINT64_C(1000000000000000) /* 31 years: for a stopped timer, and the longest delay of a started one */
 #define NEVER_US UINT64_MAX
 
 enum { TICK_S = 1, APART_US = 2000 };
@@ -43,12 +46,12 @@ struct loop {
     struct event tick;
     int timerfd;
     pid_t owner;
-    int64_t suspended_us; /* BOOTTIME - MONOTONIC, as the latest tick saw it */
-    struct timer *_Atomic woken; /* by another thread: it fires after the next tick */
+    int64_t suspended_us; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC at the latest tick */
+    struct timer *_Atomic woken; /* the timer that another thread has woken: it fires after the next tick */
 };
 
 struct watch {
-    struct event readable, writable; /* two, so that asking for one more thing is one epoll_ctl */
+    struct event readable, writable; /* two events, so that asking for the second one is a single epoll_ctl() */
     hilock_ready_fn *ready;
     void *arg;
 };
@@ -56,7 +59,7 @@ struct watch {
 struct timer {
     struct event event;
     struct loop *loop;
-    uint64_t due_us; /* on CLOCK_BOOTTIME; NEVER_US: stopped */
+    uint64_t due_us; /* when the timer fires, on CLOCK_BOOTTIME; NEVER_US: it is stopped */
     hilock_fire_fn *fire;
     void *arg;
 };
@@ -87,7 +90,7 @@ static void event_end(struct event *event)
     event_debug_unassign(event);
 }
 
-/* ready may free the watch: nothing of it is touched after. */
+/* The callback ready() may free the watch, so nothing of the watch is touched after it. */
 static void on_readable(evutil_socket_t fd, short what, void *user)
 {
     struct watch *watch = user;
@@ -115,7 +118,7 @@ static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
     return watch;
 }
 
-/* libevent knows what is asked already: then this costs no system call. */
+/* libevent remembers what was asked for, so asking for the same again costs no system call. */
 static int event_ask(struct event *event, unsigned is_asked)
 {
     return is_asked ? event_add(event, NULL) : event_del(event);
@@ -145,7 +148,7 @@ static struct timeval span(uint64_t span_us)
     return (struct timeval){(time_t)(span_us / 1000000), (suseconds_t)(span_us % 1000000)};
 }
 
-/* Fails only if the timer is not in the heap, and the heap cannot grow. */
+/* Arms the libevent event. This fails only if the event is not in the heap and the heap cannot grow. */
 static int timer_park(struct timer *timer)
 {
     const struct timeval far = span(FAR_US);
@@ -153,7 +156,7 @@ static int timer_park(struct timer *timer)
     return event_add(&timer->event, &far);
 }
 
-/* Parked before fire, because fire may free the timer or start it again. */
+/* Arms the timer far in the future before it calls fire(), because fire() may free the timer or start it again. */
 static void on_timer(evutil_socket_t fd, short what, void *user)
 {
     struct timer *timer = user;
@@ -180,8 +183,8 @@ static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
     return timer;
 }
 
-/* Without memory the timer is made active instead. The loop would then run it in this very turn, and for ever if fire
- * starts it again: the next turn must come first. */
+/* Without memory, makes the timer active instead of arming it. libevent would run an active event in this same turn,
+ * and for ever if fire() starts the timer again, so the loop is made to end this turn first. */
 static void timer_arm(struct timer *timer, uint64_t delay_us)
 {
     const struct timeval delay = span(delay_us);
@@ -200,7 +203,7 @@ static void timer_start(void *handle, uint64_t delay_us)
     timer_arm(timer, delay_us);
 }
 
-/* No system call: the callbacks of this turn go on until none is active. */
+/* Activating an event costs no system call, and is enough: a turn runs callbacks until none is active. */
 static void timer_hurry(void *handle)
 {
     struct timer *timer = handle;
@@ -214,7 +217,8 @@ static void timer_stop(void *handle)
         event_del(&timer->event);
 }
 
-/* Another thread may not touch the base: it lets the tick come at once, which activates the timer. */
+/* Wakes the timer from another thread, which must not touch the base. It makes the tick come at once, and the tick
+ * activates the timer. */
 static void timer_wake(void *handle)
 {
     static const struct itimerspec now = {.it_interval = {.tv_sec = TICK_S}, .it_value = {.tv_nsec = 1}};
@@ -256,7 +260,7 @@ static int timers_collect(const struct event_base *base, const struct event *eve
     return 0;
 }
 
-/* In two steps, because libevent forbids changes while it goes through its events. */
+/* Restarts the timers in two steps, because libevent forbids changes while it visits its events. */
 static int timers_restart(struct event_base *base)
 {
     struct timers timers = {NULL, 0, 0};
@@ -270,16 +274,17 @@ static int timers_restart(struct event_base *base)
     return status;
 }
 
-/* BOOTTIME is read first: an interruption between the two makes the result too small, never too large: at worst the
- * next tick restarts timers needlessly. */
+/* Returns CLOCK_BOOTTIME minus CLOCK_MONOTONIC. CLOCK_BOOTTIME is read first, so an interruption between the two makes
+ * the result too small, and never too large. At worst the next tick then restarts the timers needlessly. */
 static int64_t time_suspended_us(void)
 {
     const uint64_t boottime_us = clock_us(CLOCK_BOOTTIME);
     return (int64_t)(boottime_us - clock_us(CLOCK_MONOTONIC));
 }
 
-/* A forked child's read would take the tick from its parent, and deleting the event would take it out of an epoll set
- * that they may share. So its descriptor becomes another one first, which is never readable. */
+/* Silences the tick in a forked child. Reading the timerfd there would take the tick from the parent, and deleting
+ * the event would remove it from an epoll set that both may share. So the descriptor is first made to refer to
+ * another file, which is never readable. */
 static void tick_leave(struct loop *loop)
 {
     const int silent = eventfd(0, EFD_CLOEXEC);
@@ -306,7 +311,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
         event_active(&woken->event, EV_TIMEOUT, 1);
     suspended_us = time_suspended_us();
     if (suspended_us - loop->suspended_us > APART_US && timers_restart(loop->base) != 0)
-        return; /* no memory: the next tick tries again */
+        return; /* no memory for the list: the next tick tries again */
     loop->suspended_us = suspended_us;
 }
 
@@ -331,7 +336,8 @@ static void *resolve(void *ctx, const char *host, hilock_resolved_fn *done, void
     return hl_libevent_resolve(loop->base, host, done, arg);
 }
 
-/* In a forked child (after event_reinit) the epoll set is its own and the timerfd is not: it is closed, never set. */
+/* After event_reinit() a forked child has an epoll set of its own, but still its parent's timerfd: the child closes
+ * that descriptor, and never sets the timer. */
 static void free_ctx(void *ctx)
 {
     struct loop *loop = ctx;

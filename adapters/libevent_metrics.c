@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The statistics of several clients on one page of an evhttp server. hilock_stats_prometheus makes each client's text;
- * here they are merged: a metric may have one heading on a page, and all of its lines come below it. This file does not
- * know the names of metrics.
+/* Serves the statistics of several clients as one page of an evhttp server. hilock_stats_prometheus makes the text of
+ * each client, and this file merges the texts: on a page a metric may have only one heading, and all of its lines must
+ * come below that. This file does not need to know the names of the metrics.
  *
- * A client may end while it is on the page: the page keeps a weak reference to each.
- * Invariant: the page is whole, or it is not sent (503 without memory). */
+ * A client may end while it is on the page, so the page keeps a weak reference to each client.
+ * Invariant: the page is sent whole, or not at all (503 without memory). */
 #include <hilock/adapters/libevent.h>
 
 #include <event2/buffer.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct part { /* a client's text, and how far it is merged */
+struct part { /* the text of one client, and how much of the text has been merged */
     char *text;
     const char *at;
 };
@@ -22,7 +22,7 @@ struct hilock_libevent_page {
     char *path;
     size_t count;
     struct served {
-        const hilock_client *client; /* for drop, which compares it; it may be gone */
+        const hilock_client *client; /* only to be compared when a client is dropped; the client may have ended */
         hilock_weak *weak;
         char *label;
     } served[];
@@ -30,7 +30,8 @@ struct hilock_libevent_page {
 
 /* ---- the text ---- */
 
-/* Empty for a client that is gone, and in a forked child: there hilock leaves the struct as it was. */
+/* Makes the text of one client. The text is empty for a client that has ended, and in a forked child, where hilock does
+ * not fill the struct. */
 static char *text_of(const struct served *served)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -45,14 +46,14 @@ static char *text_of(const struct served *served)
     return text;
 }
 
-/* From one heading to the next, or the end. No label contains a line end. */
+/* Returns the length of the text from one heading to the next one, or to the end. No label contains a line end. */
 static const char *end_of(const char *metric)
 {
     const char *last = strstr(metric, "\n# HELP ");
     return last ? last + 1 : metric + strlen(metric);
 }
 
-/* After the two lines "# HELP .." and "# TYPE ..". */
+/* Returns where the lines of a metric begin, behind its heading of two lines, "# HELP .." and "# TYPE ..". */
 static const char *lines_of(const char *metric)
 {
     for (int i = 0; i < 2; i++)
@@ -60,7 +61,7 @@ static const char *lines_of(const char *metric)
     return metric;
 }
 
-/* One library made all of the texts: they have the same metrics in the same order. */
+/* Merges the texts. The same library has made all of them, so they have the same metrics in the same order. */
 static int merge(struct evbuffer *page, struct part *parts, size_t count)
 {
     for (;;) {

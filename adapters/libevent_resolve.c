@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host names to addresses, without blocking: /etc/hosts is read here, and evdns asks the nameservers in
- * /etc/resolv.conf for A and AAAA at once. Each query reads both files again, and sees what they say now. It always
- * ends within BOUND_S.
+/* Resolves host names to addresses without blocking: this file reads /etc/hosts, and evdns asks the nameservers of
+ * /etc/resolv.conf for A and AAAA records at the same time. Each query reads both files anew, so a change of them
+ * counts at once. A query always ends within BOUND_S.
  *
- * Each query has its own evdns_base, which ends with it: an evdns_base that is left behind would keep
- * event_base_dispatch running.
+ * Each query has an evdns_base of its own, which is freed at the end of the query, because an evdns_base that is
+ * left behind would keep event_base_dispatch() running.
  *
- * Ending it is the hard part (libevent 2.1.12). An evdns answer is delivered by a deferred callback in the base's
- * queue, from where it cannot be taken back, and evdns does not say whether one is there. evdns_getaddrinfo cannot be
- * used at all: its deferred callback touches the evdns_base, so that would have to outlive its query by a turn. So a
- * question has a cell of its own, which its callback frees, and that points to the query while there is one. While the
- * base's queue is empty, nothing can be in it: then the questions are dropped, and nothing calls back. Otherwise evdns
- * is made to fail them: then each has exactly one callback to come, on the next turn. The callback of a nameserver
- * *probe* would use freed memory then. Probes begin twice as late as BOUND_S, and the options of resolv.conf that could
- * change it are not read (timeouts and the like; search, domain and ndots are). */
+ * Freeing the evdns_base is the hard part (libevent 2.1.12). A deferred callback in the queue of the event base
+ * delivers an evdns answer. That callback cannot be taken back, and evdns has no call that tells whether one is
+ * queued. evdns_getaddrinfo() cannot be used at all: its deferred callback touches the evdns_base, which would have
+ * to outlive its query by a turn. So each question has a small struct of its own, which its callback frees and which
+ * points to the query as long as the query exists. While the queue of the event base is empty, no callback can be in
+ * it: then the questions are dropped, and nothing calls back. Otherwise evdns is made to fail them, and each then
+ * has exactly one callback to come, in the next turn. The callback of a nameserver *probe* would use freed memory in
+ * that case; but a probe begins only after twice BOUND_S, and those options of resolv.conf that could change this
+ * time are not read (timeouts and the like are ignored; search, domain and ndots are read). */
 #include "libevent_resolve.h"
 
 #include <arpa/inet.h>
@@ -37,18 +38,18 @@ enum {
 
 struct name {
     char text[NAME_MAX_BYTES + 1];
-    int flags; /* of evdns */
+    int flags; /* DNS_QUERY_... flags for evdns */
 };
 
 struct question {
-    struct query *query; /* NULL: it is over */
+    struct query *query; /* NULL: the query is over */
 };
 
 struct query {
-    struct event event; /* when to deliver the result so far */
+    struct event event; /* a timer that delivers the result as it is by then */
     struct evdns_base *dns;
-    struct question *questions[FAMILIES]; /* NULL: not under way */
-    hilock_resolved_fn *done;             /* NULL: it is running */
+    struct question *questions[FAMILIES]; /* NULL: no question of that family is under way */
+    hilock_resolved_fn *done;             /* the caller's callback; NULL: it is running */
     void *arg;
     const char *error; /* why there is no address; NULL: no answer yet */
     size_t v4_count, v6_count;
@@ -94,7 +95,7 @@ static void hosts_line(struct query *query, const char *host, char *line)
         }
 }
 
-/* localhost needs no file: a container may have none. */
+/* The name localhost is known without /etc/hosts, because a container may have no such file. */
 static void hosts_find(struct query *query, const char *host)
 {
     FILE *file = fopen("/etc/hosts", "re");
@@ -111,7 +112,7 @@ static void hosts_find(struct query *query, const char *host)
     }
 }
 
-/* See the head of this file. */
+/* Ends the questions of a query; the head of this file explains why in this way. */
 static void dns_end(struct query *query)
 {
     const int quiet = event_base_get_num_events(event_get_base(&query->event), EVENT_BASE_COUNT_ACTIVE) == 0;
@@ -149,7 +150,7 @@ static const char *dns_error_text(int result)
     case DNS_ERR_TIMEOUT:
         return "no answer from the nameservers in /etc/resolv.conf: check them and the way to them, or give a numeric "
                "address";
-    case DNS_ERR_TRUNCATED: /* evdns has no TCP */
+    case DNS_ERR_TRUNCATED: /* evdns cannot ask again over TCP */
         return "its answer is cut off: it is too long for UDP, and libevent asks by nothing else; give the name fewer "
                "addresses, put it into /etc/hosts, or give a numeric address";
     case DNS_ERR_REFUSED:
@@ -159,7 +160,7 @@ static const char *dns_error_text(int result)
     }
 }
 
-/* IPv4 first: a server that listens on one family only listens there. */
+/* IPv4 addresses come first, because a server that listens on only one family usually listens on IPv4. */
 static void query_deliver(struct query *query)
 {
     const struct sockaddr *addresses[FAMILIES * ADDRESSES_MAX];
@@ -182,7 +183,7 @@ static void on_time(evutil_socket_t fd, short what, void *user)
     query_deliver(user);
 }
 
-/* A family without addresses must not hide the other one's error. */
+/* That one family has no addresses must not hide the error of the other family. */
 static void answer_take(struct query *query, int result, char type, int count, const void *addresses)
 {
     const unsigned char *bytes = addresses;
@@ -220,7 +221,8 @@ static void on_answer(int result, char type, int count, int ttl, void *addresses
 typedef struct evdns_request *ask_fn(struct evdns_base *dns, const char *host, int flags, evdns_callback_type callback,
                                      void *user);
 
-/* evdns would ask for "a" instead of "a..b". A dot at the end marks a whole name. */
+/* Checks for empty labels, because evdns would ask for "a" instead of "a..b". One dot at the end is legal, and marks a
+ * complete name. */
 static int name_take(struct name *ret_name, const char *host)
 {
     const size_t length = strlen(host), is_whole = length > 0 && host[length - 1] == '.';
@@ -250,8 +252,8 @@ static struct question *dns_ask(struct query *query, ask_fn *ask, const struct n
     return NULL;
 }
 
-/* Three tries of one second: done before a connect gives up, and within BOUND_S. Returns whether something is under
- * way. */
+/* Asks the nameservers, with up to three tries of one second: that ends before a connect gives up, and within BOUND_S.
+ * Returns 1 if a question is under way. */
 static int dns_start(struct query *query, struct event_base *base, const char *host)
 {
     struct name name;
@@ -295,7 +297,7 @@ void *hl_libevent_resolve(struct event_base *base, const char *host, hilock_reso
     return NULL;
 }
 
-/* Inside its own done the query is over already, and is freed when done returns. */
+/* While its own callback runs, the query is over already, and is freed when the callback returns. */
 void hl_libevent_resolve_cancel(void *handle)
 {
     struct query *query = handle;

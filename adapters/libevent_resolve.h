@@ -7,7 +7,7 @@
 
 struct event_base;
 
-/* NULL: no memory */
+/* Both are functions of the loop table, described in hilock/loop.h. NULL: no memory. */
 void *hl_libevent_resolve(struct event_base *base, const char *host, hilock_resolved_fn *done, void *arg);
 void hl_libevent_resolve_cancel(void *query);
 

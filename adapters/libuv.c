@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock's loop table over libuv: a nest (nest.c) whose descriptor a uv_poll_t watches; names by uv_getaddrinfo.
+/* hilock's loop table over libuv: a nest (nest.c) whose descriptor a uv_poll_t watches; uv_getaddrinfo() resolves
+ * names.
  *
- * libuv gives part of its memory back on a later turn of the loop: the handle after it was closed, and a name's request
- * when its thread has ended, cancelled or not. So neither belongs to the client once it is closed or cancelled.
- * Invariant: their callbacks touch nothing but what they free. */
+ * libuv releases some memory only on a later turn of the loop: a handle after it was closed, and the request for a
+ * name when its thread has ended, cancelled or not. So a closed handle and a cancelled request no longer belong to
+ * the client. Invariant: their callbacks touch nothing but what they free. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -21,13 +22,13 @@ struct outer {
 
 struct query {
     uv_getaddrinfo_t request;
-    void *timer; /* to deliver what failed at once; NULL: the request is under way */
+    void *timer; /* delivers a failure that was known at once; NULL: the request is under way */
     const char *failure;
-    hilock_resolved_fn *done; /* NULL: it is running, or was cancelled */
+    hilock_resolved_fn *done; /* the caller's callback; NULL: it is running, or the query was cancelled */
     void *arg;
 };
 
-/* An epoll set has no errors; if it had one, a call for nothing is legal. */
+/* The status is not needed: an epoll set never reports an error, and a run of the nest for nothing is legal. */
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct outer *outer = poll->data;
@@ -50,7 +51,7 @@ static const char *error_text(int status)
     switch (status) {
     case UV_EAI_NONAME:
     case UV_EAI_NODATA:
-    case UV_EINVAL: /* not even a name */
+    case UV_EINVAL: /* the text is not a valid name */
         return hl_nest_resolve_error(EAI_NONAME);
     case UV_EAI_AGAIN:
         return hl_nest_resolve_error(EAI_AGAIN);
@@ -80,7 +81,7 @@ static void on_failure(void *arg)
     free(query);
 }
 
-/* A failure that libuv knows at once. */
+/* Delivers a failure that libuv reported at once. */
 static void *query_fail(struct query *query, struct hl_nest *nest, int status)
 {
     query->failure = error_text(status);
@@ -118,11 +119,11 @@ static void resolve_cancel(void *handle)
         hl_nest_timer_free(query->timer);
         free(query);
     } else {
-        (void)uv_cancel((uv_req_t *)&query->request); /* either way it calls back later */
+        (void)uv_cancel((uv_req_t *)&query->request); /* libuv calls back later, whether this succeeds or not */
     }
 }
 
-/* 0, or what libuv calls the error */
+/* Returns 0, or an error code of libuv. */
 static int outer_begin(struct outer *outer, uv_loop_t *native)
 {
     int status;
@@ -134,8 +135,8 @@ static int outer_begin(struct outer *outer, uv_loop_t *native)
         return status;
     }
     outer->poll.data = outer;
-    return uv_poll_start(&outer->poll, UV_READABLE, on_poll); /* fails for a descriptor that has another handle: not
-                                                                 for a new one */
+    return uv_poll_start(&outer->poll, UV_READABLE, on_poll); /* would fail only for a descriptor that has another
+                                                                 handle, which a new descriptor has not */
 }
 
 static hilock_status table_fill(struct hilock_loop *ret_loop, uv_loop_t *native, struct hilock_error *ret_error)

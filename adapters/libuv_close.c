@@ -6,7 +6,7 @@
 
 static void on_closed(void *is_closed) { *(int *)is_closed = 1; }
 
-/* A loop that cannot be turned will not answer any more: then the client goes without it. */
+/* If the loop cannot be turned, no answer will come any more: then the client is abandoned. */
 hilock_status hilock_client_close_libuv(hilock_client *client, uv_loop_t *loop, uint32_t drain_ms)
 {
     int is_closed = 0;
@@ -16,7 +16,7 @@ hilock_status hilock_client_close_libuv(hilock_client *client, uv_loop_t *loop, 
     while (status == HILOCK_OK && !is_closed && uv_run(loop, UV_RUN_ONCE) != 0)
         ;
     if (is_closed)
-        uv_run(loop, UV_RUN_NOWAIT); /* takes the closed handle back */
+        uv_run(loop, UV_RUN_NOWAIT); /* lets libuv free the handle that was closed */
     if (status == HILOCK_OK && !is_closed)
         hilock_client_abandon(client);
     return status;

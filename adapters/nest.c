@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A nest: watches and timers of one client behind one descriptor, an epoll set in the loop's own.
+/* A nest puts the watches and timers of one client behind one descriptor: an epoll set, which the loop watches.
  *
- * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, how an error is
- * reported), in when they free their memory, in which clock counts, and in what may be freed inside a callback. So a
- * loop has to do only one thing: run this when its descriptor is readable. The rules of loop.h are all kept here, once.
- * It costs a system call in each turn in which hilock has work.
+ * Loops differ in what a descriptor may do (how many watches it has, when its number may be used again, how an error
+ * is reported), in when they free their memory, in the clock that they use, and in what may be freed inside a
+ * callback. With a nest a loop has only one duty: to run the nest when its descriptor is readable. All rules of
+ * loop.h are kept here, once. The price is a system call in each turn in which hilock has work.
  *
- * A run asks the kernel once, calls back for what it reports, and then for the timers that were due as the run began.
- * Any callback may free any watch or timer, the whole nest too, or turn the loop and so begin a run inside the run. So
- * each run is in a list: freeing a watch removes it from what the runs still have to do, and ending the nest ends them.
- * Invariant: nothing of the nest is touched after a callback unless the run says that it is still there.
+ * A run asks the kernel once, calls back for what the kernel reports, and then for the timers that were due when the
+ * run began. Any callback may free any watch or timer, or the whole nest, or may turn the loop and so begin a run
+ * inside the run. Therefore all runs are in a list: freeing a watch removes it from what the runs still have to do,
+ * and ending the nest ends the runs. Invariant: after a callback nothing of the nest is touched unless the run is
+ * not marked as over.
  *
- * A forked child has the same epoll set as its parent: it never changes it, and leaves it when it first turns. */
+ * A forked child shares the epoll set with its parent. The child never changes the set, and leaves it when its loop
+ * first turns. */
 #include "nest.h"
 
 #include <errno.h>
@@ -23,11 +25,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 64 }; /* in one run; the rest is there in the next turn */
+enum { EVENTS_MAX = 64 }; /* how many events one run takes; the kernel keeps the rest for the next turn */
 
 struct hl_nest_run {
     struct hl_nest_run *outer;
-    struct epoll_event events[EVENTS_MAX]; /* of watches; NULL: the timerfd, or a watch that was freed */
+    struct epoll_event events[EVENTS_MAX]; /* data.ptr: a watch; NULL: the timerfd, or a watch that was freed */
     int count;
     int is_over; /* the nest has ended */
 };
@@ -86,7 +88,7 @@ static uint32_t events_of(unsigned interest)
     return (interest & HILOCK_READABLE ? (uint32_t)EPOLLIN : 0) | (interest & HILOCK_WRITABLE ? (uint32_t)EPOLLOUT : 0);
 }
 
-/* A watch that waits for nothing is not in the set: epoll reports errors and hang-ups of all that are. */
+/* A watch that waits for nothing is taken out of the set, because epoll reports errors and hang-ups of every member. */
 static int watch_set(void *handle, unsigned interest)
 {
     struct watch *watch = handle;
@@ -118,7 +120,7 @@ static void watch_free(void *handle)
     free(watch);
 }
 
-/* What is wanted now: a callback before this one may have changed it. */
+/* Calls back for the events that the watch waits for now, because an earlier callback may have changed that. */
 static unsigned ready_of(const struct watch *watch, uint32_t events)
 {
     if (events & (EPOLLERR | EPOLLHUP))
@@ -143,9 +145,10 @@ static void report(struct hl_nest_run *run)
     }
 }
 
-/* In a forked child one timer fires, at whose call the client finds out where it is; then the nest is silent, and does
- * not take its parent's events. The loop may share its own epoll set with the parent's: so the descriptor that it
- * watches is not taken from it, but becomes another one, which is never readable. */
+/* Leaves the shared epoll set in a forked child. One timer fires, so that the client finds out that it is in a child;
+ * after that the nest is silent, and takes no events from its parent. The loop may share its own epoll set with the
+ * parent's loop. So the watched descriptor is not removed from that set, but made to refer to another file, which is
+ * never readable. */
 static void leave(struct hl_nest *nest)
 {
     const struct hl_nest_timer *timer = hl_nest_timers_take(&nest->timers, UINT64_MAX);
@@ -158,7 +161,8 @@ static void leave(struct hl_nest *nest)
         timer->fire(timer->arg);
 }
 
-/* Not inlined, or gcc warns about the run's address in a nest: it does not see that a nest that keeps it is gone. */
+/* This is not inlined, because gcc would warn that the nest keeps the address of a local run: gcc does not see that the
+ * address is removed again, or that the nest is gone. */
 __attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest_run *run)
 {
     run->outer = nest->runs;
@@ -167,7 +171,7 @@ __attribute__((noinline)) static void begin(struct hl_nest *nest, struct hl_nest
     nest->runs = run;
 }
 
-/* Before a watch is freed: then its event looks like the timerfd's. */
+/* Removes a watch that is about to be freed from the events that the runs still have to deliver. */
 static int has_rung(const struct hl_nest_run *run)
 {
     for (int i = 0; i < run->count; i++)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host names to addresses by getaddrinfo, which blocks: so each query has a thread, which does nothing else and ends
- * with it. All signals are blocked there, so that the program's handlers run where they did before.
+/* Resolves host names to addresses by getaddrinfo(), which blocks. So each query has a thread of its own, which ends
+ * with the query. All signals are blocked in that thread, so the program's handlers run on the same threads as
+ * before.
  *
- * What the thread and the loop share is a lookup with an eventfd; each of them has one reference, and dropping the last
- * one frees it. So a query can be cancelled at any time: the loop drops its reference, and the thread's result is not
- * used.
- * Invariant: the thread writes a lookup until it sets `is_done`, the loop reads it after that only; the thread never
- * touches the nest.
+ * The thread and the loop share a `lookup` with an eventfd. Each of them has one reference, and dropping the last
+ * one frees the lookup. So a query can be cancelled at any time: the loop drops its reference, and the thread's
+ * result is not used. Invariant: the thread writes the lookup until it sets `is_done`, and only after that the loop
+ * reads it. The thread never touches the nest.
  *
- * A failure before there is a thread is delivered by a timer, on a later turn like everything else. */
+ * A timer delivers a failure that happens before there is a thread, so that it comes on a later turn like every
+ * result. */
 #include "nest_resolve.h"
 
 #include "nest.h"
@@ -29,19 +30,19 @@ const struct addrinfo hl_nest_hints = {.ai_family = AF_UNSPEC, .ai_socktype = SO
 
 struct lookup {
     atomic_int references, is_done;
-    int fd; /* readable when it is done; -1: none */
+    int fd; /* an eventfd that is readable when the lookup is done; -1: there is none */
     int error;
     struct addrinfo *found;
-    char host[]; /* the caller's may be gone before the thread begins */
+    char host[]; /* a copy, because the caller's text may be gone before the thread begins */
 };
 
 struct query {
     struct hilock_loop table;
     struct lookup *lookup;
     void *watch;
-    struct hl_nest_timer *timer; /* to deliver a failure; NULL: there is none */
+    struct hl_nest_timer *timer; /* delivers a failure before the thread began; NULL: there was none */
     const char *failure;
-    hilock_resolved_fn *done; /* NULL: it is running */
+    hilock_resolved_fn *done; /* the caller's callback; NULL: it is running */
     void *arg;
 };
 
@@ -76,12 +77,12 @@ static void *look_up(void *arg)
     if (lookup->error != 0)
         lookup->found = NULL;
     atomic_store(&lookup->is_done, 1);
-    (void)!write(lookup->fd, &one, sizeof one); /* cannot fail: it was 0 */
+    (void)!write(lookup->fd, &one, sizeof one); /* cannot fail, because the eventfd's counter is 0 */
     lookup_drop(lookup);
     return NULL;
 }
 
-/* The thread takes over the signal mask that it was made under. */
+/* Starts the thread with all signals blocked: a thread inherits the signal mask of its creator. */
 static int thread_start(struct lookup *lookup)
 {
     pthread_attr_t attributes;
@@ -152,7 +153,7 @@ static void query_deliver(struct query *query)
         query->table.watch_free(query->watch);
     if (query->timer)
         hl_nest_timer_free(query->timer);
-    query->watch = query->timer = NULL; /* done may end the nest */
+    query->watch = query->timer = NULL; /* freed before the callback, because that may end the nest */
     query->done = NULL;
     hl_nest_deliver(query->failure ? NULL : lookup->found, error, done, arg);
     query_end(query);
@@ -168,7 +169,7 @@ static void on_done(unsigned ready, void *arg)
 
 static void on_failure(void *arg) { query_deliver(arg); }
 
-/* Why there is no thread; NULL: there is one. */
+/* Starts the lookup. Returns NULL, or why there is no thread. */
 static const char *query_start(struct query *query)
 {
     if (query->lookup->fd < 0)
@@ -199,7 +200,7 @@ void *hl_nest_resolve(void *ctx, const char *host, hilock_resolved_fn *done, voi
     return query;
 }
 
-/* Inside its own done the query is over already, and is freed when done returns. */
+/* While its own callback runs, the query is over already, and is freed when the callback returns. */
 void hl_nest_resolve_cancel(void *handle)
 {
     struct query *query = handle;

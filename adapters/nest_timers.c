@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The timers of a nest: a binary heap by the time they are due, and one timerfd for the first of them.
+/* The timers of a nest: a binary heap ordered by the time when they are due, and one timerfd for the first of them.
  *
- * All times are on CLOCK_BOOTTIME, as hilock counts: a timer that came due while the host was suspended makes the
- * timerfd readable on resume, without any work here, and the loop's own time does not matter. A place in the heap is
- * reserved when a timer is made, so that starting one needs no memory.
+ * All times are on CLOCK_BOOTTIME, which hilock counts by. So a timer that came due while the host was suspended
+ * makes the timerfd readable on resume, without any work here, and the loop's own clock does not matter. Making a
+ * timer reserves its place in the heap, so starting it needs no memory.
  *
- * The timerfd is set when a timer must fire before the time it is set to, and when that time has passed. So a timer
- * that is started again or stopped before it fires, as most are, costs no system call; at worst the loop wakes up for
- * nothing. Invariant: outside of a run the timerfd is set to no later than when the first timer is due. */
+ * The timerfd is set again only when a timer must fire before the time to which it is set, and when that time has
+ * passed. Most timers are started again or stopped before they fire, and that costs no system call; at worst the
+ * loop wakes up for nothing. Invariant: outside of a run the timerfd is set to no later than the time when the first
+ * timer is due. */
 #include "nest_timers.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FAR_US UINT64_C(1000000000000000) /* 31 years, the longest delay */
+#define FAR_US UINT64_C(1000000000000000) /* the longest delay: 31 years */
 #define NEVER_US UINT64_MAX
 
 enum { ROOM_AT_FIRST = 16 };
@@ -35,14 +36,14 @@ int hl_nest_timers_begin(struct hl_nest_timers *timers)
     return timers->fd < 0 ? -1 : 0;
 }
 
-/* A forked child shares the timerfd with its parent: it is closed, never set. */
+/* A forked child shares the timerfd with its parent, so the child only closes it, and never sets it. */
 void hl_nest_timers_end(struct hl_nest_timers *timers)
 {
     close(timers->fd);
     free(timers->heap);
 }
 
-/* It is readable now, whatever it was set to. */
+/* Makes the timerfd readable now, whatever it was set to. */
 static void ring(const struct hl_nest_timers *timers)
 {
     static const struct itimerspec now = {.it_value = {.tv_nsec = 1}};
@@ -51,7 +52,7 @@ static void ring(const struct hl_nest_timers *timers)
 
 static void set(struct hl_nest_timers *timers, uint64_t due_us)
 {
-    const uint64_t at_us = due_us == NEVER_US ? 0 : due_us; /* 0 unsets it */
+    const uint64_t at_us = due_us == NEVER_US ? 0 : due_us; /* setting a timerfd to 0 stops it */
     const struct itimerspec spec = {.it_value = {(time_t)(at_us / 1000000), (long)(at_us % 1000000 * 1000)}};
     timers->armed_us = due_us;
     (void)timerfd_settime(timers->fd, TFD_TIMER_ABSTIME, &spec, NULL);
@@ -59,8 +60,9 @@ static void set(struct hl_nest_timers *timers, uint64_t due_us)
         ring(timers);
 }
 
-/* First the timer, then the timerfd; the loop's thread sets the timerfd first and then looks for a timer. So neither
- * overwrites the other unseen. */
+/* Wakes a timer from another thread: first it stores the timer, and then it sets the timerfd. The loop's thread does
+ * the reverse: it sets the timerfd, and then looks for a stored timer. So neither can overwrite the other's work
+ * unnoticed. */
 void hl_nest_timer_wake(void *handle)
 {
     struct hl_nest_timer *timer = handle;
@@ -68,7 +70,8 @@ void hl_nest_timer_wake(void *handle)
     ring(timer->timers);
 }
 
-/* Setting it makes it unreadable, too: it need not be read. Another thread may have rung it before its time. */
+/* Sets the timerfd for the next timer. That also makes it unreadable, so it need not be read. Another thread may have
+ * made it readable before its time. */
 void hl_nest_timers_arm(struct hl_nest_timers *timers, uint64_t now_us, int is_rung)
 {
     if (is_rung || timers->armed_us <= now_us || (timers->running > 0 && timers->heap[1]->due_us < timers->armed_us))
@@ -132,7 +135,8 @@ void hl_nest_timers_begin_run(struct hl_nest_timers *timers, uint64_t now_us)
         run_until(woken, now_us);
 }
 
-/* Never due in the microsecond of its start: a run fires what was due as it began, so this waits for the next run. */
+/* A timer is due at least one microsecond after its start. A run fires the timers that were due when the run began,
+ * so a timer that is started in a run waits for the next run. */
 void hl_nest_timer_start(void *handle, uint64_t delay_us)
 {
     struct hl_nest_timer *timer = handle;
@@ -153,7 +157,7 @@ struct hl_nest_timer *hl_nest_timers_take(struct hl_nest_timers *timers, uint64_
     return first;
 }
 
-/* The heap begins at 1. */
+/* Reserves a place in the heap, whose first index is 1. */
 static int reserve(struct hl_nest_timers *timers)
 {
     const size_t room = timers->room ? 2 * timers->room : ROOM_AT_FIRST;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock's loop table over sd-event: a nest (nest.c) whose descriptor an IO source watches. sd-event dispatches one
- * source in a turn, the most urgent one; with a nest that is all that hilock has to do then. sd-event has no resolver:
- * names have the nest's. */
+/* hilock's loop table over sd-event: a nest (nest.c) whose descriptor an IO source watches. sd-event dispatches only
+ * the most urgent source in a turn; with a nest, that one source is everything that hilock has to do in the turn.
+ * sd-event has no resolver, so the nest's resolves host names. */
 #include "nest.h"
 #include "nest_resolve.h"
 
@@ -14,11 +14,11 @@
 #include <systemd/sd-event.h>
 
 struct outer {
-    sd_event_source *source; /* has a reference to its loop */
+    sd_event_source *source; /* owns a reference to its loop */
     struct hl_nest nest;
 };
 
-/* A negative answer would switch the source off. */
+/* Always returns 0, because sd-event switches a source off whose callback returns a negative number. */
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *user)
 {
     struct outer *outer = user;
@@ -27,8 +27,9 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *user)
     return 0;
 }
 
-/* Legal inside on_io: sd-event keeps the source until that returns. Off first: the source leaves the loop's epoll set
- * before fd is closed. In a forked child that is refused, and the set is the parent's. */
+/* May run inside on_io, because sd-event keeps the source until that returns. The source is switched off first, so that
+ * it leaves the loop's epoll set before fd is closed. In a forked child sd-event refuses to, and the set is the
+ * parent's. */
 static void free_ctx(void *ctx)
 {
     struct hl_nest *nest = ctx;
@@ -39,7 +40,7 @@ static void free_ctx(void *ctx)
     free(outer);
 }
 
-/* 0, or an errno, negative */
+/* Returns 0, or a negative errno. */
 static int outer_begin(struct outer *outer, sd_event *native)
 {
     int status;
