@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock - see <hilock/memory.h>: loops whose clock jumps when the test says so.
+/* clock - see <hilock/memory.h>: loops whose clock jumps when the test asks for it.
  *
- * A wrapped loop is the loop itself, but for its clock, which is ahead by all jumps, and its timers: they are listed,
- * so that a jump can start those again that it has brought nearer. A timer that fires early is legal (hilock/loop.h),
- * and so is one that is late; hilock asks the clock.
- * Invariant: a timer is in `timers` from timer_new to timer_free; due_us is on the clock that jumps. */
+ * A wrapped loop passes everything on to the loop itself, except for two things. Its clock is ahead by the sum of
+ * all jumps. Its timers are listed, so that after a jump those that are now due sooner can be started again. A timer
+ * may fire early or late (hilock/loop.h), because hilock reads the clock itself. Invariant: a timer is in `timers`
+ * from timer_new to timer_free; due_us is on the clock that jumps. */
 #include <hilock/memory.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "contract.h"
 
 struct hilock_memory_clock {
-    uint64_t (*now_us)(const void *clock); /* of the first loop; NULL: none is wrapped yet */
+    uint64_t (*now_us)(const void *clock); /* the clock of the first loop; NULL: no loop is wrapped yet */
     const void *clock;
     uint64_t ahead_us;
     struct timer *timers;
@@ -28,10 +28,10 @@ struct timer {
     struct timer *prev, *next;
     const struct hilock_loop *inner;
     hilock_memory_clock *clock;
-    void *made; /* by the inner loop */
+    void *made; /* the timer that the inner loop has made */
     hilock_fire_fn *fire;
     void *arg;
-    uint64_t due_us; /* UINT64_MAX: it is not started */
+    uint64_t due_us; /* UINT64_MAX: the timer is not started */
 };
 
 static uint64_t now_us(const void *clock)
@@ -46,7 +46,7 @@ static void on_fire(void *arg)
 {
     struct timer *timer = arg;
     timer->due_us = UINT64_MAX;
-    timer->fire(timer->arg); /* may free it */
+    timer->fire(timer->arg); /* the callback may free the timer */
 }
 
 static void *timer_new(void *ctx, hilock_fire_fn *fire, void *arg)
@@ -95,7 +95,7 @@ static void timer_free(void *made)
     free(timer);
 }
 
-/* ---- what is passed on ---- */
+/* ---- calls that are passed on to the inner loop ---- */
 
 static void *watch_new(void *ctx, int fd, hilock_ready_fn *ready, void *arg)
 {

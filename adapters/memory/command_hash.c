@@ -107,9 +107,9 @@ static const struct sim_reply *hdel(const struct sim_call *call) { return sim_it
 
 static const struct sim_reply *hlen(const struct sim_call *call) { return sim_items_count(call, SIM_HASH); }
 
-enum { NAMES = 1, VALUES = 2, SMALL_HASH = 128 /* fields: hash-max-listpack-entries */ };
+enum { NAMES = 1, VALUES = 2, SMALL_HASH = 128 /* the most fields of a small hash: hash-max-listpack-entries */ };
 
-/* Fields of a hash, at most `count`, from that one on. */
+/* Answers with `count` fields of a hash, from `item` on. */
 static const struct sim_reply *fields(const struct sim_call *call, const struct sim_item *item, size_t count,
                                       unsigned what)
 {
@@ -139,7 +139,7 @@ static const struct sim_reply *hkeys(const struct sim_call *call) { return list(
 static const struct sim_reply *hvals(const struct sim_call *call) { return list(call, VALUES); }
 static const struct sim_reply *hgetall(const struct sim_call *call) { return list(call, NAMES | VALUES); }
 
-/* 0: *ret_error. */
+/* Returns 0 and *ret_error if the arguments are wrong. */
 static int read_count(const struct sim_call *call, int64_t *ret_count, const struct sim_reply **ret_error)
 {
     *ret_count = 10;
@@ -157,8 +157,8 @@ static int read_count(const struct sim_call *call, int64_t *ret_count, const str
     return 1;
 }
 
-/* A small hash is shown whole, with any COUNT; of a large one as many fields as are asked for, and the cursor says how
- * many have been shown. */
+/* Answers with all fields of a small hash, whatever COUNT is. Of a large hash it answers with COUNT fields, and the
+ * cursor is the number of fields that have been shown. */
 static const struct sim_reply *hscan(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;

@@ -91,7 +91,7 @@ static const struct sim_reply *delete_all(const struct sim_call *call, int is_la
 
 static const struct sim_reply *del(const struct sim_call *call) { return delete_all(call, 0); }
 
-/* As DEL; a real server gives the memory back in the background. */
+/* Does what DEL does. The difference, that a real server frees the memory in the background, cannot be seen here. */
 static const struct sim_reply *unlink_all(const struct sim_call *call) { return delete_all(call, 1); }
 
 static const struct sim_reply *exists(const struct sim_call *call)
@@ -110,7 +110,7 @@ static const struct sim_reply *type(const struct sim_call *call)
     return sim_reply(&call->store->replies, SIM_REPLY_STATUS, name, strlen(name));
 }
 
-/* Also keys that have expired and were not asked for since. */
+/* Also counts keys that have expired and that no command has asked for since. */
 static const struct sim_reply *dbsize(const struct sim_call *call)
 {
     int64_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command_list - of lists only what Redisson's fair lock does with its queue, and our scripts look at. */
+/* command_list - commands on lists: only those that Redisson's fair lock uses for its queue, and our scripts read. */
 #include "state.h"
 
 static const struct sim_reply *rpush(const struct sim_call *call)

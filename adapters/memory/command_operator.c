@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command_operator - the questions of operators: which keys, channels and connections there are, how often each command
- * was called. The library asks none of them; live tests ask them, of real servers and of this one. */
+/* command_operator - questions that operators ask: which keys, channels and connections exist, and how often each
+ * command was called. The library asks none of them; live tests ask real servers and this one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 
 #include "state.h"
 
-/* Knows only patterns that are a beginning and a star. The length of the beginning, or -1. */
+/* Returns the length of the text before the star of a pattern, or -1: only patterns of a text and one star at its
+ * end are supported. */
 static ptrdiff_t beginning_of(const char *pattern, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -44,7 +45,7 @@ static const struct sim_reply *keys(const struct sim_call *call)
 
 /* ---- connections ---- */
 
-/* A line for each; a real server has more in it. */
+/* Answers with a line for each connection; a real server has more fields in a line. */
 const struct sim_reply *sim_clients_list(const struct sim_call *call)
 {
     const struct sim_pubsub *pubsub = &call->store->pubsub;
@@ -61,7 +62,7 @@ const struct sim_reply *sim_clients_list(const struct sim_call *call)
     return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, used);
 }
 
-/* TYPE normal or pubsub, never the caller itself. */
+/* Kills the connections of TYPE normal or pubsub, except for the caller's own. */
 const struct sim_reply *sim_clients_kill(const struct sim_call *call)
 {
     struct sim_store *store = call->store;
@@ -83,7 +84,7 @@ const struct sim_reply *sim_clients_kill(const struct sim_call *call)
     return sim_reply_integer(&store->replies, killed);
 }
 
-/* ---- calls ---- */
+/* ---- how often commands were called ---- */
 
 const struct sim_reply *sim_calls_told(const struct sim_call *call)
 {
@@ -100,7 +101,7 @@ const struct sim_reply *sim_calls_told(const struct sim_call *call)
     return sim_reply(&call->store->replies, SIM_REPLY_STRING, text, used);
 }
 
-/* It has no replicas: asking for one refuses writes. */
+/* The store has no replicas: a limit of one or more makes it refuse writes. */
 static const struct sim_reply *set_least_replicas(const struct sim_call *call)
 {
     int64_t least;

@@ -128,8 +128,8 @@ static const struct sim_reply *wait_for_replicas(const struct sim_call *call)
     return number < 0 ? sim_reply_error(&call->store->replies, "ERR timeout is negative") : &sim_zero;
 }
 
-/* INFO of commands that it may not have, which is all that clients ask. The entry of one that it has begins with its
- * name. */
+/* COMMAND INFO. Clients use it only to find out whether the server has a command: the entry of a command that it has
+ * begins with the name, and has nothing else here. The entry of one that it lacks is nil. */
 static const struct sim_reply *command(const struct sim_call *call)
 {
     struct sim_replies *replies = &call->store->replies;

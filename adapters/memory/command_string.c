@@ -20,7 +20,7 @@ static const struct sim_reply *get(const struct sim_call *call)
     return sim_argument_key(call, 1, SIM_STRING, &key, &error) ? value_of(call, key) : error;
 }
 
-struct set { int nx, xx, get, keeps_ttl, unit_ms, ttl; }; /* ttl: the argument's place; 0: none */
+struct set { int nx, xx, get, keeps_ttl, unit_ms, ttl; }; /* ttl: the index of the argument; 0: there is none */
 
 static int read_unit(const struct sim_call *call, int i, int *ret_unit_ms)
 {
@@ -44,7 +44,7 @@ static int read_options(const struct sim_call *call, struct set *ret_set)
         else if (read_unit(call, i, &unit_ms) && !set.keeps_ttl && (!set.ttl || set.unit_ms == unit_ms) &&
                  i + 1 < call->argc) {
             set.unit_ms = unit_ms;
-            set.ttl = ++i; /* of several in one unit, the last counts */
+            set.ttl = ++i; /* if one unit is given several times, the last one counts */
         } else
             return 0;
     }
@@ -69,7 +69,7 @@ static int read_expiry(const struct sim_call *call, const struct set *set, int64
     return 1;
 }
 
-/* The key named by argument 1 becomes a string; it may have had another type. */
+/* Makes the key of argument 1 a string, whatever type it had. */
 static struct sim_key *overwrite(const struct sim_call *call, struct sim_key *key, const char *bytes, size_t length)
 {
     struct sim_keyspace *keys = &call->store->keys;

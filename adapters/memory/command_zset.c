@@ -21,9 +21,9 @@ static int read_score(const struct sim_call *call, int i, double *ret_score)
 
 /* ---- ZADD ---- */
 
-struct add { int nx, xx, gt, lt, counts_changes, first; }; /* first: the place of the first score */
+struct add { int nx, xx, gt, lt, counts_changes, first; }; /* first: the index of the argument with the first score */
 
-/* 0: *ret_error. */
+/* Returns 0 and *ret_error if the arguments are wrong. */
 static int read_add(const struct sim_call *call, struct add *ret_add, const struct sim_reply **ret_error)
 {
     struct add add = {.first = 2};
@@ -92,13 +92,14 @@ static const struct sim_reply *zadd(const struct sim_call *call)
     return sim_reply_integer(&call->store->replies, add.counts_changes ? added + changed : added);
 }
 
-/* ---- members by place ---- */
+/* ---- members by rank ---- */
 
 static const struct sim_reply *zrem(const struct sim_call *call) { return sim_items_remove(call, SIM_ZSET); }
 
 static size_t print_score(double score, char text[40]) { return (size_t)snprintf(text, 40, "%.17g", score); }
 
-/* Places first..last of count, negative ones from the end; returns how many. */
+/* Turns first and last, of which negative ones count from the end, into ranks below `count`. Returns how many members
+ * lie between them. */
 static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_first)
 {
     if (first < 0)
@@ -111,7 +112,7 @@ static size_t span(int64_t first, int64_t last, int64_t count, int64_t *ret_firs
     return first > last || first >= count ? 0 : (size_t)(last - first + 1);
 }
 
-/* That many members from a place on, with their scores if `step` is 2. */
+/* Answers with so many members from a rank on, with their scores if `step` is 2. */
 static const struct sim_reply *members(const struct sim_call *call, const struct sim_key *key, size_t first,
                                        size_t count, size_t step)
 {
@@ -128,7 +129,7 @@ static const struct sim_reply *members(const struct sim_call *call, const struct
     return array;
 }
 
-/* 0: an unknown option follows the span. */
+/* Returns 0 if an unknown option follows the range. */
 static int read_step(const struct sim_call *call, size_t *ret_step)
 {
     *ret_step = call->argc == 5 ? 2 : 1;
@@ -154,7 +155,8 @@ static const struct sim_reply *zrange(const struct sim_call *call)
 
 struct bound { double score; int is_outside; };
 
-/* As of a range: '(' in front leaves out that score itself; blanks may stand in front, and nothing at all is 0. */
+/* Reads one end of a range of scores. A '(' before the number excludes that score itself. Blanks may come first, and an
+ * empty text is 0. */
 static int read_bound(const struct sim_call *call, int i, struct bound *ret_bound)
 {
     char text[64], *end;
@@ -169,7 +171,7 @@ static int read_bound(const struct sim_call *call, int i, struct bound *ret_boun
     return *end == '\0' && !isnan(ret_bound->score);
 }
 
-/* 0: *ret_error. */
+/* Returns 0 and *ret_error if the arguments are wrong. */
 static int read_bounds(const struct sim_call *call, struct bound *ret_least, struct bound *ret_most,
                        const struct sim_reply **ret_error)
 {
@@ -190,9 +192,9 @@ static size_t within(const struct sim_key *key, const struct bound *least, const
     return end > *ret_first ? end - *ret_first : 0;
 }
 
-struct choice { size_t step; int64_t offset, limit; }; /* limit: negative: none */
+struct choice { size_t step; int64_t offset, limit; }; /* a negative limit means no limit */
 
-/* 0: *ret_error. */
+/* Returns 0 and *ret_error if the arguments are wrong. */
 static int read_choice(const struct sim_call *call, struct choice *ret_choice, const struct sim_reply **ret_error)
 {
     *ret_choice = (struct choice){.step = 1, .limit = -1};
@@ -227,7 +229,7 @@ static const struct sim_reply *zrangebyscore(const struct sim_call *call)
     count -= passed;
     if (choice.limit >= 0 && (uint64_t)choice.limit < count && call->store->keys.lie != SIM_LIE_LIMIT_IGNORED)
         count = (size_t)choice.limit;
-    sim_touch(call, passed); /* a server walks over them */
+    sim_touch(call, passed); /* a real server walks over these members */
     return members(call, key, first + passed, count, choice.step);
 }
 
@@ -248,7 +250,7 @@ static const struct sim_reply *zcard(const struct sim_call *call) { return sim_i
 
 /* ---- one member ---- */
 
-/* 0: *ret_answer, which is nil if there is none. */
+/* Returns 0 and *ret_answer if the key or the member does not exist (a nil) or the key has another type. */
 static int read_member(const struct sim_call *call, struct sim_key **ret_key, const struct sim_item **ret_item,
                        const struct sim_reply **ret_answer)
 {

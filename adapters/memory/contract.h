@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contract - assertions, and memory: a store that runs out of it ends the program, as it serves tests. Never for what a
- * client sent. */
+/* contract - assertions, and allocations that end the program when memory is short, because the store serves tests.
+ * Never use them to check what a client has sent. */
 #ifndef SIM_STORE_CONTRACT_H
 #define SIM_STORE_CONTRACT_H
 

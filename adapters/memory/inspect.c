@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inspect - god's view of a store, and copies of its keys. Nothing here changes or expires a key. */
+/* inspect - reads a store from outside, for tests, and copies its keys. Nothing here changes or expires a key. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ size_t sim_store_listeners(const struct sim_store *store, int is_sharded, const 
     return channel ? channel->count : 0;
 }
 
-/* ---- digest: FNV-1a of each part, parts added up, so that their order does not matter ---- */
+/* ---- digest: the sum of the FNV-1a hashes of all parts, so that their order does not matter ---- */
 
 static void mix(uint64_t *hash, const void *bytes, size_t length) { *hash = sim_table_mix(*hash, bytes, length); }
 
@@ -180,7 +180,7 @@ void sim_store_data_free(struct sim_store_data *data)
     free(data);
 }
 
-/* ---- lies by name ---- */
+/* ---- the lies (lies.h) and their names ---- */
 
 static const char *const lie_names[] = {
 #define X(name, what) #name,

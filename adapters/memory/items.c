@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* items - what commands on hashes and on sorted sets share: both are a key with items that have names. */
+/* items - code for both hashes and sorted sets: a key of either type has items with names. */
 #include "state.h"
 
 const struct sim_reply *sim_items_count(const struct sim_call *call, enum sim_type type)

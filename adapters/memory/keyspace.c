@@ -97,7 +97,7 @@ const struct sim_key *sim_key_peek(const struct sim_keyspace *keys, const char *
 
 struct sim_key *sim_key_new(struct sim_keyspace *keys, const char *name, size_t length, enum sim_type type)
 {
-    struct sim_key *key = of(sim_table_find(&keys->table, name, length)); /* none, but for SIM_LIE_EXPIRY_RETURNS */
+    struct sim_key *key = of(sim_table_find(&keys->table, name, length)); /* NULL but for a lie */
     if (key)
         sim_key_delete(keys, key);
     key = allocate(sizeof *key + length);

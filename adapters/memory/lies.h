@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lies - deliberate differences from a real server, one at a time: a differential test that misses them would miss a
- * mistake of ours, too. */
+/* lies - deliberate differences from a real server, of which one at a time can be switched on. A differential test that
+ * does not find them would not find a real mistake in the store either. */
 #ifndef SIM_STORE_LIES_H
 #define SIM_STORE_LIES_H
 

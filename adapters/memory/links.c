@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* links - clients' connections: accepted, read, answered, delayed, hung. See memory.h. */
+/* links - the connections of clients: accepts them, reads requests, sends answers, and delays or hangs a link when
+ * the test asks for it. See memory.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,7 +15,7 @@ enum { UNREAD_MAX = 4 << 20, BACKLOG = 512 };
 
 static uint64_t loop_us(const hilock_memory *memory) { return memory->loop.now_us(memory->loop.clock); }
 
-/* ---- what is said ---- */
+/* ---- bytes to a client ---- */
 
 static void link_end(struct sim_link *link)
 {
@@ -44,7 +45,7 @@ static struct sim_parcel *parcel_new(struct sim_link *link, uint64_t due_us)
     return parcel;
 }
 
-/* Nothing overtakes what is delayed. */
+/* Nothing overtakes bytes that are delayed. */
 static void link_say(struct sim_link *link, const struct sim_reply *reply)
 {
     struct sim_parcel *parcel;
@@ -89,7 +90,7 @@ static void unpack_due(struct sim_link *link, uint64_t now_us)
     }
 }
 
-/* 0: the link is to end. */
+/* Returns 0 if the link must end. */
 static int link_write(struct sim_link *link)
 {
     while (link->out.length > 0) {
@@ -110,7 +111,7 @@ static unsigned link_interest(const struct sim_link *link)
     return (link->is_last ? 0u : HILOCK_READABLE) | (link->out.length > 0 ? HILOCK_WRITABLE : 0u);
 }
 
-/* Sends what is due; then the timer waits for the next. */
+/* Sends the parcels that are due, and sets the timer for the next one. */
 static void flush(hilock_memory *memory)
 {
     uint64_t now_us = loop_us(memory), next_us = UINT64_MAX;
@@ -134,7 +135,7 @@ static void flush(hilock_memory *memory)
 
 static void on_due(void *arg) { flush(arg); }
 
-/* ---- what is asked ---- */
+/* ---- requests from a client ---- */
 
 static int is_refused(hilock_memory *memory)
 {
@@ -251,7 +252,7 @@ void sim_links_hang(hilock_memory *memory, int hangs)
         memory->loop.timer_start(memory->timer, 0);
 }
 
-/* Replaces a socket that a dead process left, but no other file. */
+/* Removes a socket that a dead process has left at this path, but no other file. */
 static int address_bind(const hilock_memory *memory)
 {
     struct stat there;
@@ -266,7 +267,7 @@ int sim_links_listen(hilock_memory *memory)
     memory->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (memory->fd < 0 || address_bind(memory) != 0 || listen(memory->fd, BACKLOG) != 0)
         return -1;
-    errno = ENOMEM; /* of what follows */
+    errno = ENOMEM; /* for the allocations below, which do not set errno */
     memory->timer = memory->loop.timer_new(memory->loop.ctx, on_due, memory);
     memory->watch = memory->loop.watch_new(memory->loop.ctx, memory->fd, on_knock, memory);
     return memory->timer && memory->watch ? memory->loop.watch_set(memory->watch, HILOCK_READABLE) : -1;

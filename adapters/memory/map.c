@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* map - a store as part of a cluster: which server has a slot, where a key is while its slot moves, channels of a slot.
- * See peers.h. It decides as Redis 7 does (getNodeByQuery). */
+/* map - a store as a server of a cluster: which server has a slot, where a key is while its slot is being moved, and
+ * which channels belong to a slot. See peers.h. The decisions are those of Redis 7 (getNodeByQuery). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void sim_store_join(struct sim_store *store, const struct sim_map *map)
 
 const struct sim_map *sim_store_map(const struct sim_store *store) { return store->map; }
 
-/* ---- what the test sets ---- */
+/* ---- the map, as the test sets it ---- */
 
 void sim_store_give_slot(struct sim_store *store, unsigned slot, unsigned to)
 {
@@ -71,7 +71,7 @@ int sim_store_migrate(struct sim_store *from, struct sim_store *to, const char *
 
 /* ---- where a command belongs ---- */
 
-struct keys { size_t first, count; }; /* arguments */
+struct keys { size_t first, count; }; /* which arguments of a command are keys */
 
 static struct keys keys_of(const struct sim_call *call, const struct sim_command *command)
 {
@@ -105,7 +105,7 @@ static size_t present(const struct sim_call *call, struct keys keys)
     return there;
 }
 
-/* A replica serves the channels of its master's slots. */
+/* A replica also serves the sharded channels of its master's slots. */
 static int is_served(const struct sim_map *map, unsigned slot, int is_channel)
 {
     unsigned owner = map->owners[slot] - 1u;
@@ -156,7 +156,7 @@ static struct id id_of(unsigned node)
     return id;
 }
 
-/* {host, port, id, metadata} */
+/* Returns an array of host, port, id and metadata. */
 static struct sim_reply node_entry(struct sim_replies *replies, const struct sim_map *map, unsigned node)
 {
     const struct sim_address *address = &map->nodes[node].address;
@@ -221,7 +221,7 @@ static void write_slots(FILE *text, const struct sim_map *map, unsigned node)
         fprintf(text, " [%d-<-%s]", map->arriving, id_of(map->owners[map->arriving] - 1u).text);
 }
 
-/* A replica's epoch is its master's. */
+/* Returns the config epoch of a node; that of a replica is its master's. */
 static void write_node(FILE *text, const struct sim_map *map, unsigned node)
 {
     const struct sim_node *told = &map->nodes[node];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory - see <hilock/memory.h>: opened and closed, and broken on purpose. */
+/* memory - see <hilock/memory.h>: opens and closes the store, and breaks it on purpose. */
 #include "memory.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "contract.h"
 #include "state.h"
 
-/* The store's day begins here, when the loop's clock says 0: two runs that differ in nothing else have the same
- * tokens. */
+/* The wall clock of the store when the loop's clock is 0. It is fixed, so that two runs that differ in nothing else get
+ * the same tokens. */
 static const uint64_t begun_us = UINT64_C(1700000000000000), day_us = UINT64_C(86400000000);
 
 struct sim_store *sim_memory_now(const hilock_memory *memory)
@@ -44,7 +44,8 @@ static const char *bad_arguments(hilock_memory *const *ret_memory, const struct 
     return NULL;
 }
 
-/* A fresh directory, of this user alone, in which the socket is. Not below a TMPDIR that is too long for an address. */
+/* Makes a new directory for the socket, which only this user may enter. If TMPDIR is too long for a socket's address,
+ * the directory is not made below it. */
 static int directory_make(hilock_memory *memory)
 {
     static const char pattern[] = "/hilock-memory-XXXXXX", name[] = "/store";
@@ -90,7 +91,7 @@ static char *url_of(const char *path)
     return url;
 }
 
-/* Remove the socket only if we made it. */
+/* Removes the socket only if this store has made it. */
 static void memory_free(hilock_memory *memory, int has_socket)
 {
     sim_links_unlisten(memory);
@@ -180,7 +181,7 @@ hilock_status hilock_memory_take(hilock_memory *memory, hilock_kind kind, const 
     int is_simple = kind == HILOCK_SIMPLE;
     struct sim_keyspace *keys;
     struct sim_key *key;
-    char spelt[1200]; /* longer than any holder that can be named */
+    char spelt[1200]; /* longer than any holder id that can be given */
     if (!memory || !name || !*name || !holder || !*holder || !lease_ms ||
         (!is_simple && kind != HILOCK_MUTEX && kind != HILOCK_FAIR))
         return HILOCK_INVALID;
@@ -219,7 +220,7 @@ void hilock_memory_disconnect(hilock_memory *memory)
         sim_links_end(memory);
 }
 
-/* A client that is linked again verifies what it holds. */
+/* Ends all links: a client that has connected again verifies its holds. */
 void hilock_memory_verify(hilock_memory *memory) { hilock_memory_disconnect(memory); }
 
 void hilock_memory_restart(hilock_memory *memory, int keeps_data)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory - what the parts of hilock-memory share: the store, and the links over which clients reach it.
+/* memory - the structs that the parts of hilock-memory share: the store, and the links over which clients reach it.
  *
- * All of it runs from ready and fire of one loop, and from the user's calls, and has no callbacks: answers go into
- * buffers, and from there to descriptors. Invariant: a link is in `links` from its accept to its end, and its
- * connection at the store is open as long; `parcels` are due in their order, and `out` goes before them. */
+ * All of this code runs in the callbacks ready and fire of one loop, and in calls of the user. It calls nobody back:
+ * answers are written into buffers, and from there to descriptors. Invariant: a link is in `links` from its accept
+ * to its end, and its connection at the store is open for the same time; `parcels` are due in their order, and the
+ * bytes in `out` are sent before them. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
@@ -16,9 +17,9 @@
 #include "request.h"
 #include "store.h"
 
-struct sim_parcel { /* delayed bytes */
+struct sim_parcel { /* bytes that are sent later */
     struct sim_parcel *prev, *next;
-    uint64_t due_us; /* on the loop's clock */
+    uint64_t due_us; /* when to send them, on the loop's clock */
     struct sim_buffer said;
 };
 
@@ -27,10 +28,10 @@ struct sim_link {
     hilock_memory *memory;
     int fd;
     void *watch;
-    unsigned connection; /* at the store */
-    int is_last;         /* it sent something wrong: it ends once that is answered */
+    unsigned connection; /* the number of its connection at the store */
+    int is_last;         /* the client sent something wrong: the link ends after the answer to that */
     struct sim_buffer in, out;
-    struct sim_parcel *parcels; /* the last one is the first one's prev */
+    struct sim_parcel *parcels; /* a list, in which `prev` of the first parcel is the last one */
     size_t parcels_bytes;
 };
 
@@ -41,23 +42,23 @@ struct hilock_memory {
     struct sim_link *links;
     uint32_t links_count;
     struct sim_request request;
-    uint32_t delay_ms, refusals; /* refusals: how many to come; HILOCK_FOREVER: all */
+    uint32_t delay_ms, refusals; /* refusals: how many requests are still to be refused; HILOCK_FOREVER: all */
     char refusal[256];
     int hangs;
     int fd;
-    void *watch, *timer;    /* timer: for the first parcel that is due */
+    void *watch, *timer;    /* the timer is set for the first parcel that will be due */
     struct sockaddr_un address;
-    char *directory;        /* NULL: not ours */
+    char *directory;        /* the directory that this store has made; NULL: none */
     char *url;
-    char bytes[64 * 1024]; /* just read; not on the stack, which is small in threads of musl */
+    char bytes[64 * 1024]; /* the bytes just read; not on the stack, because musl gives threads a small one */
 };
 
-struct sim_store *sim_memory_now(const hilock_memory *memory); /* the store, whose clock is set to now */
+struct sim_store *sim_memory_now(const hilock_memory *memory); /* sets the store's clock, and returns the store */
 
 /* links.c */
-int sim_links_listen(hilock_memory *memory); /* at its address; 0, or -1: errno says why */
+int sim_links_listen(hilock_memory *memory); /* at the store's address. Returns 0, or -1 with errno */
 void sim_links_unlisten(hilock_memory *memory);
-void sim_links_end(hilock_memory *memory); /* all of them */
+void sim_links_end(hilock_memory *memory); /* ends every link */
 void sim_links_hang(hilock_memory *memory, int hangs);
 extern const struct sim_store_events sim_links_events;
 

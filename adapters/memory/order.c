@@ -16,7 +16,8 @@ static int is_before(const struct sim_order *order, const struct sim_item *one, 
     return order->is_backward ? names > 0 : names < 0;
 }
 
-/* Which of two is nearer to the root. The hash of names that are alike differs in few bits, hence the factor. */
+/* Decides which of two items is nearer to the root. The hashes of similar names differ in few bits, so they are
+ * spread by a factor. */
 static uint64_t height(const struct sim_item *item)
 {
     uint64_t mixed = (item->entry.hash ^ item->entry.hash >> 29) * UINT64_C(0x9e3779b97f4a7c15);
@@ -31,7 +32,7 @@ static struct sim_item *measured(struct sim_item *item)
     return item;
 }
 
-/* A tree in two: what is before `item`, and the rest. */
+/* Splits a tree into the items before `item` and the rest. */
 static void split(const struct sim_order *order, struct sim_item *root, const struct sim_item *item,
                   struct sim_item **ret_before, struct sim_item **ret_behind)
 {
@@ -46,7 +47,7 @@ static void split(const struct sim_order *order, struct sim_item *root, const st
     }
 }
 
-/* All of `before` is before all of `behind`. */
+/* Joins two trees, of which every item in `before` comes before every item in `behind`. */
 static struct sim_item *joined(struct sim_item *before, struct sim_item *behind)
 {
     if (!before || !behind)

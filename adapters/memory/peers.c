@@ -73,7 +73,7 @@ static void put_word(struct sim_replies *replies, const struct sim_reply *array,
     sim_reply_put(replies, array, i, word, strlen(word));
 }
 
-/* Of a Sentinel's answer about a master, the parts that clients ask for. */
+/* Answers about a master like a Sentinel, but only with the fields that clients read. */
 static const struct sim_reply *tell_master(struct sim_replies *replies, const struct sim_sentinel_knows *knows)
 {
     const struct sim_reply *array = sim_reply_array(replies, 8);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - what a store is among others: a master or a replica, a Sentinel, a server of a cluster. Each has its own view
- * of the others, which may be old: the test's world sets it. Modelled are the answers (ROLE, READONLY, SENTINEL,
- * CLUSTER SLOTS and NODES, MOVED, ASK, TRYAGAIN, CLUSTERDOWN) and the subscriptions that a slot takes with it;
- * replication, elections and the moving of keys belong to the world. */
+/* peers - the role of a store among others: a master or a replica, a Sentinel, or a server of a cluster. Each store
+ * has its own view of the others, which may be old: the test sets the view. The store models the answers (ROLE,
+ * READONLY, SENTINEL, CLUSTER SLOTS and NODES, MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and the end of the sharded
+ * subscriptions of a slot that moves away. Replication, elections and moving the keys are up to the test. */
 #ifndef SIM_STORE_PEERS_H
 #define SIM_STORE_PEERS_H
 
@@ -10,25 +10,27 @@
 
 #include "store.h"
 
-struct sim_address { char host[16]; int port; }; /* host "": of a cluster, as it was reached */
+/* In a cluster the host "" stands for the one by which the client has reached the server. */
+struct sim_address { char host[16]; int port; };
 
 /* ---- replication ---- */
 
 int sim_store_is_replica(const struct sim_store *store);
-void sim_store_set_replica(struct sim_store *store, int is_replica); /* a replica, of any master: ROLE, INFO, and writes
-                                                                        are READONLY. In a cluster the map decides */
+void sim_store_set_replica(struct sim_store *store, int is_replica); /* ROLE and INFO then answer as a replica does,
+                                                                        and writes are refused with READONLY. In a
+                                                                        cluster the map decides instead */
 
 /* ---- Sentinel ---- */
 
-/* what it calls the master, and what it knows of it */
+/* A Sentinel's view of one master: the name, and what it knows of the master. */
 struct sim_sentinel_knows { const char *master; struct sim_address address; uint64_t epoch; };
 
-/* copied. It answers as a Sentinel, and refuses everything else */
+/* Makes the store answer as a Sentinel, and refuse everything else. The view is copied. */
 void sim_store_be_sentinel(struct sim_store *store, const struct sim_sentinel_knows *knows);
 const struct sim_sentinel_knows *sim_store_knows(const struct sim_store *store);
-/* publishes by itself; returns how many listened */
+/* Publishes a message of the store's own. Returns how many connections got it. */
 unsigned sim_store_publish(struct sim_store *store, const char *channel, const char *text);
-/* publishes for another server; returns how many listened */
+/* Publishes a message that another server has passed on. Returns how many connections got it. */
 unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said);
 
 /* ---- cluster ---- */
@@ -36,19 +38,19 @@ unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct si
 enum { SIM_NODES_MAX = 8, SIM_SLOTS = 16384 };
 #define SIM_NOBODY UINT_MAX
 
-struct sim_node { /* master: its index; its own: it is one. epoch: of its config, while it is one */
+struct sim_node { /* master: the index of its master; a master has its own index. epoch: the config epoch of a master */
     struct sim_address address;
     unsigned master;
     uint64_t epoch;
 };
 
-struct sim_map { /* as one server knows it */
+struct sim_map { /* the cluster as one server knows it */
     unsigned self, count;
     struct sim_node nodes[SIM_NODES_MAX];
-    uint8_t owners[SIM_SLOTS]; /* 1 + index of a master; 0: none */
-    int leaving, arriving;     /* slots that are moving; -1: none */
+    uint8_t owners[SIM_SLOTS]; /* for each slot 1 + the index of its master; 0: it has none */
+    int leaving, arriving;     /* the slot that is moving away from here, and the one that is moving here; -1: none */
     unsigned leaves_to;
-    int has_no_shards;         /* its version does not know sharded channels */
+    int has_no_shards;         /* the server's version has no sharded channels */
     int is_down;               /* it sees too few others, and serves nothing */
 };
 

@@ -183,7 +183,8 @@ unsigned sim_pubsub_tell(struct sim_store *store, int is_sharded, const char *na
 static const struct sim_reply *unsubscribe_one(struct sim_store *store, unsigned number, int is_sharded,
                                                const char *name, size_t length)
 {
-    char *copy = sim_replies_take(&store->replies, length + 1); /* the name may be the channel's own */
+    /* the name may be a part of the channel, which can end here, so it is copied */
+    char *copy = sim_replies_take(&store->replies, length + 1);
     memcpy(copy, name, length);
     if (store->keys.lie != SIM_LIE_UNSUBSCRIBE_STAYS)
         unsubscribe(&store->pubsub, number, is_sharded, copy, length);

@@ -17,14 +17,15 @@ enum sim_reply_type {
 
 struct sim_reply {
     enum sim_reply_type type;
-    int64_t integer;               /* INTEGER */
-    const char *bytes;             /* STRING, STATUS, ERROR: never NULL */
+    int64_t integer;               /* for INTEGER */
+    const char *bytes;             /* for STRING, STATUS and ERROR: never NULL */
     size_t length;
-    const struct sim_reply *items; /* ARRAY: count of them */
+    const struct sim_reply *items; /* for ARRAY: `count` items */
     size_t count;
 };
 
-int sim_reply_is(const struct sim_reply *reply, const char *text);       /* STRING or STATUS of exactly these bytes */
-int sim_reply_starts(const struct sim_reply *reply, const char *prefix); /* STRING, STATUS or ERROR */
+int sim_reply_is(const struct sim_reply *reply, const char *text); /* it is a STRING or STATUS of exactly these bytes */
+/* it is a STRING, STATUS or ERROR that begins with these bytes */
+int sim_reply_starts(const struct sim_reply *reply, const char *prefix);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request - see request.h. Each time more of a request has come it is read from its start: it is short. */
+/* request - see request.h. When more bytes of a request arrive, the request is read again from its start, because
+ * requests are short. */
 #include "request.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 
 #include "contract.h"
 
-enum { NUMBER_MAX = 10 }; /* digits of a length or count */
+enum { NUMBER_MAX = 10 }; /* the most digits of a length or a count */
 
 struct reading { const char *at, *end; };
 
@@ -24,7 +25,7 @@ static void add_argument(struct sim_request *request, const char *bytes, size_t 
     request->lengths[request->argc++] = length;
 }
 
-/* A sign, digits and a line break. */
+/* Reads a line of a sign, digits and a line break. */
 static enum sim_request_state read_number(struct reading *reading, char sign, int64_t *ret_number)
 {
     const char *line = reading->at, *at = line;
@@ -78,7 +79,7 @@ static enum sim_request_state read_array(struct sim_request *request, struct rea
     return state;
 }
 
-/* Words without quotes, as an operator types them. */
+/* Reads a request of plain words on one line, as an operator types it. Quotes are not supported. */
 static enum sim_request_state read_words(struct sim_request *request, struct reading *reading)
 {
     const char *end = memchr(reading->at, '\n', (size_t)(reading->end - reading->at));
@@ -149,7 +150,8 @@ static void say_number(struct sim_buffer *buffer, char sign, int64_t number)
     sim_buffer_add(buffer, line, (size_t)snprintf(line, sizeof line, "%c%" PRId64 "\r\n", sign, number));
 }
 
-/* An error may quote what a client sent: its line breaks would end the line. */
+/* An error may quote what a client sent, and a line break in it would end the line too early, so line breaks become
+ * blanks. */
 static void say_line(struct sim_buffer *buffer, char sign, const struct sim_reply *reply)
 {
     size_t from = buffer->length + 1;

@@ -16,7 +16,7 @@
 
 struct script {
     struct sim_table_entry entry;
-    int function; /* its place in Lua's registry */
+    int function; /* the reference of the compiled function in Lua's registry */
     char sha1[SIM_SHA1_DIGITS + 1];
     size_t length;
     char text[];
@@ -34,7 +34,7 @@ static const struct sim_reply *script_error(const struct sim_call *call, const c
     return sim_reply_error(&call->store->replies, "ERR %s", text);
 }
 
-/* Which right to it the user lacks, in a server's words; NULL: none. */
+/* Returns which right to the command the user lacks, in a real server's words; NULL: none is lacking. */
 static const char *lacks_right(const struct sim_call *call, const struct sim_command *command)
 {
     const struct sim_store *store = call->store;
@@ -92,7 +92,7 @@ static int call_redis(lua_State *lua, int is_protected)
 static int redis_call(lua_State *lua) { return call_redis(lua, 0); }
 static int redis_pcall(lua_State *lua) { return call_redis(lua, 1); }
 
-/* Of Redis 7 and later. */
+/* This function exists in Redis 7 and later. */
 static int acl_check_cmd(lua_State *lua)
 {
     struct sim_store *store = lua_touserdata(lua, lua_upvalueindex(1));
@@ -142,7 +142,7 @@ static int unknown_global(lua_State *lua)
 
 static int new_global(lua_State *lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
-/* Lua's own pcall, but an error of redis.call is passed on as its text alone. */
+/* Works like Lua's own pcall, except that an error of redis.call is passed on as its text alone. */
 static int protected_call(lua_State *lua)
 {
     int is_error;
@@ -160,7 +160,7 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Makes {err, source, line} of any error, at the place that raised it, while its stack is still there. */
+/* Makes a table {err, source, line} from any error. Runs where the error was raised, while that stack still exists. */
 static int on_error(lua_State *lua)
 {
     lua_Debug where;
@@ -275,7 +275,7 @@ void sim_store_twist(struct sim_store *store, const char *from, const char *to)
     store->scripts.twisted_to = to;
 }
 
-/* 0, or as luaL_loadbuffer. */
+/* Compiles a script. Returns 0, or the error code of luaL_loadbuffer(). */
 static int compile(const struct sim_scripts *scripts, const char *text, size_t length)
 {
     const char *from = scripts->twisted_from, *at = from ? memmem(text, length, from, strlen(from)) : NULL;
@@ -295,7 +295,8 @@ static int compile(const struct sim_scripts *scripts, const char *text, size_t l
     return 0;
 }
 
-/* Every client that connects loads the same few: comparing them takes a tenth of what a digest takes. */
+/* Finds a script by comparing texts. Every client that connects loads the same few scripts, and a comparison takes a
+ * tenth of the time of a digest. */
 static struct script *of_text(const struct sim_scripts *scripts, const char *text, size_t length)
 {
     for (struct sim_table_entry *entry = scripts->known.first; entry; entry = entry->behind)
@@ -304,7 +305,7 @@ static struct script *of_text(const struct sim_scripts *scripts, const char *tex
     return NULL;
 }
 
-/* The script whose text is argument i, compiled unless it is known; NULL: *ret_error. */
+/* Returns the script whose text is argument i, and compiles it if it is not known yet. NULL: see *ret_error. */
 static struct script *learn(const struct sim_call *call, int i, const struct sim_reply **ret_error)
 {
     struct sim_scripts *scripts = &call->store->scripts;
@@ -380,7 +381,7 @@ static void set_strings(const struct sim_call *call, const char *global, int fro
     lua_rawset(lua, LUA_GLOBALSINDEX);
 }
 
-/* 0: *ret_error. */
+/* Returns 0 and *ret_error if the arguments are wrong. */
 static int read_keys(const struct sim_call *call, int *ret_keys, const struct sim_reply **ret_error)
 {
     int64_t keys;

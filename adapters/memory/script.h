@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* script - SCRIPT and EVALSHA: the text that is sent to real servers, run by the same Lua 5.1 that they have.
- * A script is compiled once, when it is loaded. The layer between Lua and a server (redis.call, conversions both ways,
- * the place that an error names) works here as in Redis; bit, cjson, cmsgpack, struct and math.random are left out. */
+/* script - SCRIPT and EVALSHA: runs the same script texts that real servers get, with the same Lua 5.1.
+ * A script is compiled once, when it is loaded. The layer between Lua and the server (redis.call, the conversions both
+ * ways, and the position that an error names) works as in Redis. The libraries bit, cjson, cmsgpack and struct, and
+ * math.random, are left out. */
 #ifndef SIM_STORE_SCRIPT_H
 #define SIM_STORE_SCRIPT_H
 
@@ -12,12 +13,12 @@ struct sim_store;
 
 struct sim_scripts {
     struct lua_State *lua;
-    struct sim_table known; /* by SHA-1 */
-    uint64_t loads;        /* SCRIPT LOADs so far */
-    int has_written;       /* the one that runs has called a command that writes */
-    int is_asking;         /* the command before it was ASKING */
-    int on_error;          /* reference of the function that runs where an error is raised */
-    const char *twisted_from, *twisted_to; /* NULL: scripts run as they are written */
+    struct sim_table known; /* the loaded scripts, by SHA-1 */
+    uint64_t loads;        /* how many SCRIPT LOADs there were */
+    int has_written;       /* the running script has called a command that writes */
+    int is_asking;         /* the command before this script was ASKING */
+    int on_error;          /* a reference to the Lua function that runs where an error is raised */
+    const char *twisted_from, *twisted_to; /* text to be replaced in scripts, and the new text; or NULL */
 };
 
 void sim_scripts_init(struct sim_store *store);

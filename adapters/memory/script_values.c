@@ -15,7 +15,7 @@
 
 static void write_number(const struct sim_store *store, double number, char text[40])
 {
-    const double exact = 9007199254740992.0; /* 2^53: up to there %.17g writes an integer as one */
+    const double exact = 9007199254740992.0; /* 2^53: up to this number %.17g prints an integer without an exponent */
     int64_t whole = number > -exact && number < exact ? (int64_t)number : 0;
     if (store->keys.lie == SIM_LIE_SCRIPT_DIGITS)
         snprintf(text, 40, "%.14g", number);
@@ -60,7 +60,7 @@ static void push_table(lua_State *lua, const char *field, const char *bytes, siz
     lua_rawset(lua, -3);
 }
 
-/* An error of one word has no code, and gets one. */
+/* An error that is a single word has no error code, so it gets the code ERR. */
 static void push_error(lua_State *lua, const struct sim_reply *error)
 {
     if (memchr(error->bytes, ' ', error->length))
@@ -110,7 +110,7 @@ static int64_t cut(const struct sim_store *store, double number)
     return number >= -9223372036854775808.0 && number < 9223372036854775808.0 ? (int64_t)number : INT64_MIN;
 }
 
-/* A line break would end a status or an error on the wire. */
+/* Replaces line breaks, because they would end a status or an error on the wire. */
 static const struct sim_reply *one_line(struct sim_replies *replies, enum sim_reply_type type, const char *bytes,
                                         size_t length)
 {
@@ -124,7 +124,7 @@ static const struct sim_reply *one_line(struct sim_replies *replies, enum sim_re
     return reply;
 }
 
-/* The string member of the table on top, or NULL; it lives as long as the table does. */
+/* Returns a string member of the table on top of the stack, or NULL. The string lives as long as the table. */
 static const char *member(lua_State *lua, const char *field, size_t *ret_length)
 {
     const char *text;

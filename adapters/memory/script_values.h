@@ -7,11 +7,13 @@
 
 struct lua_State;
 
-/* All that is on Lua's stack, as the arguments of a command; strings stay Lua's. 0: not possible, *ret_error. */
+/* Makes everything on Lua's stack the arguments of a command. The strings still belong to Lua. Returns 0 and
+ * *ret_error if a value cannot be an argument. */
 int sim_lua_arguments(struct lua_State *lua, struct sim_call *call, const struct sim_reply **ret_error);
 void sim_lua_push(struct lua_State *lua, const struct sim_reply *reply);
-const struct sim_reply *sim_lua_answer(struct lua_State *lua, struct sim_store *store); /* of the value on top */
-/* of the error on top */
+/* Makes an answer from the value on top of the stack. */
+const struct sim_reply *sim_lua_answer(struct lua_State *lua, struct sim_store *store);
+/* Makes an answer from the error on top of the stack. */
 const struct sim_reply *sim_lua_failure(struct lua_State *lua, struct sim_store *store, const char *sha1);
 
 #endif

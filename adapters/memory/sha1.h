@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sha1 - names scripts (FIPS 180-4). */
+/* sha1 - computes SHA-1 (FIPS 180-4), by which scripts are named. */
 #ifndef SIM_STORE_SHA1_H
 #define SIM_STORE_SHA1_H
 

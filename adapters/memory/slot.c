@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slot - see slot.h. CRC-16/XMODEM, a bit a step. */
+/* slot - see slot.h. CRC-16/XMODEM, computed bit by bit. */
 #include "slot.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - see store.h: its life, and the steps of a command from a connection. */
+/* store - see store.h: how a store begins and ends, and the steps by which it executes a command. */
 #include "store.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "contract.h"
 #include "state.h"
 
-/* ---- which command ---- */
+/* ---- finding a command ---- */
 
 static unsigned place_of(const char *name, size_t length)
 {
@@ -58,7 +58,7 @@ int sim_command_fits(const struct sim_command *command, int argc)
     return command->arity >= 0 ? argc == command->arity : argc >= -command->arity;
 }
 
-/* ---- life ---- */
+/* ---- begin and end ---- */
 
 struct sim_store *sim_store_new(const struct sim_store_events *events, void *arg)
 {
@@ -154,7 +154,7 @@ void sim_store_refuse(struct sim_store *store, enum sim_refusal what, const char
 
 void sim_store_lie(struct sim_store *store, enum sim_store_lie lie) { store->keys.lie = lie; }
 
-/* ---- the way of a command ---- */
+/* ---- executing a command ---- */
 
 static const struct sim_reply *unknown(const struct sim_call *call)
 {
@@ -184,7 +184,7 @@ const char *sim_write_refusal(const struct sim_store *store, const struct sim_co
     return store->refuses == SIM_REFUSE_WRITES ? store->refusal : NULL;
 }
 
-/* Why a server would refuse even to begin it; NULL: it would begin. */
+/* Returns why a real server would not even begin the command; NULL: it would. */
 static const struct sim_reply *refusal(const struct sim_call *call, const struct sim_command *command,
                                       const struct sim_connection *connection, int is_asking)
 {
@@ -221,7 +221,7 @@ const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned conn
     SIM_REQUIRE(argc > 0);
     if (!from)
         return NULL;
-    is_asking = from->is_asking; /* for this command alone */
+    is_asking = from->is_asking; /* ASKING counts for the next command alone */
     from->is_asking = 0;
     sim_replies_reset(&store->replies);
     store->commands++;

@@ -6,7 +6,7 @@
 
 #include "contract.h"
 
-enum { FEW = 8 }; /* without buckets; above it room is a power of two */
+enum { FEW = 8 }; /* a table of up to so many entries has no buckets; `room` of a larger one is a power of two */
 
 uint64_t sim_table_mix(uint64_t hash, const void *bytes, size_t length)
 {

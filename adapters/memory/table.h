@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table - objects found by a byte string, each holding its own entry, gone through in the order of their arrival.
- * Invariant: there are at least as many buckets as entries, or none while there are few, for those are quickly walked;
- * and none when it is empty: an empty table need not be ended. */
+/* table - a hash table of objects, each of which contains its own entry. Objects are found by a byte string, and
+ * walked in the order of their arrival. Invariant: there are at least as many buckets as entries; or none while
+ * entries are few, because these are walked quickly. An empty table has no buckets, so it need not be ended. */
 #ifndef SIM_STORE_TABLE_H
 #define SIM_STORE_TABLE_H
 
@@ -10,7 +10,7 @@
 
 struct sim_table_entry {
     struct sim_table_entry *before, *behind, *next_in_bucket;
-    const char *key; /* the object's */
+    const char *key; /* belongs to the object */
     size_t length;
     uint64_t hash;
 };
@@ -20,12 +20,12 @@ struct sim_table {
     size_t count, room;
 };
 
-/* the key is new */
+/* Adds an object; no other may have its key. */
 void sim_table_add(struct sim_table *table, struct sim_table_entry *entry, const char *key, size_t length);
-/* NULL: there is none */
+/* Finds an object. NULL: there is none. */
 struct sim_table_entry *sim_table_find(const struct sim_table *table, const char *key, size_t length);
 void sim_table_remove(struct sim_table *table, struct sim_table_entry *entry);
-uint64_t sim_table_mix(uint64_t hash, const void *bytes, size_t length); /* FNV-1a, of these bytes after others */
-#define SIM_TABLE_NOTHING UINT64_C(14695981039346656037)                 /* which begins with it */
+uint64_t sim_table_mix(uint64_t hash, const void *bytes, size_t length); /* continues an FNV-1a hash with these bytes */
+#define SIM_TABLE_NOTHING UINT64_C(14695981039346656037)                 /* the hash to begin with */
 
 #endif
