@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* break - ends the hold of the holder that is named, and no other: the store compares them in one step. */
+/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. */
 #include "codes.h"
 #include "json.h"
 #include "say.h"

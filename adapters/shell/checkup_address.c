@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_address - whether the library can lock at this url at all: it takes a MUTEX once. What stands in the way of
- * that is the first thing that is wrong, said in the library's own words; nothing else is looked at then. A missing
- * right is not meant: the connection works, and the other checkups say more about it. Neither is a cluster or a set of
- * sentinels of which some answer: what they report about themselves may say more. */
+/* checkup_address - checks that the library can lock at this url at all: it takes a MUTEX once. If that fails, the
+ * reason is printed as the first finding, in the library's own words, and no other checkup runs. There are two
+ * exceptions. If a right is missing, the connection works, and the other checkups report more. If some servers of a
+ * cluster or some sentinels answer, what they report about themselves may be more useful. */
 #include "codes.h"
 #include "findings.h"
 #include "options.h"
@@ -17,7 +17,7 @@ struct attempt {
     struct findings *findings;
     struct session session;
     hilock_lock *lock;
-    int is_one;     /* the url is of one server */
+    int is_one;     /* the url names one server */
     int is_usable;
 };
 
@@ -25,7 +25,7 @@ static void blame(struct attempt *attempt, const struct hilock_result *result)
 {
     const char *advice = result->status == HILOCK_UNREACHABLE ? "is it the right URL, and does the server run?"
                          : result->status == HILOCK_DENIED    ? "are user and password right?"
-                                                              : NULL; /* the sentence says it */
+                                                              : NULL; /* the finding has the advice already */
     finding(attempt->findings, WRONG, "server", advice, "%s: %s", hilock_status_name(result->status), result->detail);
 }
 
@@ -58,7 +58,7 @@ int checkup_address(struct findings *findings, const struct options *options, in
 {
     const char *url = options->url ? options->url : "";
     struct attempt attempt = {.findings = findings,
-                              .is_one = strncmp(url + strcspn(url, "+:"), "+", 1) != 0}; /* redis+cluster: */
+                              .is_one = strncmp(url + strcspn(url, "+:"), "+", 1) != 0}; /* not redis+... */
     *ret_code = session_open(&attempt.session, options, NULL);
     if (*ret_code == 0 && ask(&attempt, options->prefix ? options->prefix : "") == HILOCK_OK)
         session_turn(&attempt.session);

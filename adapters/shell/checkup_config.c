@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_config - what the server's configuration does to connections: `timeout` ends idle ones, and the limit of a
- * subscriber's output buffer ends the one on which waiters are woken. Managed servers have no CONFIG: then nothing is
- * said. */
+/* checkup_config - checks how the server's configuration limits connections: `timeout` ends idle ones, and the limit
+ * of a subscriber's output buffer can end the one on which waiters are woken. Managed servers refuse CONFIG: then
+ * this checkup finds nothing. */
 #include "findings.h"
 #include "store.h"
 
@@ -11,10 +11,10 @@
 
 enum { KEEPALIVE_MS = 15000 }; /* the library's default */
 
-/* A message has less than 3 KiB; a client with a thousand names may get one of each at a time. */
+/* A message has less than 3 KiB, and a client with a thousand names may get one for each name at the same time. */
 enum { BUFFER_MIN = 4 << 20 };
 
-/* The value of one parameter; "" without. Not 0: the user may not ask. */
+/* Reads one parameter, "" if there is none. Returns 0, or another number if the user lacks the right to ask. */
 static int value_of(struct store *store, const char *parameter, char *to, size_t room)
 {
     redisReply *reply = store_ask(store, "CONFIG GET %s", parameter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_kinds - the library itself takes, renews and releases a lock of each kind, under a name of its own: over TLS
- * too, and in a deployment where nothing else can be asked. */
+/* checkup_kinds - lets the library take, renew and release a lock of each kind, under a name that no program uses. This
+ * works over TLS, too, and in deployments in which no other checkup can ask anything. */
 #include "codes.h"
 #include "findings.h"
 #include "options.h"

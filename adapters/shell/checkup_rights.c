@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_rights - all rights that the user lacks, at once: sends each command of the list in operate.md once, in a
- * form that changes nothing, under a name that no program uses. HSET alone makes a key: it is sent only if the user
- * has the right to set an expiry.
+/* checkup_rights - finds all rights that the user lacks, in one run: it sends each command of the list in operate.md
+ * once, in a form that changes nothing, under a name that no program uses. Only HSET makes a key, so it is sent only
+ * if the user also has the right to set an expiry.
  *
- * A server looks at rights before it looks at keys: any answer but NOPERM will do. */
+ * A server checks the rights before it looks at keys, so any answer other than NOPERM shows that the user has the
+ * right. */
 #include "findings.h"
 #include "store.h"
 
@@ -12,10 +13,10 @@
 
 enum { QUEUED = 1, SIMPLE = 2, WORDS_MAX = 6, UNKNOWN = 2 };
 
-/* "%" is the lock's name. */
+/* A "%" in a command stands for the lock's name. */
 static const struct right {
     int kinds;
-    const char *right, *keys; /* what is missing: if it is the command; if it is the key or the channel */
+    const char *right, *keys; /* the right to name if the command is denied, and if the key or the channel is */
     const char *words[WORDS_MAX + 1];
 } rights[] = {
     {QUEUED | SIMPLE, "+evalsha", "~NAME*", {"EVALSHA", "0000000000000000000000000000000000000000", "1", "%"}},
@@ -47,8 +48,8 @@ static const struct right {
 static const struct right hset = {QUEUED, "+hset", "~NAME*", {"HSET", "%", "x", "1"}},
                           pexpire = {QUEUED, "+pexpire", "", {"PEXPIRE", "%", "1"}};
 
-/* 1: yes; 0: lacks it, and *ret_lack is the right to give. -1: no answer. UNKNOWN: the server lacks the command, which
- * *ret_lack names as its right does. */
+/* Returns 1 if the user has the right; 0: the user lacks the right in *ret_lack; -1: no answer; UNKNOWN: the server
+ * does not have the command, whose right is in *ret_lack. */
 static int has(struct store *store, const struct right *right, const char *name, const char **ret_lack)
 {
     char room[WORDS_MAX][400];
@@ -81,7 +82,7 @@ static void add(char *text, size_t room, const char *lack)
         snprintf(text + strlen(text), room - strlen(text), " %s", lack);
 }
 
-/* Without messages waiters poll. What else is missing ends each attempt to lock. */
+/* Without the rights to messages waiters poll. Without any other right every attempt to lock fails. */
 static void report_unknown(struct findings *findings, const char *commands)
 {
     const char *subscribe = strstr(commands, "+subscribe"), *publish = strstr(commands, "+publish");

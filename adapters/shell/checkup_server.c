@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_server - one server: what INFO says, its clock, how long it takes to answer. */
+/* checkup_server - checks one server: what it reports in INFO, its clock, and how long it takes to answer. */
 #include "findings.h"
 #include "page.h"
 #include "store.h"
@@ -12,7 +12,7 @@
 
 enum { PINGS = 50, SLOW_US = 50000, CLOCK_APART_MS = 5000 };
 
-/* "key:value\r\n" of an INFO; "" without. */
+/* Finds the value of a line "key:value\r\n" of INFO; "" if there is no such line. */
 static const char *value_of(const char *info, const char *key, char *to, size_t room)
 {
     char mark[64];
@@ -109,8 +109,8 @@ static void check_info(struct findings *findings, struct store *store)
         freeReplyObject(reply);
 }
 
-/* The server read its clock somewhere between question and answer: the middle is wrong by half the round trip at
- * most. */
+/* Compares the clocks. The server read its clock at some time between question and answer, so the middle of the two is
+ * wrong by at most half of the round trip. */
 static void check_clock(struct findings *findings, struct store *store)
 {
     struct timespec local;
@@ -127,7 +127,7 @@ static void check_clock(struct findings *findings, struct store *store)
                 is_apart ? "chrony or ntpd at both: no lock depends on it, but times in logs do" : NULL,
                 "the server is %" PRId64 " ms %s this machine (give or take %" PRId64 ")",
                 ahead_ms < 0 ? -ahead_ms : ahead_ms, ahead_ms < 0 ? "behind" : "ahead of", trip_us / 2000 + 1);
-    } else if (!is_no_right(reply)) { /* that is said where all rights are */
+    } else if (!is_no_right(reply)) { /* checkup_rights reports a missing right */
         finding(findings, WRONG, "clock", NULL, "%s", reply && reply->str ? reply->str : store->error);
     }
     if (reply)
@@ -140,7 +140,7 @@ static int by_size(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* TIME: every kind of lock needs the right to it. */
+/* Asks for TIME, to which every kind of lock needs the right. */
 static void check_latency(struct findings *findings, struct store *store)
 {
     uint64_t trips_us[PINGS];

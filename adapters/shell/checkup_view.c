@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_view - what sentinels or a cluster report about themselves. Sentinels: do they name one master, and can they
- * agree on another? A cluster: are all of its slots served? */
+/* checkup_view - checks what sentinels or a cluster report about themselves: whether the sentinels name the same
+ * master, and can agree on another one; and whether all slots of the cluster are served. */
 #include "findings.h"
 #include "store.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct view {
-    char master[300];  /* that the first sentinel named */
+    char master[300];  /* the master that the first sentinel has named */
     unsigned answered;
 };
 

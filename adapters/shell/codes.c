@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codes - see codes.h. A status of a newer library is unknown here: EX_SOFTWARE. */
+/* codes - see codes.h. A status that only a newer library has becomes EX_SOFTWARE. */
 #include "codes.h"
 
 int code_of(hilock_status status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor - see doctor.h: the checkups, one after the other (findings.h). */
+/* doctor - see doctor.h: runs the checkups one after the other (findings.h). */
 #include "doctor.h"
 #include "findings.h"
 #include "store.h"
@@ -14,7 +14,8 @@ static void check_rights(struct findings *findings, struct store *store, const c
     checkup_rights(findings, store, name);
 }
 
-/* What the library cannot reach is not examined: the first thing that is wrong is said, and nothing that follows. */
+/* If the library cannot reach the deployment, only the first thing that is wrong is printed, and no later checkup
+ * runs. */
 static void check_servers(struct findings *findings, const char *url, const char *prefix)
 {
     struct store store;
@@ -38,7 +39,7 @@ int doctor_command(const struct options *options)
     struct findings findings = {.is_json = options->is_json, .place = ""};
     int code = 0;
     asked.url = options->names_count ? *options->names : options->url;
-    asked.is_quiet = 1; /* its findings say it */
+    asked.is_quiet = 1; /* because the findings have the same text */
     finding(&findings, FINE, "library", NULL, "hilock %s", hilock_version());
     if (checkup_address(&findings, &asked, &code)) {
         check_servers(&findings, asked.url, options->prefix ? options->prefix : "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ender - see ender.h. Finding the remaining processes means reading all of /proc. So the guard, which SIGCHLD notifies
- * of each end, looks seldom, and the holder looks only to kill. */
+/* ender - see ender.h. Finding the remaining processes means reading all of /proc, so it is done seldom: the guard
+ * gets a SIGCHLD for each process that ends, and the holder looks only when it kills. */
 #include "ender.h"
 
 #include <signal.h>
@@ -30,20 +30,20 @@ void ender_end(struct ender *ender)
 
 static void set_timer(const struct ender *ender, uint64_t due_us)
 {
-    due_us += due_us == 0; /* 0 would switch it off */
+    due_us += due_us == 0; /* a timerfd set to 0 is switched off */
     const struct itimerspec at = {
         .it_value = {.tv_sec = (time_t)(due_us / 1000000), .tv_nsec = (long)(due_us % 1000000) * 1000}};
-    timerfd_settime(ender->timer, TFD_TIMER_ABSTIME, &at, NULL); /* this also makes it unreadable again */
+    timerfd_settime(ender->timer, TFD_TIMER_ABSTIME, &at, NULL); /* setting the timer also makes it unreadable again */
 }
 
 void ender_come_first(void)
 {
     if (setpriority(PRIO_PROCESS, 0, NICE_FIRST) != 0)
-        return; /* not permitted: then KILL comes earlier where TERM took long */
+        return; /* not permitted: KILL is then sent earlier if TERM took long (below) */
 }
 
-/* A stopped process gets TERM when it goes on. TERM is a rehearsal of KILL: where this process is late, or its walk
- * takes long, KILL has to be sent sooner. */
+/* Sends TERM, which a stopped process gets when it goes on. TERM also shows how long KILL will take: if this process is
+ * late, or reading /proc takes long, KILL must be sent sooner. */
 static void terminate(const struct ender *ender, uint64_t due_us)
 {
     struct page *page = ender->page;

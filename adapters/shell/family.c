@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family - see family.h. One call signals the group, and misses no process that is just forking. The others are found
- * in /proc, repeatedly until none is left: if a process forks during one look, the next finds its child. */
+/* family - see family.h. One system call signals the whole group, and misses no process that is just forking. The
+ * other processes are found in /proc, again and again until none is left: if a process forks while /proc is read,
+ * the next time its child is found. */
 #include "family.h"
 
 #include <ctype.h>
@@ -16,12 +17,12 @@ struct relative {
     int is_dead, is_ours;
 };
 
-struct processes { /* all that there are */
+struct processes { /* all processes of the machine */
     struct relative *all;
     size_t count, room;
 };
 
-/* "pid (name) state parent group ..."; a name may contain anything, so reading begins after its last ')'. */
+/* Reads "pid (name) state parent group ...". The name may contain anything, so reading begins after the last ')'. */
 static int read_one(const char *pid, struct relative *ret)
 {
     char path[64], line[512];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family - all processes of the command: its process group, and every other descendant, even one with a group or
- * session of its own. Holder and guard are subreapers: a descendant whose parent ends becomes a child of the guard, and
- * if that is gone, of the holder. What another program starts for the command (systemd, cron, a container's daemon) is
- * not a descendant, and is not found. */
+/* family - all processes of the command: its process group, and every other descendant, even one with a group or a
+ * session of its own. Holder and guard are subreapers: a descendant whose parent ends becomes a child of the guard,
+ * or of the holder if the guard is gone. A process that another program starts for the command (systemd, cron, the
+ * daemon of a container) is no descendant, and is not found. */
 #ifndef SHELL_FAMILY_H
 #define SHELL_FAMILY_H
 
@@ -10,18 +10,18 @@
 #include <sys/types.h>
 
 struct family {
-    pid_t spared;      /* of the holder: the guard, which is not signalled; its descendants are. 0: none */
-    pid_t *strangers;  /* children that this process had before it became hilock: neither they nor their descendants are
-                          the command's */
+    pid_t spared;      /* for the holder: the guard, which gets no signals; its descendants do. 0: none */
+    pid_t *strangers;  /* children that this process had before it became hilock. Neither they nor their descendants are
+                          a part of the command */
     size_t strangers_count;
 };
 
-/* Call it before the command exists: each child of this process but `spared` is a stranger, and keeps its number
- * because no wait reaps it. 0; -1: no memory. */
+/* Must be called before the command exists: every child of this process except `spared` is a stranger then.
+ * Strangers keep their process ids, because nobody reaps them. Returns 0, or -1 without memory. */
 int family_begin(struct family *family, pid_t spared);
 
-/* Signals (0: none) the group, and each descendant of this process outside of it. Returns how many of them are left;
- * without /proc the group counts as one. */
+/* Sends a signal (0: none) to the group, and to each descendant of this process outside of the group. Returns how
+ * many of these processes are left; if /proc cannot be read, the group counts as one. */
 unsigned family_signal(const struct family *family, pid_t group, int signal);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard - see guard.h. It allocates only in `family`, and waits in one poll: for the holder, for its children, for the
- * deadline.
+/* guard - see guard.h. The guard allocates memory only in `family`, and waits in one poll() for the holder, for its
+ * children and for the deadline.
  *
- * A command that has ended is not waited for: as a zombie it keeps its number, by which its group is signalled, so that
- * no other process gets that number. */
+ * A command that has ended is not reaped at once: as a zombie it keeps its process id, by which its group is
+ * signalled, so that no other process can get that id. */
 #include "guard.h"
 #include "codes.h"
 #include "ender.h"
@@ -23,8 +23,8 @@
 struct watch {
     const struct guard *guard;
     struct ender ender;
-    int socket;   /* -1: the holder is gone */
-    int children; /* signalfd of SIGCHLD */
+    int socket;   /* to the holder; -1: the holder is gone */
+    int children; /* a signalfd for SIGCHLD */
     pid_t self, command;
     int has_ended, is_cut, status;
     int has_terminal;
@@ -51,7 +51,7 @@ static void report(const struct watch *watch, enum guard_news news)
 {
     const struct guard_report report = {.news = news, .status = watch->status, .is_cut = watch->is_cut};
     if (watch->socket >= 0 && send(watch->socket, &report, sizeof report, MSG_NOSIGNAL) < 0)
-        return; /* the holder is gone; the next poll finds that */
+        return; /* the holder is gone, which the next poll() finds */
 }
 
 _Noreturn static void leave(const struct watch *watch)
@@ -66,7 +66,7 @@ static void set_environment(char *text, size_t length)
         putenv(entry);
 }
 
-/* A guard that was stopped until the lock was nearly over starts nothing. */
+/* Starts the command, unless the guard was stopped until the lock was nearly over. */
 static void start(struct watch *watch)
 {
     struct page *page = watch->guard->page;
@@ -116,10 +116,10 @@ static void on_end(struct watch *watch, const siginfo_t *info)
     watch->has_ended = 1;
     watch->is_cut = watch->guard->page->is_ending;
     watch->status = info->si_code == CLD_EXITED ? info->si_status << 8 : info->si_status;
-    ender_hasten(&watch->ender); /* processes that it left behind */
+    ender_hasten(&watch->ender); /* ends the processes that the command left behind */
 }
 
-/* Ctrl-Z must not keep the lock for ever: the stopped command would keep the terminal. */
+/* The command was stopped, as by Ctrl-Z. It must not keep the terminal and the lock for ever. */
 static void on_stop(const struct watch *watch)
 {
     siginfo_t info = {0};
@@ -143,7 +143,7 @@ static void look_after_children(struct watch *watch)
         if (info.si_pid == watch->command)
             on_end(watch, &info);
         else
-            waitpid(info.si_pid, NULL, 0); /* an orphan that became ours */
+            waitpid(info.si_pid, NULL, 0); /* an orphan that has become a child of the guard */
         info.si_pid = 0;
     }
 }

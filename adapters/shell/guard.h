@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard - the second process of `run`: parent of the command. It ends the command when the lock is over, even if the
- * holder is dead or stopped.
+/* guard - the second process of `run`, and the parent of the command. It ends the command when the lock is over,
+ * even if the holder is dead or stopped.
  *
- * What ends the command, and which process does it:
+ * Why the command is ended, and which process ends it:
  *   the deadline comes near (server gone, holder stopped)    the guard, by the page's deadline
  *   the holder was killed                                    the guard: its socket ends
  *   ... while the guard was stopped                          the kernel wakes the guard (PDEATHSIG, SIGCONT)
@@ -21,13 +21,13 @@ enum { GUARD_TEXT_MAX = 65536 };
 enum guard_news { GUARD_STARTED = 1, GUARD_ENDED = 2 };
 struct guard_report {
     enum guard_news news;
-    int status; /* ENDED: as waitpid has it */
-    int is_cut; /* ENDED: we ended it, or did not start it, because the lock was over */
+    int status; /* ENDED: the status that waitpid() returned */
+    int is_cut; /* ENDED: the guard ended the command or did not start it, because the lock was over */
 };
 
 struct guard {
-    int socket; /* SOCK_SEQPACKET: receives once the environment with the tokens, entries that each end with a zero;
-                   later anything, which means: read the page */
+    int socket; /* SOCK_SEQPACKET. The first message has the environment entries of the tokens, each ended by a zero
+                   byte; every later message, whatever it has, means that the guard must read the page */
     struct page *page;
     char **command;
     const sigset_t *signals; /* the signals that the command should have blocked */

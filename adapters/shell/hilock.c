@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock - locks at the shell. One file for each command; what they share is small and stands beside them
- * (README.md). */
+/* hilock - locks at the shell. Each command has a file of its own; the little code that they share is in the files
+ * beside them (README.md). */
 #include "doctor.h"
 #include "options.h"
 #include "run.h"
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         {"doctor", doctor_command},
     };
     struct options options;
-    for (int i = 1; i < argc && i < 3; i++) /* hilock --help, and hilock run --help */
+    for (int i = 1; i < argc && i < 3; i++) /* finds --help in `hilock --help` and in `hilock run --help` */
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return fputs(help, stdout) < 0;
     if (argc > 1 && strcmp(argv[1], "--version") == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json - JSON on a stream, piece by piece, one answer a line. Texts may be any bytes: what is not UTF-8 becomes U+FFFD,
- * so that a line is always valid. */
+/* json - writes JSON to a stream, piece by piece, one answer in a line. Texts may have any bytes: what is not UTF-8
+ * becomes U+FFFD, so that a line is always valid. */
 #ifndef SHELL_JSON_H
 #define SHELL_JSON_H
 
@@ -9,10 +9,10 @@
 
 struct json {
     FILE *file;
-    int has_items; /* of the innermost: a comma goes before the next item */
+    int has_items; /* the innermost list or object has items: the next one needs a comma before it */
 };
 
-/* key NULL: of a list, or the whole. */
+/* key: NULL for an item of a list, and for the whole answer */
 void json_open(struct json *json, const char *key, char bracket); /* '{' or '[' */
 void json_shut(struct json *json, char bracket);                  /* '}' or ']' */
 void json_text(struct json *json, const char *key, const char *text);

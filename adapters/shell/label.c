@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* label - see label.h. A character that a label (hilock_client_options) may not have becomes '-'. */
+/* label - see label.h. A character that may not be in a label (hilock_client_options) becomes '-'. */
 #include "label.h"
 
 #include <ctype.h>

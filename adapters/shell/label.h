@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* label - the label of a `run` client: program@host/pid of the command, not of the holder that runs it. */
+/* label - makes the label of the client of `run`: program@host/pid, with the program of the command, not hilock. */
 #ifndef SHELL_LABEL_H
 #define SHELL_LABEL_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - see look.h. It asks the library for the holder, in any deployment; it asks the server directly for the age,
- * and leaves that out without an answer.
+/* look - see look.h. The holder is asked for through the library, in any deployment. The age of the hold is asked
+ * for at the server directly, and is left out if there is no answer.
  *
- * A token is at least the server's time at its grant, in microseconds (lib/wire): it shows the age of a hold. */
+ * A fencing token is at least the server's time at the grant, in microseconds (lib/wire), so the token shows the age
+ * of the hold. */
 #include "look.h"
 #include "codes.h"
 #include "names.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_OF_TIME UINT64_C(1000000000000000) /* the year 2001: a lower number counts something else */
+#define TOKEN_OF_TIME UINT64_C(1000000000000000) /* a time in the year 2001; a lower number is no time */
 
 struct peeking {
     struct session *session;
@@ -27,7 +28,7 @@ struct one { /* a peek under way */
     int may_be_simple;
 };
 
-/* ---- by the library ---- */
+/* ---- questions through the library ---- */
 
 static int ask(struct one *one, hilock_kind kind);
 
@@ -101,7 +102,7 @@ static int peek_all(struct looks *looks, struct session *session, hilock_kind ki
     return code;
 }
 
-/* ---- past it ---- */
+/* ---- questions to the server directly ---- */
 
 static uint64_t time_of(struct store *store)
 {
@@ -131,7 +132,7 @@ static void find_since(struct store *store, struct look *look)
     look->since_ms = now_us > token ? (now_us - token) / 1000 : 0;
 }
 
-/* ---- both ---- */
+/* ---- both together ---- */
 
 static int begin(struct looks *looks, const struct options *options, struct store *store)
 {
@@ -153,7 +154,7 @@ static int begin(struct looks *looks, const struct options *options, struct stor
     return looks->all ? code : EX_OSERR;
 }
 
-/* With a prefix: skips names released meanwhile, and keys of other programs. */
+/* With --prefix: leaves out names that were released meanwhile, and keys of other programs. */
 static void leave_out(struct looks *looks)
 {
     size_t kept = 0;

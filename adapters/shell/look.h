@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - the present holders of names: the answer of peek, and the age of the hold if the server allows that question.
- * As JSON here, for people in table.h. */
+/* look - finds the present holders of names: the answer of hilock_peek, and the age of the hold if the server allows
+ * that question. It prints them as JSON; table.h prints them for people. */
 #ifndef SHELL_LOOK_H
 #define SHELL_LOOK_H
 
@@ -10,23 +10,23 @@
 
 struct look {
     char *name;
-    hilock_kind kind;      /* the kind found; of a free name MUTEX */
-    hilock_status status;  /* of the peek */
-    char *holder;          /* "": free */
-    char detail[300];      /* in the words of the library */
+    hilock_kind kind;      /* the kind of lock that was found; MUTEX if the name is free */
+    hilock_status status;  /* the status of the peek */
+    char *holder;          /* "": the name is free */
+    char detail[300];      /* the library's text */
     char who[80];          /* the holder's label. "": it has none */
     uint32_t remaining_ms, waiters, ready;
-    uint64_t token, since_ms; /* 0: not known */
+    uint64_t token, since_ms; /* 0: it is not known */
 };
 
 struct looks {
     struct look *all;
     size_t count;
-    int code;             /* what to exit with */
-    const char *lacks;    /* why the time is unknown; NULL */
+    int code;             /* the exit code */
+    const char *lacks;    /* why the age is not known; or NULL */
 };
 
-/* 0; else the exit code, and the reason was printed */
+/* Returns 0, or the exit code after it has printed the reason. */
 int looks_take(struct looks *ret, struct session *session, const struct options *options);
 void looks_free(struct looks *looks);
 void look_json(struct json *json, const struct look *look);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names - see names.h. By SCAN, which does not block the server: a name that comes or goes meanwhile may be in the list
- * or not. */
+/* names - see names.h. The names are found by SCAN, which does not block the server. A name that comes or goes
+ * during the scan may be in the list or not. */
 #include "names.h"
 #include "store.h"
 

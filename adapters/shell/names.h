@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names - the names of held locks that begin with a prefix. */
+/* names - a list of the names of held locks that begin with a prefix. */
 #ifndef SHELL_NAMES_H
 #define SHELL_NAMES_H
 
@@ -9,9 +9,9 @@ struct store;
 
 struct names { char **all; size_t count, room; };
 
-/* sorted. 0; -1: see the store's error */
+/* Finds the names, sorted. Returns 0, or -1: the store's error has the reason. */
 int names_find(struct names *ret, struct store *store, const char *prefix, const char *type);
-int names_add(struct names *names, const char *name); /* 0; -1: no memory */
+int names_add(struct names *names, const char *name); /* returns 0, or -1 without memory */
 void names_free(struct names *names);
 
 #endif

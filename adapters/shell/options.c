@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - see options.h. A number out of bounds is refused here in the terms of the command line; the library checks
- * again. */
+/* options - see options.h. A number out of bounds is refused here, in terms of the command line, before the library
+ * would refuse it. */
 #include "options.h"
 #include "page.h"
 #include "say.h"
@@ -26,7 +26,7 @@ static const struct option known[] = {
 };
 
 static const struct word {
-    const char *name, *letters; /* of the options that the command has */
+    const char *name, *letters; /* the command's name, and the letters of the options that it has */
     size_t names_min;
 } words[] = {
     {"run", "uwtelgafsmjvqCEK", 1}, {"status", "upsjLCEK", 0}, {"break", "uosjCEK", 1},
@@ -41,7 +41,7 @@ static const struct word *word_of(const char *name)
     return NULL;
 }
 
-/* "10s", "500ms", "2m", "1h"; a number alone is seconds. */
+/* Reads a time such as "10s", "500ms", "2m" or "1h". A number without a unit is in seconds. */
 static int read_span(const char *text, uint32_t *ret_ms)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - the command line: one struct for all commands; each command takes its own options and refuses the
+/* options - reads the command line into one struct for all commands. Each command takes its own options and refuses
  * others. */
 #ifndef SHELL_OPTIONS_H
 #define SHELL_OPTIONS_H
@@ -10,7 +10,7 @@ enum { OPTIONS_NAMES_MAX = 64 };
 
 struct options {
     const char *word;      /* run, status, ... */
-    const char *url;       /* --url, else HILOCK_URL, else NULL: the library's default */
+    const char *url;       /* from --url, or from HILOCK_URL; NULL: the library's default */
     const char *tls_ca, *tls_cert, *tls_key;
     uint32_t wait_ms, lease_ms, grace_ms, every_ms, at_least_ms;
     hilock_kind kind;
@@ -18,10 +18,10 @@ struct options {
     const char *holder, *prefix;
     const char *names[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */
     size_t names_count;
-    char **command; /* of run: the words after "--" */
+    char **command; /* for run: the words after "--" */
 };
 
-/* argv from the command's name on. 0; else the exit code, and the reason was printed. */
+/* argv: begins with the command's name. Returns 0, or the exit code after it has printed the reason. */
 int options_read(struct options *ret, int argc, char **argv);
 
 #endif

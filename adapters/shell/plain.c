@@ -21,7 +21,7 @@ size_t plain_character(const unsigned char *text)
     return length;
 }
 
-/* C1 controls, U+0080..U+009F, are two bytes; U+009B begins a terminal's command as ESC [ does. */
+/* The C1 control characters, U+0080..U+009F, have two bytes; U+009B begins a terminal command, as ESC [ does. */
 static int is_control(const unsigned char *at) { return *at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0); }
 
 struct plain plain_of(const char *text)

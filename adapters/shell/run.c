@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run - see run.h. The guard is forked before there is a client, so that it inherits no connection: the store would
- * keep that one open after our end.
+/* run - see run.h. The guard is forked before there is a client, so that it inherits no connection, which would stay
+ * open at the store after the holder's end.
  *
- * Phases: waiting for the lock; running, from giving the tokens to the guard until it reports, or until the guard and
- * all that it left have ended; keeping the name for the rest of --at-least; releasing. A rest that is longer than the
- * lease is left to the server: the lease is made that long, and nobody releases it.
- * Invariant: the lock is released only when no process of the command's family is left. */
+ * There are four phases: waiting for the lock; running, from the moment when the guard gets the tokens until it
+ * reports the end, or until the guard and all processes that it left have ended; keeping the name for the rest of
+ * --at-least; and releasing. If that rest is longer than the lease, the server does the keeping: the lease is
+ * extended to that length, and nobody releases it. Invariant: the lock is released only when no process of the
+ * command's family is left. */
 #include "run.h"
 #include "codes.h"
 #include "ender.h"
@@ -39,14 +40,14 @@ struct run {
     struct ender ender;
     enum phase phase;
     uint64_t begun_us;
-    int code, is_left; /* to the server */
+    int code, is_left; /* is_left: the lock is not released; its lease keeps the name */
     pid_t guard;
-    int has_guard; /* 0: it has reported the end, or is gone */
-    int had_terminal, socket, signals, command; /* command: a pidfd, -1 without one */
+    int has_guard; /* 0: the guard has reported the end, or is gone */
+    int had_terminal, socket, signals, command; /* command: a pidfd; -1: there is none */
     struct event *on_socket, *on_signal, *on_ender, *on_tick, *on_command, *on_rest;
 };
 
-/* ---- what is said ---- */
+/* ---- messages to the user ---- */
 
 static struct json event_begin(const char *name)
 {
@@ -102,10 +103,10 @@ static void release(struct run *run)
 {
     run->phase = RELEASING;
     if (hilock_lock_state(run->lock) != HILOCK_STATE_HELD || hilock_release(run->lock, on_released, run) != HILOCK_OK)
-        session_leave(&run->session); /* the lock was lost, and that was printed */
+        session_leave(&run->session); /* the lock was lost, which was printed already */
 }
 
-/* Of --at-least. */
+/* Returns what is left of the time of --at-least. */
 static uint32_t rest_ms(const struct run *run)
 {
     uint64_t gone_ms = (page_now_us() - run->begun_us) / 1000;
@@ -142,7 +143,7 @@ static void keep(struct run *run, uint32_t ms)
     event_add(run->on_rest, &rest);
 }
 
-/* No process of the family is left. */
+/* Called when no process of the command's family is left. */
 static void finish(struct run *run, int code)
 {
     uint32_t ms = rest_ms(run);
@@ -173,7 +174,7 @@ static void turn_ender(struct run *run)
     if (run->phase != RUNNING || !ender_turn(&run->ender))
         return;
     if (run->has_guard)
-        kill(run->guard, SIGCONT); /* was it stopped? It has to report */
+        kill(run->guard, SIGCONT); /* in case the guard was stopped: it has to report */
     else
         finish(run, CODE_CUT);
 }
@@ -187,10 +188,11 @@ static void on_ender(evutil_socket_t fd, short what, void *user)
 static void poke(const struct run *run)
 {
     if (send(run->socket, "look", 4, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        return; /* the guard is stopped, or gone: the holder's own ender does it */
+        return; /* the guard is stopped or gone, so the holder's own ender ends the family */
 }
 
-/* Read the clock first: the remaining time counts from then, and a later pause cannot make it longer. */
+/* Writes the deadline. The clock is read first: the remaining time then counts from an earlier moment, and a pause
+ * between the two cannot make the deadline later. */
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
     struct run *run = user;
@@ -234,7 +236,7 @@ static void on_event(const struct hilock_event *event, void *user)
 
 /* ---- the guard ---- */
 
-/* The command is over, and the guard has to report it: the guard may be stopped. */
+/* The command has ended. The guard must report that, so it is continued in case it is stopped. */
 static void on_command(evutil_socket_t fd, short what, void *user)
 {
     struct run *run = user;
@@ -246,7 +248,7 @@ static void watch_command(struct run *run)
 {
     run->command = (int)syscall(SYS_pidfd_open, run->page->group, 0);
     if (run->command < 0)
-        return; /* an older kernel: a stopped guard reports when it goes on */
+        return; /* the kernel has no pidfd: a stopped guard then reports only when it goes on */
     run->on_command = event_new(run->session.base, run->command, EV_READ, on_command, run);
     event_add(run->on_command, NULL);
 }
@@ -254,7 +256,7 @@ static void watch_command(struct run *run)
 static void on_ended(struct run *run, const struct guard_report *report)
 {
     run->has_guard = 0;
-    waitpid(run->guard, NULL, 0); /* the guard ends now: its zombies become ours */
+    waitpid(run->guard, NULL, 0); /* the guard ends now, and its zombies become children of this process */
     if (report->is_cut)
         say_event(run, "cut", "the command was ended, because the lock was lost, or about to be");
     finish(run, report->is_cut                ? CODE_CUT
@@ -294,8 +296,8 @@ static void on_socket(evutil_socket_t fd, short what, void *user)
         on_ended(run, &report);
 }
 
-/* Two entries, each ended by a zero; always both, or the command would see those of a hilock around this one. Returns
- * the length. */
+/* Writes the two environment entries of the tokens, each ended by a zero byte, and returns their length. Both are
+ * always written, because otherwise the command would see those of a hilock that runs around this one. */
 static size_t environment(const struct run *run, char *text, size_t room)
 {
     const struct options *options = run->options;
@@ -355,7 +357,7 @@ static void pass_on(struct run *run, int number)
         leave_to_server(run);
     if (run->phase != RUNNING || group == 0 || !run->has_guard)
         return;
-    if (number == SIGCONT && terminal_is_ours()) { /* the shell's fg */
+    if (number == SIGCONT && terminal_is_ours()) { /* the user typed fg in the shell */
         run->had_terminal = 1;
         terminal_give(group);
     }
@@ -425,16 +427,16 @@ static int ask(struct run *run)
     const struct options *options = run->options;
     const struct hilock_lock_options *asked = HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = run,
                                                                   .kind = options->kind, .lease_ms = options->lease_ms,
-                                                                  /* the guard's times are shares of a whole lease: a
-                                                                   * pushed grant, which stands for a window, must be
-                                                                   * confirmed before it counts */
+                                                                  /* the guard's times are shares of a whole lease. A
+                                                                   * pushed grant is valid only for a short window, so
+                                                                   * it must be renewed before it is reported */
                                                                   .min_validity_ms = options->lease_ms / 4 * 3);
     hilock_status status = options->is_multi
                                ? hilock_multi_create(&run->lock, run->session.client, options->names, asked)
                                : hilock_lock_create(&run->lock, run->session.client, *options->names, asked);
     if (status == HILOCK_OK)
         status = hilock_acquire(run->lock, options->wait_ms, on_acquired, run);
-    /* else it is a line of the log, which the user sees */
+    /* other refusals are lines of the log, which the user sees */
     if (status != HILOCK_OK && status != HILOCK_BAD_NAME && options->is_quiet)
         say("%s", hilock_client_refusal(run->session.client));
     return status == HILOCK_OK ? 0 : session_refused(&run->session, status);
@@ -453,7 +455,7 @@ static void end(struct run *run)
     hilock_lock_free(run->lock);
     session_close(&run->session);
     while (!run->has_guard && waitpid(-1, NULL, WNOHANG) > 0)
-        ; /* the processes that the guard left to us */
+        ; /* reaps the processes that became children of this one when the guard ended */
 }
 
 int run_command(const struct options *options)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run - a command under a lock. This process is the holder: it has the client and the lock, and the guard (guard.h) is
- * its child. */
+/* run - runs a command under a lock. This process is the holder: it has the client and the lock, and the guard
+ * (guard.h) is its child. */
 #ifndef SHELL_RUN_H
 #define SHELL_RUN_H
 

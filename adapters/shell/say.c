@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* say - see say.h. A line is one write, because holder, guard and command share stderr. */
+/* say - see say.h. A line is written by one write(), because holder, guard and command share stderr. */
 #include "say.h"
 #include "json.h"
 
@@ -10,7 +10,7 @@
 
 static int is_event;
 
-/* Unbuffered, a line would be many writes. */
+/* Buffers a line, which would otherwise be written in many pieces. */
 void say_as_events(void) { is_event = setvbuf(stderr, NULL, _IOFBF, BUFSIZ) == 0; }
 
 static void say_event(const char *text)
@@ -34,7 +34,7 @@ static void say_list(const char *format, va_list list, const char *end)
     }
     length += snprintf(line + length, sizeof line - (size_t)length, "%s\n", end);
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        return; /* there is no reader */
+        return; /* nobody reads stderr any more */
 }
 
 void say(const char *format, ...)

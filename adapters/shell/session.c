@@ -8,7 +8,7 @@
 
 #include <event2/event.h>
 
-/* ERROR is a loss, which on_lost reports. */
+/* A line of level ERROR reports a loss, which on_lost reports, too. */
 static void on_log(hilock_log_level level, const char *line, void *user)
 {
     (void)user;
@@ -34,14 +34,14 @@ int session_open(struct session *session, const struct options *options, const c
         say("no event base can be made: out of memory, or of descriptors (ulimit -n)");
         return EX_OSERR;
     }
-    event_base_priority_init(session->base, 2); /* a loss comes before everything else that is due */
+    event_base_priority_init(session->base, 2); /* so that a loss is reported before everything else that is due */
     hilock_status status = hilock_client_open_libevent(&session->client, session->base, &asked, &error);
     if (status != HILOCK_OK)
         say("%s", error.text);
     return status == HILOCK_OK ? 0 : code_of(status);
 }
 
-/* Every other refusal is a line of the log. */
+/* Prints only the refusals that the library does not log: every other one is a line of the log. */
 int session_refused(const struct session *session, hilock_status status)
 {
     if (status == HILOCK_BAD_NAME)

@@ -12,13 +12,13 @@ struct session {
     hilock_client *client;
 };
 
-/* label NULL: the library's. 0; else the exit code, and the reason was printed. */
+/* label: NULL for the library's default. Returns 0, or the exit code after it has printed the reason. */
 int session_open(struct session *session, const struct options *options, const char *label);
-int session_refused(const struct session *session, hilock_status status); /* tells why; the exit code */
-void session_turn(struct session *session);  /* until session_leave */
+int session_refused(const struct session *session, hilock_status status); /* prints why, and returns the exit code */
+void session_turn(struct session *session);  /* turns the loop until session_leave */
 void session_pause(struct session *session, uint32_t ms); /* turns the loop for so long */
-void session_leave(struct session *session); /* inside a callback */
-void session_abandon(struct session *session); /* the client ends now; holds run out at the server */
+void session_leave(struct session *session); /* called in a callback */
+void session_abandon(struct session *session); /* ends the client at once; its leases run out at the server */
 void session_close(struct session *session); /* releases all holds; returns when that is done, or after
                                                 command_timeout_ms */
 

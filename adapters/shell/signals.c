@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signals - see signals.h. The kernel queues a blocked signal even if it is ignored: so ignored ones are left out. */
+/* signals - see signals.h. The kernel queues a blocked signal even if it is ignored, so ignored signals are not
+ * blocked. */
 #include "signals.h"
 
 #include <stddef.h>

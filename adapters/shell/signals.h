@@ -6,8 +6,8 @@
 
 #include <signal.h>
 
-int signals_take(sigset_t *ret_before); /* blocked from here on, with SIGCHLD and SIGTTOU; a signalfd to read them from,
+int signals_take(sigset_t *ret_before); /* blocks them, and SIGCHLD and SIGTTOU; returns a signalfd to read them from,
                                            or -1 */
-int signals_next(int fd);               /* 0: none is there */
+int signals_next(int fd);               /* returns the next signal; 0: there is none */
 
 #endif

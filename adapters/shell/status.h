@@ -6,7 +6,7 @@
 #include "options.h"
 
 int status_command(const struct options *options);
-int watch_command(const struct options *options); /* until a signal ends it, or stdout does */
-int break_command(const struct options *options); /* ends one hold, named by its holder */
+int watch_command(const struct options *options); /* runs until a signal comes, or nobody reads stdout */
+int break_command(const struct options *options); /* ends the hold of a given holder */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store - see store.h. The only file of the shell that knows hiredis; it uses the library's own reader of URLs, so that
- * both read them alike. */
+/* store - see store.h. This is the only file of the shell that uses hiredis. It reads URLs with the library's own
+ * parser, so that both read them alike. */
 #include "store.h"
 
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void disconnect(struct store *store)
     store->context = NULL;
 }
 
-/* ---- asking ---- */
+/* ---- commands and answers ---- */
 
 redisReply *store_ask(struct store *store, const char *format, ...)
 {
@@ -56,7 +56,7 @@ static int expect(struct store *store, redisReply *reply, const char *what)
     return is_good ? 0 : -1;
 }
 
-/* A server may repeat the login in its refusal: only the code word is shown. */
+/* Shows only the code word of a refused login, because a server may repeat the login in its refusal. */
 static int log_in(struct store *store)
 {
     const struct hl_url *url = &store->url;
@@ -157,7 +157,7 @@ void store_close(struct store *store)
 
 /* ---- clusters ---- */
 
-/* "MOVED 1234 10.0.0.5:7001"; an empty host means the server that answered. */
+/* Reads a redirect such as "MOVED 1234 10.0.0.5:7001". An empty host means the server that answered. */
 static int follow(struct store *store, char *moved)
 {
     char host[256], *place = strrchr(moved, ' '), *colon = strrchr(moved, ':');
@@ -178,7 +178,7 @@ redisReply *store_ask_about(struct store *store, int count, const char **words)
     return store_ask_words(store, count, words);
 }
 
-/* A range of CLUSTER SLOTS is {first, last, {host, port, ..}, ..}: the first server is its master. */
+/* Reads a range of CLUSTER SLOTS, {first, last, {host, port, ..}, ..}. The first server of a range is its master. */
 static const redisReply *master_of(const redisReply *range)
 {
     const redisReply *server = range->type == REDIS_REPLY_ARRAY && range->elements > 2 ? range->element[2] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table - see table.h. The long form adds lines below a row. A column is as wide as its widest cell. If that is more
- * than the terminal has, names and labels give way: the wider of the two first. A cell is made anew for each use, as
- * there may be many rows. */
+/* table - see table.h. The long form adds lines below a row. A column is as wide as its widest cell. If a row is
+ * wider than the terminal, the columns of names and labels become narrower, the wider of the two first. The text of
+ * a cell is made anew for each use, because there may be many rows. */
 #include "table.h"
 #include "codes.h"
 #include "plain.h"
@@ -19,7 +19,7 @@ enum { GAP = 2, CUT_MIN = 8, TERMINAL_COLUMNS = 80, INDENT = 4, LOOKED_AT_MAX = 
 static const char *const heads[COLUMNS] = {"NAME", "HOLDER", "HELD FOR", "LEFT", "WAITING"};
 static const size_t widths_of_changes[COLUMNS] = {20, 20, 8, 7, 0};
 
-/* ---- texts ---- */
+/* ---- cutting and filling texts ---- */
 
 static size_t terminal_columns(void)
 {
@@ -29,7 +29,7 @@ static size_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : TERMINAL_COLUMNS;
 }
 
-/* How many columns the first character takes, and its length in bytes. */
+/* Returns how many columns the first character takes on a terminal, and its length in bytes. */
 static size_t character(const char *at, size_t *ret_length)
 {
     wchar_t wide;
@@ -48,7 +48,7 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-/* Cut or filled up to the width; two dots stand for what is missing. */
+/* Prints a text cut or filled up to the width; two dots stand for the part that was cut off. */
 static void print_cell(const char *text, size_t width, int is_last)
 {
     size_t all = columns_of(text), room = all > width ? width - 2 : all, used = 0, length;
@@ -62,7 +62,7 @@ static void print_cell(const char *text, size_t width, int is_last)
     printf("%*s", is_last ? 0 : (int)((width > used ? width - used : 0) + GAP), "");
 }
 
-/* A sentence in lines of the terminal's width, between blanks. */
+/* Prints a sentence in lines of the terminal's width, broken at blanks. */
 static void print_sentence(const char *text, size_t width)
 {
     size_t used = 0;
@@ -94,7 +94,7 @@ static void span_of(char *text, size_t size, uint64_t ms)
         snprintf(text, size, "%llu min", (unsigned long long)ms / 60000);
 }
 
-/* Whether more than the first ones are ready is not looked at. */
+/* The store checks only the first waiters of a queue for being ready, so the number may be too large. */
 static void waiting_of(char *text, size_t size, const struct look *look)
 {
     uint32_t first = look->waiters < LOOKED_AT_MAX ? look->waiters : LOOKED_AT_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* terminal - see terminal.h. The terminal is that of stdin: a command that reads from elsewhere needs none. */
+/* terminal - see terminal.h. The terminal is the one at stdin: a command that reads from elsewhere needs none. */
 #include "terminal.h"
 
 #include <unistd.h>

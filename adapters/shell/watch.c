@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watch - repeats status: on a terminal as a page that is redrawn, in a pipe (and as JSON) as a line for each
- * change. */
+/* watch - shows status again and again: on a terminal as a page that is redrawn, and in a pipe or as JSON as a line for
+ * each change. */
 #include "look.h"
 #include "say.h"
 #include "status.h"
@@ -24,7 +24,7 @@ static const struct look *find(const struct looks *looks, const char *name)
     return NULL;
 }
 
-/* A countdown is not a change. */
+/* That the remaining time of a lease goes down is no change. */
 static int is_same(const struct look *a, const struct look *b)
 {
     return a && b && a->status == b->status && a->waiters == b->waiters && a->ready == b->ready &&
@@ -60,7 +60,7 @@ static void show_changes(const struct watching *watching, const struct looks *lo
     for (size_t i = 0; i < looks->count; i++)
         if (!is_same(find(&watching->before, looks->all[i].name), &looks->all[i]))
             show(watching, &looks->all[i]);
-    for (size_t i = 0; i < watching->before.count; i++) /* of a prefix: what is no longer held */
+    for (size_t i = 0; i < watching->before.count; i++) /* with --prefix: names that are no longer held */
         if (!find(looks, watching->before.all[i].name)) {
             struct look gone = {.name = watching->before.all[i].name, .holder = (char[]){""}};
             show(watching, &gone);
@@ -75,7 +75,7 @@ static int take_one(struct watching *watching, struct session *session)
         (watching->is_page ? show_page : show_changes)(watching, &looks);
         looks_free(&watching->before);
         watching->before = looks;
-        return fflush(stdout) == 0 ? 0 : -1; /* the reader is gone */
+        return fflush(stdout) == 0 ? 0 : -1; /* nobody reads stdout any more */
     }
     looks_free(&looks);
     return code;
