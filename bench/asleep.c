@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* asleep.c - scenario asleep: what a client asks that does nothing but wait, for a name each of very many.
+/* asleep.c - scenario asleep: how many requests a client sends that only waits, for very many names at once.
  *
  * Another program holds the names for longer than the run. Once each wait has a place in its queue, the server's count
- * of scripts is read every 100 ms: the mean is what idle waiting costs, and the largest step beside it shows whether
- * the waiters ask in step. */
+ * of scripts is read every 100 ms. The mean is the cost of idle waiting; if the largest step is far above it, the
+ * waiters send their requests at the same time. */
 #include "commands.h"
 #include "crowd.h"
 #include "line.h"
@@ -43,7 +43,7 @@ struct bench {
     struct event *tick;
     hilock_client *client;
     hilock_lock **locks;
-    struct samples steps; /* scripts of each 100 ms, made even by how long the step really was */
+    struct samples steps; /* scripts in each step, scaled to exactly 100 ms */
     uint64_t begun_ns, step_ns, begun_count, step_count;
     double ended_s;
     bool is_counting, has_failed;
@@ -124,7 +124,7 @@ static void count(struct bench *bench, uint64_t now_ns)
         event_base_loopbreak(bench->base);
 }
 
-/* begun_ns is that of the first rest, until counting begins. */
+/* begun_ns: when the first rest began, until the counting begins */
 static void on_tick(evutil_socket_t fd, short what, void *user)
 {
     struct bench *bench = user;

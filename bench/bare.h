@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bare.h - what the bare loops of all scenarios send: the commands of hilock's own acquire and release of kind
+/* bare.h - the commands that the bare loops of all scenarios send: those of hilock's own acquire and release of kind
  * MUTEX. */
 #ifndef BENCH_BARE_H
 #define BENCH_BARE_H
@@ -10,22 +10,22 @@
 
 struct redisContext;
 
-extern const char bare_uuid[], bare_label[]; /* as good as any: there is no contention */
+extern const char bare_uuid[], bare_label[]; /* any would do, because there is no contention */
 
 int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
-/* What hilock's client sends by default, with the place that each acquire asks for; not_after like its own, a minute
- * ahead of the server's clock in `seconds`. */
+/* Makes the acquire that hilock's client sends by default, which also asks for a place. Its not_after is a minute
+ * ahead of the server's clock, which is in `seconds`. */
 struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded);
 
-/* A hold has no place, so its release names none, as the library's. */
+/* Makes the release. A hold has no place, so the release names none, like the library's. */
 void bare_release(struct hl_command *command, const struct hl_target *target, const struct hl_params *params);
 
-/* Pairs on a blocking connection: of one name, one after the other. */
+/* Runs pairs of one name, one after the other, on a blocking connection. */
 struct bare_blocking;
 enum bare_pair {
-    BARE_MUTEX, /* the EVALSHAs of hilock's MUTEX, a holder of its own each time */
-    BARE_SET    /* SET NX PX, and the usual script: DEL, if it is still ours */
+    BARE_MUTEX, /* the EVALSHAs of hilock's MUTEX, with a new holder each time */
+    BARE_SET    /* SET NX PX, and the usual script, which deletes the key if the value is still the same */
 };
 struct bare_blocking *bare_blocking_open(const char *url, unsigned lease_ms); /* NULL: reported on stderr */
 void bare_blocking_begin(struct bare_blocking *bare, double seconds);            /* runs pairs for that long */

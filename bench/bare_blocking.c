@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bare_blocking.c - the yardstick of scenario blocking: hiredis' blocking calls.
  *
- * What a script would write without a lock client: a command, its reply's type checked, and nothing else: no deadline,
- * no renewal, no retry, nothing that notices a loss. */
+ * This is what a script would do without a lock client: it sends a command and checks the type of the reply. It has no
+ * deadline, no renewal and no retry, and does not notice a loss. */
 #include "bare.h"
 
 #include "base/command.h"
@@ -27,7 +27,7 @@ struct bare_blocking {
     char release_sha1[41];
 };
 
-/* Owns the reply. */
+/* Frees the reply. */
 static bool is_yes(redisReply *reply)
 {
     const bool is_yes = reply &&

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocking.c - scenario blocking: what blocking calls cost a thread that makes one after the other, beside a plain
- * blocking hiredis loop.
+/* blocking.c - scenario blocking: the cost of blocking calls for a thread that makes one after the other, compared
+ * with a plain blocking hiredis loop.
  *
- * Kinds: MUTEX beside a loop that sends the very same EVALSHAs; SIMPLE beside SET NX PX and the script with DEL. In
- * each round all four loops run for a while, each round beginning with another one, in one process, on a connection
- * each, with a name of their own. Each pair is timed, and a turn's figure is its median: a mean would
- * measure the machine's other work. A round gives one ratio for each kind: how many times as long a pair takes as the
- * bare one. The median and the range of these are reported. CPU is this process' own, both threads'. */
+ * Kind MUTEX is compared with a loop that sends the very same EVALSHAs, and kind SIMPLE with SET NX PX and the
+ * script with DEL. In each round all four loops run for a while, and each round begins with another one. They run in
+ * one process; each has a connection and a name of its own. Each pair is timed, and the figure of a turn is the
+ * median of its pairs, because a mean would also measure other work of the machine. A round gives one ratio for each
+ * kind: the time of a pair divided by the time of a bare one. The median and the range of these ratios are reported.
+ * The CPU time is that of both threads of this process. */
 #include "bare.h"
 #include "line.h"
 #include "samples.h"
@@ -36,8 +37,8 @@ struct bench {
     struct server server;
     hilock_blocking *client;
     struct bare_blocking *bare;
-    /* of each kind ours, then the bare one */
-    struct samples pairs[LOOPS]; /* microseconds: the median pair of each turn */
+    /* for each kind first our loop, then the bare one */
+    struct samples pairs[LOOPS]; /* in microseconds: the median pair of each turn */
     double cpu[LOOPS], count[LOOPS];
     struct samples ratios[KINDS];
 };

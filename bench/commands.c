@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* commands.c - how many commands clients have sent, as the server counts them.
  *
- * INFO commandstats counts what scripts call inside as well, under the inner command's own name. Hilock's clients send
- * EVALSHA and none of the commands that its scripts use, so all other commands (but INFO, which is ours) came from a
- * client. */
+ * INFO commandstats also counts the commands that scripts call, under their own names. hilock's clients send EVALSHA
+ * and none of the commands that the scripts use, so every other command came from a client; INFO itself is not
+ * counted. */
 #include "commands.h"
 
 #include "store.h"
@@ -46,7 +46,7 @@ struct commands *commands_open(const char *url, char *ret_error)
     return NULL;
 }
 
-/* Lines "cmdstat_evalsha:calls=12,usec=34,...". only NULL: all that clients sent. */
+/* Reads lines like "cmdstat_evalsha:calls=12,usec=34,...". only: one command's name; NULL: all that clients sent */
 static uint64_t sum_lines(const char *text, const char *only, bool is_time)
 {
     static const char mark[] = "cmdstat_", calls[] = ":calls=", usec[] = ",usec=";
@@ -66,7 +66,7 @@ static uint64_t sum_lines(const char *text, const char *only, bool is_time)
 static int count(struct commands *commands, const char *only, bool is_time, uint64_t *ret_count)
 {
     redisReply *reply = redisCommand(commands->store, "INFO commandstats");
-    bool is_good = reply && reply->str; /* a bulk or, to RESP3, a verbatim string */
+    bool is_good = reply && reply->str; /* a bulk string, or a verbatim string in RESP3 */
     if (is_good)
         *ret_count = sum_lines(reply->str, only, is_time);
     else

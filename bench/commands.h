@@ -7,18 +7,18 @@
 
 struct commands;
 
-/* NULL: ret_error (STORE_ERROR_SIZE) says why. */
+/* Connects. NULL: ret_error (of STORE_ERROR_SIZE bytes) has the reason. */
 struct commands *commands_open(const char *url, char *ret_error);
 
-/* Sent by all clients since the server's start; its own asking is not counted. Nor are the commands that scripts use,
- * so not those that clients send of kind SIMPLE. -1: reported on stderr. */
+/* Returns how many commands all clients have sent since the server's start. This does not count its own INFO, nor any
+ * command that scripts use, so it does not count the commands of kind SIMPLE. -1: reported on stderr. */
 int commands_count(struct commands *commands, uint64_t *ret_count);
 
-/* How often this one ran ("hset"; lower case), for clients and inside scripts. -1: reported on stderr. */
+/* Returns how often a command ran ("hset", in lower case), for clients and in scripts. -1: reported on stderr. */
 int commands_count_of(struct commands *commands, const char *name, uint64_t *ret_count);
-/* How long this one ran so far, in microseconds. -1: reported on stderr. */
+/* Returns how long a command has run so far, in microseconds. -1: reported on stderr. */
 int commands_us_of(struct commands *commands, const char *name, uint64_t *ret_us);
-/* What the server has used of a processor so far, in user mode, in microseconds. -1: reported on stderr. */
+/* Returns how much processor time in user mode the server has used, in microseconds. -1: reported on stderr. */
 int commands_server_us(struct commands *commands, uint64_t *ret_us);
 void commands_close(struct commands *commands); /* NULL is allowed */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crowd.c - processes that begin the same play together.
  *
- * Parent and member share a pair of sockets: orders are bytes one way, answers bytes the other way. When the parent's
- * side closes, also by its death, the member ends; when a member's side closes, the run fails instead of hanging.
+ * Parent and member have a pair of sockets: an order is a byte in one direction, an answer is a byte in the other. A
+ * member ends when the parent's side is closed, also by the parent's death. The run fails, and does not hang, when a
+ * member's side is closed.
  * Invariant: crowd->pids[i] runs exactly while i < crowd->count. */
 #include "crowd.h"
 
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <hilock/adapters/libevent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +65,38 @@ void crowd_leave(struct crowd_member *member)
     event_base_loopexit(member->base, NULL);
 }
 
+static void on_event(const struct hilock_event *event, void *user)
+{
+    struct crowd_member *member = user;
+    if (event->kind != HILOCK_EVENT_CONNECTED || member->is_connected)
+        return;
+    member->is_connected = 1;
+    crowd_answer(member);
+}
+
+int crowd_open_client(struct crowd_member *member, hilock_client **ret_client,
+                      const struct hilock_client_options *options)
+{
+    struct hilock_client_options own = *options;
+    struct hilock_error error;
+    own.on_event = on_event;
+    own.user = member;
+    if (hilock_client_open_libevent(ret_client, member->base, &own, &error) == HILOCK_OK)
+        return 0;
+    fprintf(stderr, "hilock: %s\n", error.text);
+    return -1;
+}
+
+static void on_closed(void *user)
+{
+    crowd_leave(user);
+}
+
+void crowd_close_client(struct crowd_member *member, hilock_client *client)
+{
+    hilock_client_close(client, 0, on_closed, member);
+}
+
 static void on_order(evutil_socket_t fd, short what, void *user)
 {
     struct crowd_link *link = user;
@@ -95,7 +129,7 @@ static int live(void *arg)
     struct crowd_link *link = member->link;
     int status = 1;
     for (unsigned i = 0; i <= member->index; i++)
-        close(link->crowd->fds[i]); /* the parent's sides: else not all of it would end with the parent */
+        close(link->crowd->fds[i]); /* the parent's sides, of which a copy here would outlive the parent */
     member->state = calloc(1, link->role->state_bytes);
     member->base = exact_base();
     link->orders = member->base ? event_new(member->base, link->fd, EV_READ | EV_PERSIST, on_order, link) : NULL;

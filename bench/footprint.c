@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* footprint.c - scenario memory: what hilock keeps while nothing happens.
+/* footprint.c - scenario memory: how much memory hilock uses while nothing happens.
  *
- * Of a connected idle client, alone and among many on one loop; of a handle, a held lock and a waiter of one client.
- * Each figure is the growth of all that is allocated in the process, from one rest to the next, by their number. What
- * the process or a client pays once is in none: one client stays connected, and of locks and waiters the client has had
- * one before. Each waiter wants a name of its own, so it pays for that name, its line and its place; scenario waiters
- * has those that share one. */
+ * It is measured for a connected idle client, alone and among many on one loop, and for a handle, a held lock and a
+ * waiter of one client. Each figure is the growth of all allocations in the process, from one moment of rest to the
+ * next, divided by the number of objects. Memory that the process or a client needs only once is in no figure: one
+ * client stays connected throughout, and the client has had one lock and one waiter before. Each waiter wants a name
+ * of its own, so the figure includes that name, its line and its place; in scenario waiters many share a name. */
 #include "held.h"
 #include "line.h"
 #include "memory.h"
@@ -39,7 +39,7 @@ struct bench {
     struct server server;
     redisContext *store;
     struct event_base *base;
-    hilock_client *client; /* the present one */
+    hilock_client *client; /* the client that is measured now */
     hilock_client **crowd;
     hilock_lock **locks;
 };
@@ -115,7 +115,7 @@ static void turn(struct bench *bench)
     event_base_dispatch(bench->base);
 }
 
-/* One after the other, for a server has room for so many that come at once. */
+/* Connects the clients one after the other, because a server accepts only so many at once. */
 static int measure_clients(struct bench *bench, unsigned count)
 {
     struct level before = level_now();
@@ -132,7 +132,7 @@ static int measure_clients(struct bench *bench, unsigned count)
     return status;
 }
 
-/* ---- what a client of its own has `count` of ---- */
+/* ---- `count` objects of one client ---- */
 
 static void settle(struct bench *bench)
 {
@@ -189,7 +189,7 @@ static int measure_held(struct bench *bench)
     return 0;
 }
 
-/* Another program holds the names. */
+/* Lets another program hold the names. */
 static int take_names(struct bench *bench, const char *prefix, unsigned count)
 {
     redisReply *reply;
@@ -216,7 +216,7 @@ static int wait_for(struct bench *bench, const char *prefix, unsigned count, hil
     return 0;
 }
 
-/* The first of all waits makes a connection. */
+/* The very first wait makes a connection. */
 static int measure_waiters(struct bench *bench, const char *mode, const char *prefix, hilock_kind kind)
 {
     struct level before;
@@ -259,7 +259,7 @@ static int set_up(struct bench *bench)
 {
     char why[STORE_ERROR_SIZE];
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* two for each client */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* two descriptors for each client */
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
@@ -284,7 +284,7 @@ static void tear_down(struct bench *bench)
 
 static int play(struct bench *bench)
 {
-    hilock_client *first = NULL; /* what the process pays once */
+    hilock_client *first = NULL; /* so that the process has what it needs only once */
     int status = open_client(bench, &first);
     if (status == 0)
         status = measure_clients(bench, 1);

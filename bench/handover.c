@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover.c - scenario handover: a lock that goes from process to process, and how long it lies idle in between.
+/* handover.c - scenario handover: a lock goes from process to process; how long is nobody holding it in between?
  *
- * Several processes repeat: think, acquire, hold, release. They have one clock, and write their grants into memory that
- * all share. Modes take turns in stretches: bare PUBLISHes made by a script, MUTEX and FAIR; the messages are passed
- * round by the same processes at the spacing of the holds. Beside the figures stands that latency. */
+ * Several processes repeat: think, acquire, hold, release. They use the same clock, and write their grants into
+ * memory that all share. The modes run in turn, for a stretch each: bare PUBLISHes made by a script, MUTEX, and
+ * FAIR. The same processes pass the bare messages round, at the same spacing as the holds. Their latency is reported
+ * beside the figures of the locks. */
 #include "commands.h"
 #include "handover.h"
 #include "line.h"
@@ -53,7 +54,7 @@ struct bench {
     struct handover_board *board;
     struct crowd crowd;
     redisContext *listeners[100];
-    struct samples latencies; /* of the bare messages */
+    struct samples latencies; /* the latencies of the bare messages */
 };
 
 static bool is_wanted(const struct mode *mode)
@@ -110,7 +111,7 @@ static int play(struct bench *bench, struct mode *mode)
     return keep(bench, mode, began_ns, ended_ns);
 }
 
-/* The messages first; the kinds take turns in being second. */
+/* The messages run first in each round; the two kinds take turns in running second. */
 static int play_all(struct bench *bench)
 {
     for (unsigned round = 0; round < rounds; round++)
@@ -127,7 +128,7 @@ static int play_all(struct bench *bench)
     return 0;
 }
 
-/* ---- telling ---- */
+/* ---- the report ---- */
 
 static double gap_ratio(const struct bench *bench, const struct handover_sums *sums)
 {
@@ -229,7 +230,7 @@ static int make_poller(const struct bench *bench)
     return status;
 }
 
-/* They read nothing: what is published to them stays in the sockets. */
+/* These subscribers read nothing, so what is published to them stays in the sockets. */
 static int start_listeners(struct bench *bench)
 {
     char error[STORE_ERROR_SIZE], name[96];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover_figures.c - what follows from the grants of scenario handover.
+/* handover_figures.c - the figures that are computed from the grants of scenario handover.
  *
- * A gap is from the release call to the next grant's callback, counted only if a process waited before that release. */
+ * A gap is the time from the call of a release to the callback of the next grant. It counts only if a process was
+ * waiting before that release. */
 #include "handover.h"
 
 static double us(uint64_t from_ns, uint64_t to_ns)
@@ -9,7 +10,8 @@ static double us(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e3 : 0;
 }
 
-/* Had another process, granted from `first` on, asked by then? Each waits for one grant at a time, so it is near. */
+/* Returns whether another process, one of those granted from `first` on, had asked by then. Each process waits for one
+ * grant at a time, so that grant comes soon. */
 static bool is_awaited(const struct handover_board *board, unsigned first, unsigned processes, uint64_t then_ns,
                        uint32_t but)
 {

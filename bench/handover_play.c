@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_play.c - a process of scenario handover. It repeats: think, acquire, hold, release.
  *
- * It has one client and a handle for each kind; an order names the one to use. A grant is recorded in the callback,
- * before anything else: the next holder cannot write earlier. Processes begin at times spread over one round of
- * everybody, so that they do not all ask at once. */
+ * A process has one client and a handle for each kind; an order names the handle to use. The callback records a
+ * grant before it does anything else, so the next holder cannot write earlier. The processes begin at times that are
+ * spread over one round of all, so that they do not all ask at once. */
 #include "handover.h"
 
 #include <event2/event.h>
@@ -12,10 +12,10 @@
 
 struct process {
     hilock_client *client;
-    hilock_lock *mutex, *fair, *lock; /* lock: the one at work */
+    hilock_lock *mutex, *fair, *lock; /* lock: the handle in use */
     struct event *timer;
     struct ring *ring;
-    struct handover_grant *grant; /* being held; NULL: after the end */
+    struct handover_grant *grant; /* the grant that is held; NULL: the stretch is over */
     uint64_t asked_ns;
     bool is_connected, is_holding;
 };

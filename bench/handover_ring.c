@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handover_ring.c - the yardstick of scenario handover: one PUBLISH made by a script, from process to process.
  *
- * The same processes, on bare hiredis and its own libevent adapter, pass a message round in a ring: the receiver waits
- * for as long as a lock would be held, and publishes to the next by a script that does nothing else. So each process
- * sleeps as long between two messages, and the server between two commands, as in the hand-over of a fair lock. The
- * latency is from the call that sends the command to the callback that gets the message. */
+ * The same processes, on bare hiredis and its own libevent adapter, pass a message round in a ring. The receiver
+ * waits for as long as a lock would be held, and then publishes to the next process, by a script that does nothing
+ * else. So each process sleeps between two messages, and the server between two commands, for as long as in the
+ * hand-over of a fair lock. The latency is the time from the call that sends the command to the callback that gets
+ * the message. */
 #include "handover.h"
 #include "store.h"
 
@@ -21,7 +22,7 @@ struct ring {
     redisAsyncContext *commands, *messages;
     struct event *timer;
     char sha1[41];
-    unsigned ready; /* subscribed, and the script is there */
+    unsigned ready; /* counts up: the process is subscribed, and the script is loaded */
     bool is_playing;
 };
 
@@ -44,7 +45,7 @@ static void on_answer(redisAsyncContext *store, void *answer, void *user)
         fail(user, reply->str);
 }
 
-/* The message that ends the stretch goes round once, too. */
+/* The message that ends the stretch also goes round once. */
 static void pass_on(struct ring *ring)
 {
     const struct handover_board *board = ring->member->board;

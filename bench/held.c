@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* held.c - bytes per held, watched lock.
  *
- * The client is connected and has locked once before, so its one-time memory is there. Then that many handles are made
- * and acquired, a few under way at a time, until all are held (16-byte names, renewal on: each has its timer); the loop
- * turns until nothing is under way and once more; and the growth of allocated memory in the whole process is divided by
- * their number. So tables and the timer heap of libevent are in, buffers of requests that are over are not, and the
- * bench's own array, made before, is not. */
+ * The client is connected and has locked once before, so it has the memory that it needs only once. Then `count`
+ * handles are made and acquired, a few at a time, until all are held (with names of 16 bytes, and renewal on, so
+ * each has a timer). The loop turns until nothing is under way, and once more. The growth of allocated memory in the
+ * whole process is divided by the number of handles. So the figure includes tables and the timer heap of libevent,
+ * but not the buffers of requests that are over, and not the bench's own array, which was made before. */
 #include "held.h"
 
 #include "memory.h"
@@ -72,7 +72,7 @@ static int acquire_all(struct hoard *hoard)
 
 static void rest(struct loop loop) { loop.kind->run(loop.native, REST_S); }
 
-/* Releases all, and waits until the store has done it. */
+/* Releases all locks, and waits until the store has confirmed that. */
 static void release_all(struct hoard *hoard)
 {
     struct hilock_stats stats = {.size = sizeof stats};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock-bench.c - how fast, how small: one program, a scenario per file.
+/* hilock-bench.c - measures time and memory: one program, with one file for each scenario.
  * usage: hilock-bench SCENARIO [options]
  *
- * To add a scenario: a file with a struct scenario, its name in scenario.h and in the table below. What a scenario
- * measures, and against what, is said at the top of its file; README.md says how to read the figures. */
+ * To add a scenario, add a file with a struct scenario, and its name to scenario.h and to the table below. The head of
+ * each file describes what its scenario measures, and compares with; README.md explains how to read the figures. */
 #include "scenario.h"
 
 #include <event2/event.h>
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     }
     if (options_read(scenario->options, argc - 2, argv + 2) != 0)
         return 2;
-    signal(SIGPIPE, SIG_IGN); /* for the bare loops' sockets */
+    signal(SIGPIPE, SIG_IGN); /* because the sockets of the bare loops can raise it */
     status = scenario->run();
     libevent_global_shutdown();
     return status == 0 ? 0 : 1;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hot.c - scenario hot: many handles in several processes want one name at once: what that costs the server.
+/* hot.c - scenario hot: many handles in several processes want one name at the same time; what does that cost the
+ * server?
  *
- * After a published table of a lock framework for Java: 3 processes with 4 contenders each share 400 tries a process on
- * one name, first all asking the store, then with a local lock before it. Here the same tries are made by hilock in
- * three modes: handing over locally, with the gate alone (turns_max 1), and polling by kind SIMPLE, which is their way.
- * The table counts SETs, so acquisition commands are counted apart: those that ask for the lock, granted or not. Counts
- * are the server's, from when all are connected until all tries are answered. Modes run one after the other, `rounds`
- * times over, each in processes of its own. */
+ * The scenario follows a published table of a lock framework for Java: in each of 3 processes 4 contenders share 400
+ * tries for one name. The table has them first all ask the store, and then with a local lock in front. Here hilock
+ * makes the same tries in three modes: handing over inside a client, without that (turns_max 1), and polling with
+ * kind SIMPLE, which is how the framework works. The table counts SETs, so acquisition commands are counted apart:
+ * those that ask for the lock, whether it is granted or not. The counts are the server's, from the moment when all
+ * are connected until all tries are answered. The modes run one after the other, `rounds` times, each in processes
+ * of its own. */
 #include "commands.h"
 #include "hot.h"
 #include "line.h"
@@ -42,7 +44,7 @@ struct mode {
     const char *name, *what;
     hilock_kind kind;
     uint32_t turns_max; /* 0: the default */
-    uint64_t acquired, failed, lost, commands, acquire_commands; /* sums over the rounds */
+    uint64_t acquired, failed, lost, commands, acquire_commands; /* the sums over all rounds */
     bool has_tokens_rising;
 };
 
@@ -53,11 +55,12 @@ static struct mode modes[] = {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
-struct sent { /* so far, as the server counts */
+struct sent { /* what clients have sent so far, as the server counts */
     uint64_t all, releases, sets;
 };
 
-/* MUTEX: a release publishes once. SIMPLE: every way to ask is one SET, and the processes report their releases. */
+/* Counts acquisition commands. MUTEX: a release publishes once. SIMPLE: every request is one SET, and the processes
+ * report their releases. */
 static int ask_sent(struct commands *commands, struct sent *ret_sent)
 {
     return commands_count(commands, &ret_sent->all) == 0 &&
@@ -130,7 +133,7 @@ static int play_round(struct mode *mode, const char *server_url, struct commands
 
 static double per_success(const struct mode *mode, uint64_t commands)
 {
-    return (double)commands / (double)mode->acquired; /* without any: infinite, or not a number: JSON's null */
+    return (double)commands / (double)mode->acquired; /* without grants: not finite, null in JSON */
 }
 
 static void tell(const struct mode *mode)

@@ -8,9 +8,9 @@
 #include <hilock/hilock.h>
 #include <stdatomic.h>
 
-struct hot_part { /* of a process */
+struct hot_part { /* what one process records */
     uint64_t acquired, failed;
-    uint64_t holds; /* grants by the store, each with one release of its own; the rest were handed over */
+    uint64_t holds; /* grants by the store, each with a release of its own; the other grants were handed over */
     uint64_t lost;
 };
 
@@ -21,7 +21,7 @@ struct hot_board {
     unsigned contenders, tries;
     struct hot_part parts[CROWD_MAX];
     atomic_uint grants;
-    uint64_t tokens[]; /* in the order of the grants: each is written while the lock is held */
+    uint64_t tokens[]; /* in the order of the grants, because each is written while the lock is held */
 };
 
 extern const struct crowd_role hot_role;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hot_play.c - a process of scenario hot: contenders of one client that share a number of tries on one name.
  *
- * A contender takes a try, acquires with the wait limit, holds, releases, and once that is answered takes the next.
- * When the tries are used up and every contender is idle, the order is answered. */
+ * A contender takes a try, acquires with the wait limit, holds, and releases; when the release is answered it takes the
+ * next try. When the tries are used up and every contender is idle, the process answers the order. */
 #include "hot.h"
 
 #include <event2/event.h>
-#include <hilock/adapters/libevent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,6 @@ struct process {
     hilock_client *client;
     struct contender *contenders;
     unsigned tries_left, busy;
-    bool is_connected;
 };
 
 static void next_try(struct contender *contender);
@@ -105,31 +102,16 @@ static int open_contender(struct crowd_member *member, struct contender *contend
     return -1;
 }
 
-static void on_event(const struct hilock_event *event, void *user)
-{
-    struct crowd_member *member = user;
-    struct process *process = member->state;
-    if (event->kind != HILOCK_EVENT_CONNECTED || process->is_connected)
-        return;
-    process->is_connected = true;
-    crowd_answer(member);
-}
-
 static int open_process(struct crowd_member *member)
 {
     struct process *process = member->state;
     struct hot_board *board = member->board;
-    struct hilock_error error;
     process->contenders = calloc(board->contenders, sizeof *process->contenders);
     if (!process->contenders)
         return -1;
-    if (hilock_client_open_libevent(&process->client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .turns_max = board->turns_max,
-                                                          .on_event = on_event, .user = member),
-                                    &error) != HILOCK_OK) {
-        fprintf(stderr, "hilock: %s\n", error.text);
+    if (crowd_open_client(member, &process->client,
+                          HILOCK_CLIENT_OPTIONS(.url = board->url, .turns_max = board->turns_max)) != 0)
         return -1;
-    }
     for (unsigned i = 0; i < board->contenders; i++)
         if (open_contender(member, &process->contenders[i]) != 0)
             return -1;
@@ -147,11 +129,6 @@ static void begin(struct crowd_member *member, char order)
         next_try(&process->contenders[i]);
 }
 
-static void on_closed(void *user)
-{
-    crowd_leave(user);
-}
-
 static void close_process(struct crowd_member *member)
 {
     struct process *process = member->state;
@@ -161,7 +138,7 @@ static void close_process(struct crowd_member *member)
         event_free(process->contenders[i].end_of_hold);
     }
     free(process->contenders);
-    hilock_client_close(process->client, 0, on_closed, member);
+    crowd_close_client(member, process->client);
 }
 
 const struct crowd_role hot_role = {sizeof(struct process), open_process, begin, close_process};

@@ -8,10 +8,11 @@
 
 struct loop_kind {
     const char *name;
-    void *(*make)(void); /* NULL: cannot */
+    void *(*make)(void); /* makes a loop; NULL: it cannot */
     hilock_status (*open)(hilock_client **ret_client, void *native, const struct hilock_client_options *options,
                           struct hilock_error *ret_error);
-    void (*run)(void *native, double seconds); /* until it is stopped; with seconds above 0 for that long at most */
+    /* turns the loop until it is stopped; if seconds is above 0, for at most so long */
+    void (*run)(void *native, double seconds);
     void (*stop)(void *native);
     void (*end)(void *native);
 };
@@ -22,6 +23,6 @@ struct loop {
 };
 
 extern const struct loop_kind loop_libevent, loop_libuv, loop_libev;
-const struct loop_kind *loop_find(const char *name); /* NULL: unknown, or not built; reported on stderr */
+const struct loop_kind *loop_find(const char *name); /* NULL: the loop is unknown or not built; reported on stderr */
 
 #endif

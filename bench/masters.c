@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* masters.c - the servers that a URL means. Of a cluster's URL the first host is asked; user and password are not for
- * clusters here. */
+/* masters.c - finds the servers that a URL means. For a cluster the first host of the URL is asked; a user and a
+ * password are not supported for a cluster. */
 #include "masters.h"
 
 #include "base/slot.h"

@@ -10,7 +10,7 @@ struct masters;
 
 enum { MASTERS_MAX = 16 };
 
-struct masters *masters_open(const char *url, char *ret_error); /* NULL: ret_error (of STORE_ERROR_SIZE) says why */
+struct masters *masters_open(const char *url, char *ret_error); /* NULL: ret_error has the reason */
 void masters_close(struct masters *masters);                    /* NULL is allowed */
 unsigned masters_count(const struct masters *masters);
 const char *masters_url(const struct masters *masters, unsigned i); /* a redis:// or unix:// URL */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c - how much is allocated now, by everything in this process.
+/* memory.c - counts how much memory the whole process has allocated.
  *
- * The program's own malloc, calloc, realloc, free and the aligned ones stand in front of glibc's, for every shared
- * library in the process too: library, adapter, libevent, hiredis and libuuid are all counted. Each block gets a header
- * with its size; the header itself is not counted. It costs every caller the same few nanoseconds.
- * Invariant: every pointer given out has a struct header right before it.
- * A sanitizer has a malloc of its own, and counts for us. */
+ * This file defines malloc, calloc, realloc, free and the aligned variants in place of glibc's. They count for every
+ * shared library in the process, too: hilock, the adapter, libevent, hiredis and libuuid. Each block gets a header with
+ * its size, which is not counted itself. Counting costs every caller the same few nanoseconds.
+ * Invariant: right before every pointer that is given out there is a struct header.
+ * A sanitizer has a malloc of its own; its count is used then. */
 #include "memory.h"
 
 #include <errno.h>
@@ -42,8 +42,8 @@ struct memory memory_now(void)
 #else
 
 struct header {
-    void *block;  /* what glibc gave */
-    size_t bytes; /* what the caller asked for */
+    void *block;  /* the block that glibc returned */
+    size_t bytes; /* how many bytes the caller asked for */
 };
 
 enum { ALIGNMENT = 2 * sizeof(size_t) };
@@ -52,7 +52,7 @@ _Static_assert(sizeof(struct header) % ALIGNMENT == 0, "a header keeps malloc's 
 extern void *__libc_malloc(size_t bytes);
 extern void __libc_free(void *block);
 
-static struct memory total; /* no thread but the main one runs here */
+static struct memory total; /* needs no lock, because only the main thread runs */
 
 static size_t chunk_bytes(size_t bytes)
 {
@@ -121,7 +121,7 @@ void *realloc(void *memory, size_t bytes)
     size_t known;
     if (!memory)
         return malloc(bytes);
-    if (bytes == 0) { /* as glibc does */
+    if (bytes == 0) { /* glibc does the same */
         free(memory);
         return NULL;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* multi.c - scenario multi: processes that want several names at once, beside others that want one of the same names.
+/* multi.c - scenario multi: processes that want several names at once, beside others that want one of the same
+ * names.
  *
- * Each process repeats: choose names by chance, acquire, hold, release, think. When the time is over all that is still
- * waited for is waited for to its end, so that the longest wait is whole. A process without a grant in the given time
- * is unserved. */
+ * Each process repeats: choose names by chance, acquire, hold, release, think. When the time is over, every wait
+ * that is under way still goes on to its end, so that the longest wait is measured whole. A process that was granted
+ * nothing in the given time is unserved. */
 #include "commands.h"
 #include "line.h"
 #include "multi.h"
@@ -34,10 +35,10 @@ static const struct option_entry options[] = {
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
-struct sort { /* multis, singles */
+struct sort { /* one sort of process: with several names, or with a single one */
     const char *name;
     struct samples waits;
-    uint64_t grants; /* in time */
+    uint64_t grants; /* grants within the given time */
     unsigned unserved;
 };
 static struct sort of_multis = {.name = "multi"}, of_singles = {.name = "single"};

@@ -11,17 +11,17 @@
 enum { MULTI_WAITS_MAX = 1 << 20, MULTI_EACH_MAX = 64 };
 #define MULTI_NAME "bench:multi:%u"
 
-struct multi_waits { /* of all processes of a sort, in no order */
+struct multi_waits { /* the waits of all processes of one sort, in no order */
     atomic_uint count;
     uint32_t us[MULTI_WAITS_MAX];
 };
 
 struct multi_board {
     char url[512];
-    unsigned multis, singles, each, names; /* the first processes want `each` of the names at once, the next ones one */
+    unsigned multis, singles, each, names; /* `multis` processes want `each` names at once, and `singles` want one */
     uint32_t hold_us, think_us;
-    atomic_bool is_over;                   /* what is wanted is waited for, and then no more */
-    uint32_t grants[CROWD_MAX];            /* of each process, until it was over */
+    atomic_bool is_over;                   /* the time is over: no new wait begins, and the present ones go on */
+    uint32_t grants[CROWD_MAX];            /* the grants of each process within the time */
     struct multi_waits of_multis, of_singles;
 };
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* multi_play.c - a process of scenario multi: it chooses names, acquires them, holds, releases, thinks, and chooses
- * again. The order is answered once the play is over and nothing is held or waited for. */
+ * again. It answers the order when the play is over and it neither holds nor waits. */
 #include "multi.h"
 
 #include <event2/event.h>
-#include <hilock/adapters/libevent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct process {
     hilock_client *client;
-    hilock_lock *lock; /* of the names that it wants now; NULL: it thinks */
+    hilock_lock *lock; /* for the names that the process wants now; NULL: it thinks */
     struct event *next;
     uint64_t asked_ns;
-    bool is_connected, holds;
+    bool holds;
 };
 
 static void acquire(struct crowd_member *member);
@@ -74,10 +73,10 @@ static void on_next(evutil_socket_t fd, short what, void *user)
     }
     process->holds = false;
     if (hilock_release(process->lock, on_released, member) != HILOCK_OK)
-        exit(1); /* lost: the lease is far longer than any hold */
+        exit(1); /* the hold was lost, which cannot happen: the lease is far longer than any hold */
 }
 
-/* `each` different ones of 0 to names - 1. */
+/* Chooses `each` different numbers from 0 to names - 1. */
 static void choose(const struct multi_board *board, unsigned each, unsigned *ret_chosen)
 {
     for (unsigned i = 0; i < each; i++) {
@@ -117,29 +116,15 @@ static void acquire(struct crowd_member *member)
     exit(1);
 }
 
-static void on_event(const struct hilock_event *event, void *user)
-{
-    struct crowd_member *member = user;
-    struct process *process = member->state;
-    if (event->kind != HILOCK_EVENT_CONNECTED || process->is_connected)
-        return;
-    process->is_connected = true;
-    crowd_answer(member);
-}
-
 static int open_process(struct crowd_member *member)
 {
     struct process *process = member->state;
     struct multi_board *board = member->board;
-    struct hilock_error error;
     srandom(member->index + 1);
     process->next = evtimer_new(member->base, on_next, member);
-    if (process->next &&
-        hilock_client_open_libevent(&process->client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .on_event = on_event, .user = member),
-                                    &error) == HILOCK_OK)
-        return 0;
-    fprintf(stderr, "hilock: %s\n", process->next ? error.text : "out of memory");
+    if (process->next)
+        return crowd_open_client(member, &process->client, HILOCK_CLIENT_OPTIONS(.url = board->url));
+    fprintf(stderr, "hilock: out of memory\n");
     return -1;
 }
 
@@ -149,13 +134,11 @@ static void begin(struct crowd_member *member, char order)
     acquire(member);
 }
 
-static void on_closed(void *user) { crowd_leave(user); }
-
 static void close_process(struct crowd_member *member)
 {
     struct process *process = member->state;
     event_free(process->next);
-    hilock_client_close(process->client, 0, on_closed, member);
+    crowd_close_client(member, process->client);
 }
 
 const struct crowd_role multi_role = {sizeof(struct process), open_process, begin, close_process};

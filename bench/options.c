@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c - a scenario's command line.
  *
- * A scenario lists its options in one table; reading, checking and --help all use it, so that they cannot differ. */
+ * A scenario lists its options in one table. Reading, checking and --help all use that table, so they cannot differ. */
 #include "options.h"
 
 #include <stdio.h>

@@ -7,15 +7,15 @@
 
 enum option_type { OPTION_COUNT, OPTION_SECONDS, OPTION_TEXT, OPTION_FLAG };
 
-struct option_entry { /* the last one has no name */
+struct option_entry { /* the last entry of a table has no name */
     const char *name;  /* without the dashes */
     enum option_type type;
-    void *value;       /* unsigned, double, const char * or bool; holds the default */
+    void *value;       /* points to an unsigned, double, const char * or bool, which has the default */
     const char *what;
-    unsigned least, most; /* of a count */
+    unsigned least, most; /* the bounds of a count */
 };
 
-/* "--name value" or "--name=value". -1: reported on stderr. */
+/* Reads options, "--name value" or "--name=value". Returns 0, or -1: reported on stderr. */
 int options_read(const struct option_entry *entries, int argc, char **argv);
 void options_describe(const struct option_entry *entries);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pairs.c - scenario pairs: what the lock client costs beside a bare hiredis loop that sends the same commands.
+/* pairs.c - scenario pairs: the cost of the lock client, compared with a bare hiredis loop that sends the same
+ * commands.
  *
- * In each round hilock runs for a while and the bare loop runs for a while, in alternating order, in the same process,
- * on a connection each, with as many names of the same length. A round gives one ratio of rates; the median and the
- * range are reported, as the machine's load changes between rounds and hardly within one. CPU is this process' own,
- * over hilock's turns (and over the bare loop's, beside it). Commands are the server's count (INFO commandstats), over
- * hilock's turns. */
+ * In each round hilock and the bare loop run for a while each, in alternating order, in the same process. Each has a
+ * connection of its own, and the same number of names of the same length. A round gives one ratio of rates. The
+ * median and the range of the ratios are reported, because the machine's load changes between rounds, but hardly
+ * within one. The CPU time is that of this process during hilock's turns, and, reported beside it, during those of
+ * the bare loop. Commands are the server's count (INFO commandstats) during hilock's turns. */
 #include "pairs.h"
 
 #include "commands.h"
@@ -39,15 +40,15 @@ static const struct option_entry options[] = {
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
-struct turn { /* of one loop */
+struct turn { /* the figures of one loop's turn */
     uint64_t pairs;
     double seconds, cpu_seconds;
 };
 
 struct bench {
     struct server server;
-    struct event_base *base; /* the bare loop's */
-    struct loop loop;        /* hilock's: the same, or another one */
+    struct event_base *base; /* the base of the bare loop */
+    struct loop loop;        /* the loop of hilock, which may be the same base */
     struct pairs_ours *ours;
     struct pairs_bare *bare;
     struct masters *masters;

@@ -12,9 +12,9 @@ struct event_base;
 
 enum { PAIRS_LEASE_MS = 30000, PAIRS_NAME_SIZE = 17 }; /* names have 16 bytes */
 
-/* Both: NULL, reported on stderr, if they cannot be made. run acquires and releases inflight names, each in a loop of
- * its own, for that many seconds, lets the last ones end, and returns the number of pairs; 0 after a failure, reported
- * on stderr. */
+/* For both loops: `open` returns NULL, reported on stderr, if the loop cannot be made. `run` acquires and releases
+ * the names, each again and again, for so many seconds, and lets the last pairs end. It returns the number of pairs,
+ * or 0 after a failure, reported on stderr. */
 struct pairs_ours *pairs_ours_open(struct loop loop, const char *url, unsigned inflight);
 uint64_t pairs_ours_run(struct pairs_ours *ours, double seconds);
 void pairs_ours_close(struct pairs_ours *ours);

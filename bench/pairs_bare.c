@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs_bare.c - the yardstick: the same commands, by a bare hiredis loop.
  *
- * What a program would pay without a lock client: redisAsyncCommandArgv over hiredis' own libevent adapter, the very
- * argv of hilock's acquire and release (hilock's own builders make them: a fresh holder each time, the same arguments),
- * the reply's type checked and nothing else: no deadline, no timer, no renewal, no retry. Lanes as in pairs_ours.c. */
+ * This is the cost for a program without a lock client. It calls redisAsyncCommandArgv() over hiredis' own libevent
+ * adapter, with the very argv of hilock's acquire and release: hilock's own functions build them, with a fresh
+ * holder each time. It checks the type of the reply and does nothing else: it has no deadline, timer, renewal or
+ * retry. Lanes are the same as in pairs_ours.c. */
 #include "pairs.h"
 
 #include "bare.h"
@@ -22,7 +23,7 @@
 
 struct lane {
     struct pairs_bare *bare;
-    unsigned master; /* which has its name */
+    unsigned master; /* the index of the master that has this lane's name */
     char name[PAIRS_NAME_SIZE];
     struct hl_target words;
 };
@@ -113,7 +114,7 @@ static void on_end(evutil_socket_t fd, short what, void *user)
 static void on_disconnected(const redisAsyncContext *store, int status)
 {
     (void)status;
-    *(redisAsyncContext **)store->data = NULL; /* hiredis frees it as this returns */
+    *(redisAsyncContext **)store->data = NULL; /* hiredis frees the context when this returns */
 }
 
 static void prepare_lanes(struct pairs_bare *bare)
@@ -128,7 +129,7 @@ static void prepare_lanes(struct pairs_bare *bare)
     }
 }
 
-/* Messages of a lock go over the channels of its slot, if there are slots; here they have no listeners. */
+/* In a cluster the messages of a lock use sharded channels of its slot. Nobody listens to them here. */
 static int connect_all(struct pairs_bare *bare, char *error)
 {
     bare->params.is_sharded = masters_count(bare->masters) > 1;

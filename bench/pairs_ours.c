@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pairs_ours.c - acquire and release of many names, by hilock.
  *
- * A lane is a lock handle with a name of its own: acquire, release, and once that is answered again. As many commands
- * are under way as there are lanes, so the loop turns for a batch of replies and not for each. */
+ * A lane is a lock handle with a name of its own. It acquires and releases, and begins again when the release is
+ * answered. As many commands are under way as there are lanes, so a turn of the loop handles many replies, and not
+ * one. */
 #include "pairs.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct pairs_ours {
     struct loop loop;
     hilock_client *client;
     struct lane *lanes;
-    unsigned inflight, busy; /* lanes that there are; that are at work */
+    unsigned inflight, busy; /* inflight: how many lanes there are; busy: how many of them are at work */
     uint64_t pairs;
     bool is_ending, has_failed;
 };

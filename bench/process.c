@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.c - child processes that never outlive us.
+/* process.c - child processes that never outlive this one.
  *
- * Invariant: any end of this process, kill -9 included, ends its children: the kernel sends them SIGKILL
- * (PR_SET_PDEATHSIG). Each child leads a process group of its own, so a Ctrl-C on the terminal reaches only us, and we
- * end them in our own order. A failed exec is reported through a pipe that a successful one closes. */
+ * Invariant: when this process ends in any way, kill -9 included, its children end: the kernel sends them SIGKILL
+ * (PR_SET_PDEATHSIG). Each child leads a process group of its own, so a Ctrl-C on the terminal reaches only this
+ * process, which then ends the children in its own order. A failed exec is reported through a pipe, which a
+ * successful exec closes. */
 #include "process.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static void begin_child(pid_t parent)
 {
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* the parent died before the line above */
         _exit(127);
     setpgid(0, 0);
     sigemptyset(&none);
@@ -91,8 +92,8 @@ int process_stop(pid_t pid, uint32_t patience_ms)
 {
     static const struct timespec pause = {0, 5000000};
     int status = 0;
-    kill(pid, SIGCONT); /* a suspended one hears nothing else; and first, for one that ends may already be under a
-                           leak checker's trace */
+    kill(pid, SIGCONT); /* a suspended child gets no other signal until it goes on. This comes first, because a
+                           child that is ending may already be traced by a leak checker */
     kill(pid, SIGTERM);
     for (uint32_t waited_ms = 0; waited_ms < patience_ms; waited_ms += 5) {
         if (process_has_ended(pid, &status))

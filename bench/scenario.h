@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scenario.h - what hilock-bench can run: one file each, named in the table of hilock-bench.c. */
+/* scenario.h - the scenarios that hilock-bench can run: each has a file, and an entry in the table of
+ * hilock-bench.c. */
 #ifndef BENCH_SCENARIO_H
 #define BENCH_SCENARIO_H
 
@@ -7,7 +8,7 @@
 
 struct scenario {
     const char *name, *what;
-    const struct option_entry *options; /* read before run */
+    const struct option_entry *options; /* read before `run` is called */
     int (*run)(void);                   /* 0: done; -1: reported on stderr */
 };
 

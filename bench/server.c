@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* server.c - the store of one run: a private redis-server, or the one a URL names.
  *
- * The private server is on no network: it listens on a unix socket in a directory that only we may enter, keeps nothing
- * on disk and dies with us. It counts as started once it answers PING, not once some time has passed.
- * The directory is removed by a child, the janitor, that waits for the end of a pipe whose other end only we have: so
- * it goes when we stop the server, and as well when a Ctrl-C, a crash or a kill -9 ends us.
- * Invariant: server->directory exists exactly while it is not "", server->pid and server->janitor run exactly while
- * they are not 0. */
+ * The private server is on no network: it listens on a unix socket in a directory that only this user may enter. It
+ * keeps nothing on disk, and dies with this process. It has started when it answers PING, and not after a fixed
+ * time. A child, the janitor, removes the directory. It waits for the end of a pipe whose other end only this
+ * process has. So the directory is removed when the server is stopped, and also when a Ctrl-C, a crash or a kill -9
+ * ends this process. Invariant: server->directory exists exactly while it is not "", server->pid and server->janitor
+ * run exactly while they are not 0. */
 #include "server.h"
 
 #include "process.h"
@@ -40,14 +40,14 @@ static void remove_directory(const char *path)
 static void clean_up_after(const char *path, int leash_fd)
 {
     char byte;
-    setpgid(0, 0); /* out of reach of the terminal's signals */
+    setpgid(0, 0); /* so that the terminal's signals do not reach it */
     while (read(leash_fd, &byte, 1) < 0 && errno == EINTR)
         ;
     remove_directory(path);
     _exit(0);
 }
 
-/* Before any other child, and close-on-exec: no other process keeps the pipe open. */
+/* Starts the janitor. It is the first child, and the pipe is close-on-exec, so no other process keeps the pipe open. */
 static int hire_janitor(struct server *server)
 {
     int leash[2];
@@ -86,7 +86,7 @@ static int make_directory(struct server *server, char *ret_error)
     const char *parent = getenv("TMPDIR");
     int length = snprintf(server->directory, sizeof server->directory, "%s/hilock-XXXXXX",
                           parent && *parent ? parent : "/tmp");
-    if (length >= (int)sizeof server->directory) { /* a socket's path has room for 107 bytes */
+    if (length >= (int)sizeof server->directory) { /* the path of a socket may have 107 bytes */
         snprintf(ret_error, ERROR_SIZE, "TMPDIR is too long for a unix socket's path: set it to a shorter one");
         server->directory[0] = '\0';
         return -1;
@@ -129,7 +129,7 @@ static int spawn(struct server *server, const char *socket_path, char *ret_error
     return why == 0 ? 0 : -1;
 }
 
-/* If a server ended at once, the last line of its log is the best reason there is. */
+/* If a server ended at once, the last line of its log is the best known reason. */
 static void quote_log(const struct server *server, char *ret_error)
 {
     char path[sizeof server->directory + 16], line[300], last[300] = "it left no word";

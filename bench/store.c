@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* store.c - plain hiredis connections to the server that a hilock URL names.
  *
- * The demo's own data and the bench's bare loop need a server without a lock client in between, so they read the URL on
- * their own: one server by TCP or unix socket. Sentinel, Cluster and TLS are refused with a sentence.
- * Invariant: a connection that could not log in or select its database is never used, it ends. */
+ * The demo's own data and the bare loops of the bench need a server without a lock client. So this file reads the
+ * URL: one server, by TCP or unix socket. Sentinel, Cluster and TLS are refused with the reason. Invariant: a
+ * connection that could not log in or select its database is never used, but closed. */
 #include "store.h"
 
 #include <event2/event.h>
@@ -17,8 +17,8 @@
 #include <string.h>
 
 struct place {
-    char text[STORE_ERROR_SIZE]; /* what the pointers below point into, unescaped */
-    const char *user, *password, *host, *path; /* NULL: not given; path: a unix socket */
+    char text[STORE_ERROR_SIZE]; /* the unescaped text into which the pointers below point */
+    const char *user, *password, *host, *path; /* NULL: the URL has none; path: that of a unix socket */
     int port, database;
 };
 
@@ -27,7 +27,7 @@ static void unescape(const char *text)
     size_t length;
     char *plain = text ? evhttp_uridecode(text, 0, &length) : NULL;
     if (plain)
-        memcpy((char *)(uintptr_t)text, plain, length + 1); /* never longer than it was */
+        memcpy((char *)(uintptr_t)text, plain, length + 1); /* the unescaped text is never longer */
     free(plain);
 }
 
@@ -69,7 +69,7 @@ static void split_tcp(struct place *place, char *rest)
         place->database = atoi(slash + 1);
     }
     colon = strrchr(rest, ':');
-    if (*rest == '[') { /* [::1]:6379 */
+    if (*rest == '[') { /* an IPv6 address: [::1]:6379 */
         rest++;
         rest[strcspn(rest, "]")] = '\0';
         if (colon && colon < rest + strlen(rest))
@@ -103,7 +103,7 @@ static int place_read(struct place *ret_place, const char *url, char *ret_error)
     return 0;
 }
 
-/* AUTH and SELECT, as far as the URL asks for them; returns how many were formatted. */
+/* Formats AUTH and SELECT if the URL asks for them, and returns how many commands that makes. */
 static int login_commands(const struct place *place, char *ret_commands[2])
 {
     int count = 0;

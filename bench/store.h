@@ -9,12 +9,13 @@ struct redisAsyncContext;
 
 enum { STORE_ERROR_SIZE = 512 };
 
-/* redis://[user[:password]@]host[:port][/db] or unix://[user[:password]@]/path[?db=n]. Authenticated, and the database
- * selected. NULL: ret_error (of STORE_ERROR_SIZE) says why. A blocking one gives a command up after three seconds. */
+/* Connects to redis://[user[:password]@]host[:port][/db] or unix://[user[:password]@]/path[?db=n], logs in, and
+ * selects the database. NULL: ret_error (of STORE_ERROR_SIZE bytes) has the reason. A blocking connection gives a
+ * command up after three seconds. */
 struct redisContext *store_connect(const char *url, char *ret_error);
 
-/* The same on a loop, by hiredis' own libevent adapter; not yet connected when it returns, but ready for commands. A
- * wrong password or database ends the connection. */
+/* Does the same on a loop, with hiredis' own libevent adapter. When this returns, the connection is not connected
+ * yet, but takes commands. A wrong password or database ends the connection. */
 struct redisAsyncContext *store_connect_async(const char *url, struct event_base *base, char *ret_error);
 
 #endif

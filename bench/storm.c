@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* storm.c - scenario storm: very many short waits for one name, and a pause of the server in the middle.
  *
- * The waits last about as long as it takes to serve all who wait, so most of them end without a grant, and each end is
- * a request more. Half-way the private server is stopped (SIGSTOP) and goes on: everything that has ended meanwhile
- * comes at once. A lock whose requests cost more the longer its queue is does not come back from that. The load can go
- * on until a second has 0.9 of the grants from before the pause.
+ * A wait lasts about as long as it takes to serve everybody who waits. So most waits end without a grant, and each
+ * such end is one request more. Half-way the private server is stopped (SIGSTOP) and continued, and then gets all
+ * requests of the pause at once. A lock whose requests cost more the longer its queue is does not recover from that.
+ * The load can go on until a second has 0.9 of the grants of a second before the pause.
  *
- * Told are the grants of each second, how long after the pause a second with 0.9 of the rate before it began, the PING
- * of a bystander on a connection of its own, what a script cost the server of a processor before and after, and how
- * many places are in the queue a second after the load has ended. A script's time by a clock is not told: on a busy
- * machine a server waits for a processor as others do. */
+ * The report has the grants of each second; how long after the pause the first second with 0.9 of the former rate
+ * began; the time of a PING on another connection; the processor time of a script before and after; and how many
+ * places are in the queue one second after the end of the load. The time of a script by the clock is not reported,
+ * because on a busy machine the server waits for a processor. */
 #include "commands.h"
 #include "line.h"
 #include "samples.h"
@@ -52,7 +52,7 @@ static const struct option_entry options[] = {
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
-struct scripts { /* as the server counts: how many ran, and what it has used of a processor so far */
+struct scripts { /* as the server counts: how many scripts have run, and how much processor time the server has used */
     uint64_t calls, us;
     bool is_known;
 };
@@ -63,11 +63,11 @@ struct bench {
     redisContext *store;
     struct storm_board *board;
     struct crowd crowd;
-    struct samples pings, pings_after; /* in microseconds: before the pause, after it */
-    double paused_s, resumed_s, ended_s; /* since the load's begin */
+    struct samples pings, pings_after; /* in microseconds, before the pause and after it */
+    double paused_s, resumed_s, ended_s; /* times since the load began */
     struct scripts begun, paused, resumed, ended;
-    long long left;    /* places, a second after the load */
-    double emptied_ms; /* from the end of the load; NaN: not in a minute */
+    long long left;    /* how many places are left a second after the load */
+    double emptied_ms; /* since the end of the load; NaN: the queue was not empty within a minute */
 };
 
 static void rest(double span_s)
@@ -109,7 +109,7 @@ static int ping(struct bench *bench, struct samples *pings)
     return samples_add(pings, (double)(crowd_now_ns() - asked_ns) / 1e3);
 }
 
-/* Places of this version's queue, and of that before it. */
+/* Counts the places in the queue of this version, and in that of the version before it. */
 static long long places(struct bench *bench)
 {
     char key[128];
@@ -148,7 +148,7 @@ static double rate(const struct bench *bench, double from_s, double to_s)
     return to > from ? sum(bench, from, to) * STEPS_A_SECOND / (to - from) : NAN;
 }
 
-/* Without the first two seconds, in which everybody begins. */
+/* Leaves out the first two seconds, in which all processes begin. */
 static double healthy_rate(const struct bench *bench)
 {
     double to_s = pause_ms ? bench->paused_s : bench->ended_s;
@@ -161,7 +161,8 @@ static double rate_after(const struct bench *bench)
     return rate(bench, bench->resumed_s + 2 < half_s ? bench->resumed_s + 2 : half_s, bench->ended_s);
 }
 
-/* From the end of the pause to the first second with 0.9 of the rate before it; NaN: there was none. */
+/* Returns the time from the end of the pause to the first second with 0.9 of the rate before it; NaN: there was
+ * none. */
 static double recovered_ms(const struct bench *bench)
 {
     unsigned first = (unsigned)ceil(bench->resumed_s * STEPS_A_SECOND);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* storm_play.c - a process of scenario storm: many clients on one loop, whose handles never rest.
  *
- * A handle acquires with a wait drawn at random, and asks again as soon as that wait has ended; granted, it holds,
- * releases and asks again without waiting for the release's answer. So the load grows when answers become slow, as that
- * of a service does whose users try again. */
+ * A handle acquires with a random wait, and acquires again as soon as that wait has ended. When it is granted the
+ * lock, it holds, releases, and acquires again without waiting for the release's answer. So the load grows when
+ * answers become slow, as it does for a service whose users try again. */
 #include "storm.h"
 
 #include <event2/event.h>
@@ -16,14 +16,14 @@ enum { REFUSED_PAUSE_MS = 10 };
 struct process {
     struct client *clients;
     unsigned count, connected, closed;
-    unsigned waiting; /* handles that wait or hold */
+    unsigned waiting; /* how many handles wait or hold */
     uint64_t random;
 };
 
 struct handle {
     struct crowd_member *member;
     hilock_lock *lock;
-    struct event *timer; /* of the hold, or of the pause after a refusal */
+    struct event *timer; /* ends the hold, or the pause after a refusal */
     bool is_waiting, is_holding;
 };
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* succession.c - scenario succession: how long it takes until a living waiter has a lock whose holder, and all who
- * waited before it, are struck.
+/* succession.c - scenario succession: the holder of a lock and all waiters but the last are killed or stopped; how
+ * long does it take until the last waiter, the living one, is granted the lock?
  *
- * One process holds, others wait, and the last to come is the one that lives. Struck are, by SIGKILL or SIGSTOP, those
- * that wait and the holder; or those that wait, and the holder releases. Counted is from the release call, or from when
- * the store's lease of the holder ends, to the callback of the living. Those that wait are k processes, or one process
- * with k handles; kind FAIR, since of kind MUTEX a process has one place whatever its handles.
- * Each play has a name, and processes, of its own. A play begins to strike once the store counts all places, and at
- * another phase of its heartbeats and renewals than the play before. */
+ * One process holds, others wait, and the living one comes last. By SIGKILL or SIGSTOP either the holder and the
+ * other waiters are struck, or only these waiters, and the holder releases. The measured time begins with the call
+ * of that release, or when the lease of the holder ends at the store. It ends with the callback of the living one.
+ * The waiters that are struck are k processes, or one process with k handles. The kind is FAIR, because with kind
+ * MUTEX a process has one place however many handles it has. Each play has a name and processes of its own. It
+ * strikes as soon as the store counts all places, and each play at another phase of the heartbeats and renewals than
+ * the play before. */
 #include "line.h"
 #include "samples.h"
 #include "scenario.h"
@@ -45,7 +46,7 @@ static const struct option_entry options[] = {
 static const struct strike {
     const char *name;
     int signal;
-    bool has_holder; /* it is struck, too */
+    bool has_holder; /* the holder is struck, too */
 } cases[] = {{"killed", SIGKILL, true},
              {"killed-waiters", SIGKILL, false},
              {"stopped", SIGSTOP, true},
@@ -88,7 +89,7 @@ static long long ask_store(struct bench *bench, const char *command, const char 
     return answer;
 }
 
-/* In this version's queue, and in that of the one before it. */
+/* Counts the places in the queue of this version, and in that of the version before it. */
 static int await_places(struct bench *bench, unsigned count)
 {
     for (unsigned waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += POLL_MS) {
@@ -113,7 +114,7 @@ static int start(struct bench *bench, struct crowd *crowd, unsigned count, unsig
                                     : crowd_order(crowd, order) != 0 || crowd_await(crowd) != 0 ? -1 : 0;
 }
 
-/* One process with k handles of kind MUTEX has one place. */
+/* A process with k handles of kind MUTEX has one place in the queue. */
 static unsigned places_of(const struct bench *bench, bool has_handles, unsigned count)
 {
     return has_handles && bench->board->kind == HILOCK_MUTEX && count ? 1 : count;
@@ -143,8 +144,8 @@ static void strike_all(const struct crowd *crowd, int signal)
         kill(crowd->pids[i], signal);
 }
 
-/* Returns when the lock is free, as far as the holder is concerned; 0: a fault. By then the server has read what the
- * struck had sent, and has seen that the killed are gone. */
+/* Returns the time at which the holder's release or lease ends; 0: a fault. When this returns, the server has read what
+ * the struck processes had sent, and has noticed the end of those that were killed. */
 static uint64_t strike(struct bench *bench, struct play *play, const struct strike *how)
 {
     long long left_ms;
@@ -160,7 +161,7 @@ static uint64_t strike(struct bench *bench, struct play *play, const struct stri
     return left_ms < 0 ? 0 : crowd_now_ns() + (uint64_t)left_ms * 1000000;
 }
 
-/* Later crowds have copies of the sockets of earlier ones: they go first. */
+/* Ends the crowds, the latest one first, because later ones have copies of the sockets of earlier ones. */
 static void end(struct play *play)
 {
     crowd_stop(&play->living);
@@ -186,7 +187,7 @@ static bool is_wanted(const char *name, const char *wanted)
     return !wanted || strcmp(name, wanted) == 0;
 }
 
-/* Without waiters there is one shape. */
+/* Without waiters both shapes are the same. */
 static bool is_played(unsigned shape_index, unsigned count)
 {
     return is_wanted(shapes[shape_index], shape) && (count || shape_index == 0);

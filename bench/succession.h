@@ -12,15 +12,16 @@ struct succession_board {
     char url[512], name[64];
     hilock_kind kind;
     uint32_t lease_ms;
-    unsigned handles; /* of each process that is started now */
-    _Atomic uint64_t released_ns, granted_ns; /* the holder's release call, the callback of the living; 0: not yet */
+    unsigned handles; /* how many handles a process has that is started now */
+    /* when the holder called release, and when the living one was granted the lock; 0: not yet */
+    _Atomic uint64_t released_ns, granted_ns;
 };
 
 enum {
-    SUCCESSION_HOLD = 'h',    /* acquire; answered once it is granted */
-    SUCCESSION_WAIT = 'w',    /* all handles acquire; answered at once, and what comes of it is of no interest */
-    SUCCESSION_LIVE = 'l',    /* acquire: this one is to live; answered once it is granted */
-    SUCCESSION_RELEASE = 'r', /* answered when the store has answered */
+    SUCCESSION_HOLD = 'h',    /* acquires; answered when the lock is granted */
+    SUCCESSION_WAIT = 'w',    /* all handles acquire; answered at once, and the results are ignored */
+    SUCCESSION_LIVE = 'l',    /* acquires, as the living one; answered when the lock is granted */
+    SUCCESSION_RELEASE = 'r', /* releases; answered when the store has answered */
 };
 extern const struct crowd_role succession_role;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* succession_play.c - a process of scenario succession: it holds, or waits to be struck, or waits and lives. */
+/* succession_play.c - a process of scenario succession. It holds the lock, or waits until it is killed or stopped, or
+ * waits and survives. */
 #include "succession.h"
 
 #include <event2/event.h>
-#include <hilock/adapters/libevent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +11,6 @@ struct process {
     hilock_client *client;
     hilock_lock **locks;
     unsigned count;
-    bool is_connected;
 };
 
 static struct succession_board *board_of(struct crowd_member *member)
@@ -49,7 +47,7 @@ static void on_released(const struct hilock_result *result, void *user)
         crowd_answer(user);
 }
 
-/* One that was stopped goes on only to be killed. */
+/* Ignores the result: a process that was stopped goes on only to be killed. */
 static void on_end_of_wait(const struct hilock_result *result, void *user)
 {
     (void)result, (void)user;
@@ -82,32 +80,17 @@ static void on_order(struct crowd_member *member, char order)
     }
 }
 
-static void on_event(const struct hilock_event *event, void *user)
-{
-    struct crowd_member *member = user;
-    struct process *process = member->state;
-    if (event->kind != HILOCK_EVENT_CONNECTED || process->is_connected)
-        return;
-    process->is_connected = true;
-    crowd_answer(member);
-}
-
 static int open_process(struct crowd_member *member)
 {
     struct process *process = member->state;
     const struct succession_board *board = board_of(member);
-    struct hilock_error error;
     process->count = board->handles;
     process->locks = calloc(process->count, sizeof *process->locks);
     if (!process->locks)
         return -1;
-    if (hilock_client_open_libevent(&process->client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .lease_ms = board->lease_ms,
-                                                          .on_event = on_event, .user = member),
-                                    &error) != HILOCK_OK) {
-        fprintf(stderr, "hilock: %s\n", error.text);
+    if (crowd_open_client(member, &process->client,
+                          HILOCK_CLIENT_OPTIONS(.url = board->url, .lease_ms = board->lease_ms)) != 0)
         return -1;
-    }
     for (unsigned i = 0; i < process->count; i++)
         if (hilock_lock_create(&process->locks[i], process->client, board->name,
                                HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = board->kind)) != HILOCK_OK) {
@@ -117,18 +100,13 @@ static int open_process(struct crowd_member *member)
     return 0;
 }
 
-static void on_closed(void *user)
-{
-    crowd_leave(user);
-}
-
 static void close_process(struct crowd_member *member)
 {
     struct process *process = member->state;
     for (unsigned i = 0; i < process->count; i++)
         hilock_lock_free(process->locks[i]);
     free(process->locks);
-    hilock_client_close(process->client, 0, on_closed, member);
+    crowd_close_client(member, process->client);
 }
 
 const struct crowd_role succession_role = {sizeof(struct process), open_process, on_order, close_process};

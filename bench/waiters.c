@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waiters.c - scenario waiters: what one of very many waiting acquires costs, in bytes and in time.
  *
- * A shape is a number of names that another program holds, a number of handles of one client that wait for each, and
- * how they wait: for ever, or with a limit, which needs a timer each. One run of it: all are made and wait (the growth
- * of allocated memory in the process is divided by their number); a quarter of them, spread evenly, is cancelled; the
- * names are let go, and half of them have their turn, one after the other, and are freed; the client is closed on the
- * rest. Each part's time is that of this process's own work (CPU), per acquire. The same is done with a hundredth of
- * the waiters, in as many small runs as make the work the same. Large and small take turns; a round gives one ratio,
- * and the median over the rounds counts. What grows with the logarithm of the number may grow by log(large) /
- * log(small): the bar. Waiters of kind FAIR each stand in the queue at the store: there the commands that each part has
- * caused belong to it, and beside this process's time is that of the scripts, as the server counts it. They also send
- * heartbeats, so there are fewer of them here: a part that takes as long as the time between two heartbeats would count
- * the heartbeats' cost as its own. */
+ * A shape is a number of names that another program holds, a number of handles of one client that wait for each
+ * name, and the way in which they wait: for ever, or with a limit, which needs a timer for each. A run has four
+ * parts. First all handles are made and wait; the growth of allocated memory in the process is divided by their
+ * number. Then a quarter of them, spread evenly, is cancelled. Then the names are released, and half of the handles
+ * are granted the lock, one after the other, and freed. Then the client is closed while the rest still waits. The
+ * time of each part is the CPU time of this process, per acquire. The same is done with a hundredth of the waiters,
+ * in as many small runs as make the work the same. Large and small runs take turns. A round gives one ratio, and the
+ * median over the rounds counts. The bar for the ratio is log(large) / log(small): costs may grow with the logarithm
+ * of the number. Each waiter of kind FAIR stands in the queue at the store. For this kind a part includes the
+ * commands that it has caused, and the time of the scripts, as the server counts it, is reported beside that of this
+ * process. These waiters also send heartbeats, so fewer of them are used: a part that takes as long as the time
+ * between two heartbeats would include their cost. */
 #include "commands.h"
 #include "line.h"
 #include "memory.h"
@@ -55,8 +56,8 @@ static const struct option_entry options[] = {
 struct shape { unsigned names, each; uint32_t wait_ms; hilock_kind kind; };
 
 struct cost {
-    double ns[PARTS];    /* of CPU, per acquire */
-    double store[PARTS]; /* nanoseconds of the server's scripts, likewise; FAIR */
+    double ns[PARTS];    /* nanoseconds of CPU time per acquire */
+    double store[PARTS]; /* nanoseconds of the server's scripts per acquire; for FAIR */
     double bytes, bytes_with_malloc;
 };
 
@@ -104,7 +105,7 @@ static void drain(struct run *run, unsigned answers)
     }
 }
 
-/* Never one of an earlier run, whose waiters may have left something behind. */
+/* Makes names that no earlier run had, because the waiters of that run may have left something behind. */
 static void name_of(char name[NAME_SIZE], unsigned i)
 {
     snprintf(name, NAME_SIZE, "%06u:%09u", runs % 1000000, i % 1000000000);
@@ -132,7 +133,7 @@ static void free_names(struct run *run)
     drain(run, 2 * run->shape.names);
 }
 
-/* ---- ours ---- */
+/* ---- the waiters ---- */
 
 static void turn(struct run *run, unsigned span_ms)
 {
@@ -141,7 +142,7 @@ static void turn(struct run *run, unsigned span_ms)
     event_base_dispatch(run->base);
 }
 
-/* Until nothing is under way: waiters sleep. */
+/* Turns the loop until no request is under way, and all waiters sleep. */
 static void settle(struct run *run)
 {
     struct hilock_stats stats = {.size = sizeof stats};
@@ -157,8 +158,8 @@ static void until_answered(struct run *run, unsigned count)
         event_base_loop(run->base, EVLOOP_ONCE);
 }
 
-/* A turn ends at once, with its handle. Waiters that are not to be served keep what they get, and the names come to
- * rest. */
+/* A grant ends at once: the handle is freed. Waiters beyond the half that is to be served keep the lock when they
+ * get it, so that the names come to rest. */
 static void on_result(const struct hilock_result *result, void *user)
 {
     hilock_lock **lock = user;
@@ -184,7 +185,7 @@ static void begin_wait(struct run *run, unsigned i)
         fail(run, hilock_client_refusal(run->client));
 }
 
-/* The first waiter of each name finds it held: all others learn that as they come. */
+/* Lets the first waiter of each name find the name held, so that the client knows that when the others come. */
 static void wait_first(struct run *run)
 {
     for (unsigned i = 0; i < run->count && !run->has_failed; i += run->shape.each)
@@ -199,8 +200,8 @@ static void wait_others(struct run *run)
             begin_wait(run, i);
 }
 
-/* The first of a FAIR queue stays: while a kind without a queue holds, only the first listens, and the next would do so
- * with its next heartbeat. */
+/* Does not cancel the first waiter of a FAIR queue: while another program holds the name, only the first waiter
+ * listens, and the next one would begin to listen only with its next heartbeat. */
 static void cancel_a_quarter(struct run *run)
 {
     unsigned cancelled = 0;
@@ -277,7 +278,7 @@ static double store_ns(struct run *run)
     return (double)us * 1000;
 }
 
-/* Of kind FAIR with all that it has caused at the store. */
+/* Ends a part. For kind FAIR it includes everything that the part has caused at the store. */
 static void part(struct run *run, enum part which, void (*work)(struct run *run), unsigned count, struct cost *ret_cost)
 {
     bool is_fair = run->shape.kind == HILOCK_FAIR;
@@ -290,7 +291,7 @@ static void part(struct run *run, enum part which, void (*work)(struct run *run)
     ret_cost->store[which] = is_fair ? (store_ns(run) - store_begun) / count : 0;
 }
 
-/* A waiter's cost when nothing is under way. */
+/* Measures the memory of a waiter while nothing is under way. */
 static void measure_bytes(struct run *run, struct cost *ret_cost)
 {
     struct memory before, after;
@@ -436,7 +437,7 @@ static int measure(const char *where, struct shape shape)
     return 0;
 }
 
-/* Freed memory stays with the process: after the first round no part pays for the kernel's pages. */
+/* Makes freed memory stay with the process, so that after the first round no part pays for new pages of the kernel. */
 static void keep_pages(void)
 {
 #ifdef __GLIBC__
