@@ -187,8 +187,18 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
 }
 
-/* A question that is sent again after its wait is over, because its script had to be loaded, is a try: it takes no
- * place. */
+/* Names the place that an earlier question with this id may have taken, so that a grant removes it. `queue_max` 0: this
+ * question itself takes none. */
+static void add_entry_of_before(const struct hl_hold *hold, struct hl_params *params)
+{
+    if (hold->entry.channel == ENTRY_NONE)
+        return;
+    params->entry = hl_hold_entry(hold);
+    params->queue_max = 0;
+}
+
+/* A question that is sent again after its wait is over, because its script had to be loaded or because it was not
+ * answered, is a try: it takes no place. */
 void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
@@ -200,15 +210,19 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes});
     }
     params->may_take_left = acquire && !place && has_no_queue(acquire);
-    if (!place)
+    if (!place) {
+        add_entry_of_before(hold, params);
         return;
+    }
     place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
     /* earlier heartbeats went to another server, which has another clock */
     if (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = node;
     place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
-    if (!acquire->is_try)
+    if (acquire->is_try)
+        add_entry_of_before(hold, params);
+    else
         add_entry_params(hold, place, node, params);
 }
 

@@ -182,6 +182,23 @@ TRIAL(test_a_queue_that_is_full_of_the_dead)
     assert_true(d.ticket == token_of(try_as(trial, b.id)) + 1); /* behind the token that the same question drew */
 }
 
+/* A try that names the place of an earlier question: it makes none, it keeps one that is there, and a grant removes it. */
+TRIAL(test_a_try_names_the_place_of_before)
+{
+    struct waiter b = waiter_of(trial, 'b', 1);
+    char asks[256];
+    snprintf(asks, sizeof asks, ANY_TIME " -0 %s", b.place);
+    held_by(trial, holder_of('a', 1));
+    (void)SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, b.id, "10000", asks, "300000000");
+    assert_false(waits(trial, &b));
+    (void)ask(trial, &b);
+    (void)SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, b.id, "10000", asks, "300000000");
+    assert_true(waits(trial, &b));
+    (void)RUN(trial, "DEL", N);
+    assert_true(token_of(SCRIPT(trial, hl_script_mutex_acquire, "3", N, Q, T, b.id, "10000", asks, "300000000")) > 0);
+    assert_true(holds(trial, b.id) && !waits(trial, &b));
+}
+
 /* Nor does next, and then the release says its own number alone. */
 TRIAL(test_a_full_queue_refuses_next)
 {
