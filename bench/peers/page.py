@@ -6,6 +6,13 @@ import sys
 import programs
 import scenes
 
+PICTURES = {
+    'ratios': 'The ratio of hilock to the best peer in each scene',
+    'gaps': 'How long the lock stays idle between two grants, as a distribution, for each kind of lock',
+    'grants': 'Grants a second of each kind of lock in each scene',
+    'requests': 'Requests that the server reads for a grant, for each kind of lock',
+    'recoveries': 'The time until a living waiter has the lock, for each kind of lock',
+}
 NEVER = f'> {scenes.RECOVERY_PATIENCE_S} s'
 
 
@@ -145,14 +152,17 @@ def text(rows):
     played = [row for row in rows if 'overlaps' in row]
     lines = [
         '# hilock beside its peers', '',
-        'Made by `bench/peers/run FOLDER --json bench/peers/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.',
+        'Made by `bench/peers/run FOLDER --json FOLDER/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.',
         'What a scene is, and how it is played, is in [README.md](README.md).', '',
         *machine(about), '',
-        f'Spans of a grant that overlapped another of the same name, in all {len(played)} plays: **{sum(row["overlaps"] for row in played)}**.', '',
+        f'Spans of a grant that overlapped another of the same name, in all {len(played)} plays: **{sum(row["overlaps"] for row in played)}**'
+        + ''.join(f', {row["kind"]} in {row["scenario"]}' for row in played if row["overlaps"]) + '.', '',
         'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second; of `free` and of the recoveries it is the',
         'ratio of times, the other way round. Above 1 hilock is the better one. It is taken round by round; here is the median, and the range.', '',
-        *ratio_table(rows),
+        *ratio_table(rows), '',
+        'The pictures are made by `bench/plot --out bench/peers FOLDER/peers.json`:', '',
     ]
+    lines.append('\n\n'.join(f'![{what}](peers-{name}.svg)' for name, what in PICTURES.items()))
     for scenario, what in scenes.TELLS.items():
         if not by_kind(rows, scenario):
             continue

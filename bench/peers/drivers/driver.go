@@ -95,8 +95,11 @@ func (p play) once() (lines string) {
 	timer := time.AfterFunc(p.limit, cancel)
 	release, err := p.acquire(ctx)
 	granted := nowNs()
-	if !timer.Stop() && err == nil {
-		fmt.Fprintln(os.Stderr, "a grant in the moment of the limit")
+	if !timer.Stop() && err == nil { // rueidislock ends the hold with its context: what came in that moment is none
+		if err := release(); err != nil {
+			fmt.Fprintln(os.Stderr, "release:", err)
+		}
+		return fmt.Sprintf("ended %d %d\n", asked, granted)
 	}
 	if err != nil {
 		return fmt.Sprintf("ended %d %d\n", asked, granted)
