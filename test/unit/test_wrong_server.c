@@ -91,6 +91,22 @@ A_PLAY(the_next_address_is_tried)
     SAME(s, links_to(pair.old), 2);
 }
 
+/* Before that the first address was a replica, and now the second is. */
+A_PLAY(links_that_were_left_before_a_good_one_do_not_count)
+{
+    struct pair pair = pair_set(s);
+    sim_store_set_replica(pair.old->core, 1);
+    struct client *p = by_name(s, "10.0.0.1", "10.0.0.2", NULL);
+    struct handle *a = held(p, "a", "stock", NULL);
+    release_quietly(a);
+    run_ms(s, 100);
+    demote(&(struct pair){.old = pair.new, .new = pair.old});
+    sim_store_set_replica(pair.old->core, 0);
+    net_reset(&s->net, &p->loop, NET_ALL);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 500, "a:OK");
+}
+
 /* A user who may not ask INFO: the first write shows it. */
 A_PLAY(without_the_right_to_INFO_a_write_shows_it)
 {
