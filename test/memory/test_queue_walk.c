@@ -345,14 +345,17 @@ TRIAL(test_a_grant_says_when_to_look_again)
 /* A peek changes nothing, and counts those who are there: neither the dead nor the overdue. */
 TRIAL(test_a_peek_counts_the_ready)
 {
-    static const struct { unsigned seconds; int ready; } times[] = {{0, 3}, {3, 3}, {5, 2}}; /* due in the third */
-    struct waiter c, poller = waiter_of(trial, 'p', 1);
+    static const struct { unsigned seconds; int ready; } times[] = {{0, 4}, {3, 4}, {5, 3}}; /* due in the third */
+    struct waiter c, poller = waiter_of(trial, 'p', 1), sharded = waiter_of(trial, 's', 1);
     uint64_t before;
     a_holds(trial);
     many_wait(trial, 'd', 3);
     (void)one_waits(trial, 'b');
     waiter_stands(&poller, "-", 1700000020, "400 0 1");
     (void)ask(trial, &poller);
+    waiter_stands(&sharded, "!g:s", 1700000020, "400 0 1");
+    (void)listens_by(trial, "SSUBSCRIBE", "g:s");
+    (void)ask(trial, &sharded);
     c = one_waits(trial, 'c');
     (void)RUN(trial, "ZADD", Q, "-5", "*", "9", "x 2 words");
     (void)RUN(trial, "HSET", R, c.id, "1 1700000000123456 2 1700000009 g:c 400");
@@ -363,7 +366,19 @@ TRIAL(test_a_peek_counts_the_ready)
         assert_true(sim_store_digest(trial->store) == before);
     }
     trial_deny(trial, NULL, "hilock:place"); /* what cannot be asked is not held against a place; its listeners are */
-    assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, ""), 6), 3);
+    assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, ""), 6), 4);
+    assert_int_equal(integer(SCRIPT(trial, hl_script_mutex_peek, "2", N, Q, ""), 5), 1); /* holds it */
+}
+
+/* It reads one, seven and 56 at a time. */
+TRIAL(test_any_number_of_the_dead_is_passed)
+{
+    for (int count = 1; count <= 20; count++) {
+        trial_begin(trial);
+        a_holds(trial);
+        many_wait(trial, 'd', count);
+        expect(a_releases(trial), 1, count);
+    }
 }
 
 /* ---- 64 and more ---- */

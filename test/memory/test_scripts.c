@@ -264,10 +264,13 @@ static void a_map_of_one(struct trial *trial) { (void)RUN(trial, "HSET", N, "u:1
 static void a_counter(struct trial *trial) { (void)RUN(trial, "HSET", N, "u", "1"); }
 static void a_group(struct trial *trial) { (void)RUN(trial, "HSET", N, "f", "u:1", "f:u:1:expire_time", "5", "f:u:1:lock_count", "1"); }
 
+static void two_counts(struct trial *trial) { (void)RUN(trial, "HSET", N, "u:1", "1", "v:2", "1"); }
+
 TRIAL(what_is_no_lock_is_not_ended_by_force)
 {
-    static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group, a_map_of_one, a_counter};
-    static const char *const whats[] = {"read", "write", "other", "other", "other", "other"}, *const holders[] = {"u:1", "u:1:write", "", "", "", ""};
+    static void (*const theirs[])(struct trial *trial) = {readers, a_writer, a_map, a_group, a_map_of_one, a_counter, two_counts};
+    static const char *const whats[] = {"read", "write", "other", "other", "other", "other", "other"};
+    static const char *const holders[] = {"u:1", "u:1:write", "", "", "", "", ""};
     for (size_t i = 0; i < 4 * (sizeof theirs / sizeof *theirs); i++) {
         const struct sim_reply *reply;
         uint64_t before;
@@ -322,4 +325,11 @@ TRIAL(who_ends_a_hold_by_force_wakes_the_first_place)
     assert_int_equal(a_force(trial)->integer, 1);
     assert_true(heard(trial, "g:b F1 ") && heard(trial, " 0: stock\n"));
     assert_true(waits(trial, &b));
+    begin(trial);
+    (void)listens_by(trial, "SSUBSCRIBE", "g:s");
+    held(trial);
+    waiter_stands(&b, "!g:s", (int64_t)start_us / SECOND_US + 3, "400 0 1");
+    (void)ask(trial, &b);
+    (void)SCRIPT(trial, hl_script_mutex_force, "2", N, Q, holder_of('a', 1), C, "SPUBLISH");
+    assert_true(heard(trial, "g:s F1 ") && heard(trial, " 0: stock\n"));
 }

@@ -166,6 +166,16 @@ A_PLAY(an_unanswered_SUBSCRIBE_breaks_the_link_in_its_time)
     HOLDS(s, strstr(p->log, "a subscription timed out"));
 }
 
+/* It is where another server may take over, as in a cluster. */
+WITH_CLIENT(a_server_is_not_asked_more_often_for_its_listeners)
+{
+    waits(p, "a", "stock");
+    run_ms(s, 10);
+    size_t asked_before = asked(s, "TIME");
+    run_ms(s, 10000);
+    SAME(s, asked(s, "TIME"), asked_before);
+}
+
 A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
 {
     struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.keepalive_ms = 2000, .command_timeout_ms = 500));
