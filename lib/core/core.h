@@ -48,7 +48,7 @@ struct hl_core {
     struct hl_queue_places *places;      /* wait/grant_channel.c: HL_PLACE_BUCKETS lists of places, by the ids of
                                             their holds. NULL: no place was made yet */
     struct hl_table grant_channels;      /* wait/grant_channel.c: by slot */
-    struct hl_terms *queue_terms;        /* the terms whose scripts release unknown grants; referenced. NULL: no
+    struct hl_terms *undo_terms;         /* the terms whose scripts release unknown grants; referenced. NULL: no
                                             queue was used yet */
     struct hl_inquiries inquiries;       /* lock/inquiry.c */
     struct hl_recent *recent_releases;   /* hold/ending.c; NULL: none yet */
@@ -63,7 +63,7 @@ struct hl_core {
     unsigned undoing;                    /* how many holds in `live` are abandoned attempts not yet released at the
                                             store; they count against waiters_max */
     int is_closing;                      /* the client closes: acquires are refused */
-    uint64_t silent_until_us;            /* until then a program may hold whose release wakes no waiter of ours
+    uint64_t silent_releases_until_us;            /* until then a program may hold whose release wakes no waiter of ours
                                             (wait/view.c) */
     int publish_denial_reported;         /* the refusal of PUBLISH was reported; cleared when a PUBLISH is not
                                             refused */

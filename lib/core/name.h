@@ -14,7 +14,7 @@ struct hl_recheck;
 struct hl_name { /* found in core->names by its bytes and its master */
     struct hl_table_entry entry;
     uint32_t refs;
-    uint32_t ending;      /* how many holds of this name end and have no answer to their release yet */
+    uint32_t unanswered_releases; /* how many holds of this name end and have no answer to their release yet */
     struct hl_hold *hold; /* the hold that is ours now, or NULL */
     struct hl_line *line; /* the waiters of this name; NULL: there are none */
     struct hl_recheck *recheck; /* the grant of this name that may lapse (hold/recheck.h); NULL: none */

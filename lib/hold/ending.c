@@ -68,7 +68,7 @@ static void wake_siblings(struct hl_hold *hold)
     if (!hold->siblings_wait)
         return;
     hold->siblings_wait = 0;
-    hold->name->ending--;
+    hold->name->unanswered_releases--;
     if (!HL_PLANTED(RELEASE_HIDDEN))
         hl_hold_core(hold)->owner->freed(hold->name);
 }
@@ -211,7 +211,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         name->hold = NULL;
     /* if there is something to release, other handles of this client wait for the first answer to that release */
     hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
-    name->ending += hold->siblings_wait;
+    name->unanswered_releases += hold->siblings_wait;
     go_on(hold, hold->since_us);
 }
 

@@ -99,7 +99,7 @@ struct hl_hold {
     uint8_t served;              /* HELD: how many handles this hold served before the present one (lock/tenure.c) */
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
     uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
-                                    (name->ending) */
+                                    (name->unanswered_releases) */
     uint8_t is_in_order : 1;     /* the only unanswered acquire was sent with a release (wait/place.h); our release
                                     uses the same connection, so it executes after that acquire */
     uint8_t was_repeated : 1;    /* an earlier release of this id got no answer */

@@ -28,7 +28,7 @@ static void set_alarm(struct hl_acquire *acquire)
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
     int has_report = acquire->report_ms && acquire->report_ms != UINT32_MAX;
     uint64_t report_us = has_report ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
-    uint64_t due_us = report_us < acquire->ends_us ? report_us : acquire->ends_us;
+    uint64_t due_us = report_us < acquire->ends_at_us ? report_us : acquire->ends_at_us;
     if (due_us == UINT64_MAX)
         hl_alarm_stop(alarms, &acquire->alarm);
     else if (hl_alarm_has_begun(&acquire->alarm))
@@ -61,7 +61,7 @@ static void let_go(struct hl_acquire *acquire)
     struct hl_acquire *next;
     struct hl_hold *hold;
     if (!hl_waiter_asks_itself(acquire))
-        hl_place_hand_over(acquire, TAILQ_NEXT(acquire, entry));
+        hl_place_leave_to_next(acquire, TAILQ_NEXT(acquire, entry));
     hl_grant_channel_leave(acquire->place);
     hold = acquire->hold;
     next = hold ? hl_tenure_next(core, hold) : NULL;
@@ -141,8 +141,8 @@ static void on_granted(struct hl_acquire *acquire)
         return;
     }
     acquire->state = ACQUIRE_GRANTED;
-    if (place && place->ticket && !place->hands_over)
-        hl_line_mark_others(acquire->lock->name); /* another program held the name until now */
+    if (place && place->ticket && !place->holder_grants_next)
+        hl_line_note_other_program(acquire->lock->name); /* another program held the name until now */
     hl_watchdog_start(acquire->hold);
     hl_line_deny_tries(acquire->lock->name);
     hl_notice_post(core_of(acquire), &acquire->notice, REPORT_RESULT);
@@ -236,7 +236,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
     struct hl_core *core = core_of(acquire);
     if (acquire->state == ACQUIRE_GRANTED)
         return;
-    if (acquire->ends_us > hl_now_us(&core->host))
+    if (acquire->ends_at_us > hl_now_us(&core->host))
         hl_acquire_report_waiting(core, acquire); /* sets the alarm again, too */
     else if (acquire->state == ACQUIRE_STARVED)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
@@ -255,13 +255,13 @@ static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
     return asker->state == ACQUIRE_SLEEPING && !name->hold ? asker : NULL;
 }
 
-int hl_acquire_is_behind_others(struct hl_acquire *acquire)
+int hl_acquire_is_behind_other_program(struct hl_acquire *acquire)
 {
     const struct hl_acquire *asker = sleeper_of(acquire);
-    return asker && (!asker->place || (asker->place->ticket && !asker->place->hands_over));
+    return asker && (!asker->place || (asker->place->ticket && !asker->place->holder_grants_next));
 }
 
-void hl_acquire_recheck_holder(struct hl_acquire *acquire)
+void hl_acquire_refresh_holder(struct hl_acquire *acquire)
 {
     struct hl_acquire *asker = sleeper_of(acquire);
     if (asker && !HL_PLANTED(MULTI_ASKS_ONCE))
@@ -386,14 +386,14 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
     *acquire = (struct hl_acquire){.notice = {.ops = &reports, .epoch = lock->epoch}, .lock = lock,
                                    .is_try = is_try != 0, .begun_us = hl_now_us(&core->host),
                                    .report_ms = is_try ? UINT32_MAX : 0, .on_result = on_result, .user = user};
-    acquire->ends_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
+    acquire->ends_at_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
     if (place_size) {
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;
     }
     has_alarm = !needs_alarm || hl_alarm_begin(&core->wait_alarms, &acquire->alarm) == 0;
     set_alarm(acquire); /* this has no effect if there is no alarm */
-    line = has_alarm ? hl_line_of(core, lock->name) : NULL;
+    line = has_alarm ? hl_line_get_or_new(core, lock->name) : NULL;
     if (!line) {
         hl_acquire_free(core, acquire);
         return HILOCK_NO_MEMORY;

@@ -38,9 +38,9 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 int hl_acquire_prepare(struct hl_acquire *acquire);
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* the callback of core->wait_alarms */
 /* Returns 1 if the holder is another program, whose release does not hand over. */
-int hl_acquire_is_behind_others(struct hl_acquire *acquire);
+int hl_acquire_is_behind_other_program(struct hl_acquire *acquire);
 /* Asks again who holds the name; the holder is not such a program. When the holder changes, only the first waiter in
  * the queue gets a message, so the others must ask. */
-void hl_acquire_recheck_holder(struct hl_acquire *acquire);
+void hl_acquire_refresh_holder(struct hl_acquire *acquire);
 
 #endif

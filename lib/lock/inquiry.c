@@ -32,7 +32,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_target words = {.name = lock->name->bytes, .name_length = lock->name->length, .uuid = core->uuid,
                                     .id = waits ? waits->id : 0, .label = core->label};
     inquiry->attempts++;
-    inquiry->was_sent = inquiry->state == INQUIRY_RELEASING;
+    inquiry->was_release_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
         lock->terms->kind->peek(command, &words, &(struct hl_params){.entry = entry});
     else
@@ -58,7 +58,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_words_inquiry_unanswered(text, hl_node_name(node),
                                     hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us),
-                                    hl_words_silence(node), inquiry->was_sent);
+                                    hl_words_silence(node), inquiry->was_release_sent);
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_words_holder_too_long(text, quoted.bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
@@ -119,7 +119,7 @@ static void run_out(struct hl_core *core, struct hl_call *call)
     struct hl_inquiry *inquiry = HL_CONTAINER(call, struct hl_inquiry, call);
     (void)core;
     hl_node_withdraw(&inquiry->request);
-    decide(inquiry, inquiry->was_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
+    decide(inquiry, inquiry->was_release_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
 }
 
 void hl_inquiries_end(struct hl_core *core)
@@ -142,7 +142,7 @@ static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
     struct hl_text words = hl_words_of_server(core_of(inquiry), said->quote, said->quote_length);
     hl_words_refusal(inquiry->call.lock, said->fault.status, words.bytes, &inquiry->detail);
-    decide(inquiry, inquiry->was_repeated ? HILOCK_UNKNOWN : said->fault.status);
+    decide(inquiry, inquiry->has_unanswered_release ? HILOCK_UNKNOWN : said->fault.status);
 }
 
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
@@ -191,7 +191,7 @@ static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply
         /* the forced release wakes the first waiter, which may be dead, so this client looks at once */
         if (said.result == HL_YES)
             hl_recheck_now(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms);
-        decide(inquiry, said.result == HL_YES || inquiry->was_repeated ? HILOCK_OK : HILOCK_LOST);
+        decide(inquiry, said.result == HL_YES || inquiry->has_unanswered_release ? HILOCK_OK : HILOCK_LOST);
     }
 }
 
@@ -202,7 +202,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         if (!inquiry->call.notice.pending)
             inquiry_free(core_of(inquiry), inquiry);
     } else if (!answer->reply) {
-        inquiry->was_repeated = inquiry->was_sent;
+        inquiry->has_unanswered_release = inquiry->was_release_sent;
         ask(inquiry);
     } else if (inquiry->state == INQUIRY_PEEKING)
         on_peeked(inquiry, answer->reply);

@@ -25,8 +25,8 @@ struct hl_inquiry {
                                       until its answer */
     uint32_t attempts;             /* how many requests were sent */
     uint8_t state, is_forcing;
-    uint8_t was_sent;              /* a release was sent */
-    uint8_t was_repeated;          /* a release has no answer */
+    uint8_t was_release_sent;      /* a release was sent */
+    uint8_t has_unanswered_release; /* a release that was sent got no answer */
     uint8_t is_second;             /* the first form of the command was refused, so the second form is sent */
     uint8_t found;                 /* what the peek found, an enum hl_find */
     hilock_status status;          /* the answer, once DECIDED */

@@ -19,8 +19,8 @@
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_tenure_reports, .add_params = hl_place_add_params, .answered = hl_acquire_answered,
-     .on_stale_answer = hl_push_stale_answer, .next = hl_place_next,
-     .next_release_answered = hl_place_next_release_answered, .next_answered = hl_place_next_answered,
+     .on_stale_answer = hl_push_stale_answer, .next = hl_place_carried,
+     .next_release_answered = hl_place_on_carrier_answered, .next_answered = hl_place_on_carried_answered,
      .retry = hl_acquire_retry, .resume = hl_acquire_resume, .freed = hl_line_released};
 
 static const struct hl_waiter_ops waiter_ops =
@@ -40,7 +40,7 @@ int hl_machine_init(struct hl_core *core)
     TAILQ_INIT(&core->inquiries);
     core->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    core->shortage_timer = hl_timer_new(&core->host, hl_lines_on_shortage, core);
+    core->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
     if (!core->cell || !core->shortage_timer || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
@@ -66,7 +66,7 @@ void hl_machine_forget_lock(struct hl_core *core, struct hilock_lock *lock)
     struct hl_acquire *acquire = lock->acquire;
     struct hl_hold *hold = acquire ? acquire->hold : lock->hold;
     if (acquire && acquire->state != ACQUIRE_DECIDED)
-        hl_line_forget(acquire);
+        hl_line_remove_quietly(acquire);
     if (acquire)
         hl_acquire_free(core, acquire);
     if (hold)

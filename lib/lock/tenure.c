@@ -17,7 +17,7 @@
 /* Returns 1 if the present server certainly knows this hold. A server that took over, or may take over while this one
  * is away, may not know the hold and may grant the name. The present tenure learns that when the hold is verified;
  * until then no new tenure begins. */
-static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
+static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
     if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
@@ -32,7 +32,7 @@ static int is_vouched_for(struct hl_core *core, const struct hl_hold *hold)
  *    the user of this handle chose. To ask for a longer lease would cost a command; a release costs one, too, and asks
  *    for the next handle as well.
  *  - Enough of the lease is left. */
-static int is_good_for(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
+static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
@@ -52,13 +52,13 @@ struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *ho
     if (!next)
         return NULL;
     uint64_t now_us = hl_now_us(&core->host);
-    unsigned turns_max = hl_line_has_others(hold->name) ? 0 : hl_hold_reserved(hold);
+    unsigned turns_max = hl_line_had_other_program_lately(hold->name) ? 0 : hl_hold_reserved(hold);
     int is_within = hold->served < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
     if (HL_PLANTED(HANDOFF_UNBOUNDED))
         is_within = hold->served < UINT8_MAX;
-    if (!is_within || !is_vouched_for(core, hold))
+    if (!is_within || !is_known_to_server(core, hold))
         return NULL;
-    return is_good_for(hold, next->lock->terms, now_us) ? next : NULL;
+    return fits(hold, next->lock->terms, now_us) ? next : NULL;
 }
 
 void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us)
@@ -147,7 +147,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     }
     hl_notice_cancel(core, &hold->notice);
     if (hold->state == HOLD_HELD) {
-        hl_place_attach_next(core, hold);
+        hl_place_attach_carried(core, hold);
         hl_ending_begin(hold, END_RELEASED);
     } else { /* the loss of the hold was due in this turn of the loop: the release reports it, once */
         hold->end = END_RELEASED;

@@ -11,21 +11,21 @@
 #include "wait/line.h"
 #include "wait/place.h"
 
-enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000, UNUSED_US = 60000000 };
+enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000 };   /* releases of unknown grants in a span; others lapse */
+enum { UNUSED_US = 60000000 };                         /* a channel may be given up after so long without waiters */
 
 struct hl_grant_channel {
     struct hl_table_entry by_slot;  /* the key in core->grant_channels */
     LIST_HEAD(, hl_line) lines;     /* the lines of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* the node at which the client listens */
-    struct hl_listener *channel;    /* NULL: there was no memory for the subscription */
-    uint64_t used_us;
-    int is_refused;
+    struct hl_listener *listener;   /* NULL: not subscribed yet, or there was no memory for that */
+    uint64_t used_at_us;            /* when a place joined it last */
+    int is_refused;                 /* the server refused the subscription */
     unsigned slot;                  /* the hash slot; without slots: the index of the master */
     char tag[HL_SLOT_TAG + 1];      /* the hash tag of the slot; "": there are no slots */
-    uint64_t undone_since_us; /* The client releases only so many unknown grants in a second; the others lapse. This
-                                 is when the present second began, and how many there were since. */
-    unsigned undone;
+    uint64_t undone_since_us;       /* when the present span of UNDONE_SPAN_US began */
+    unsigned undone;                /* how many unknown grants came in that span */
 };
 
 /* Returns NULL for NULL. */
@@ -34,45 +34,45 @@ static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
     return entry ? HL_CONTAINER(entry, struct hl_grant_channel, by_slot) : NULL;
 }
 
-/* grants NULL: returns the first. */
-static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *grants)
+/* channel NULL: returns the first. */
+static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *channel)
 {
-    return container_of(hl_table_next(&core->grant_channels, grants ? &grants->by_slot : NULL));
+    return container_of(hl_table_next(&core->grant_channels, channel ? &channel->by_slot : NULL));
 }
 
-static void drop(struct hl_grant_channel *grants)
+static void drop(struct hl_grant_channel *channel)
 {
-    hl_table_remove(&grants->core->grant_channels, &grants->by_slot);
-    hl_listener_close(grants->channel);
-    hl_memory_free(&grants->core->host.memory, grants);
+    hl_table_remove(&channel->core->grant_channels, &channel->by_slot);
+    hl_listener_close(channel->listener);
+    hl_memory_free(&channel->core->host.memory, channel);
 }
 
 void hl_grant_channels_done(struct hl_core *core)
 {
-    struct hl_grant_channel *grants;
-    while ((grants = next_of(core, NULL)) != NULL)
-        drop(grants);
-    if (core->queue_terms)
-        hl_terms_unref(core->queue_terms);
-    core->queue_terms = NULL;
+    struct hl_grant_channel *channel;
+    while ((channel = next_of(core, NULL)) != NULL)
+        drop(channel);
+    if (core->undo_terms)
+        hl_terms_unref(core->undo_terms);
+    core->undo_terms = NULL;
     hl_memory_free(&core->host.memory, core->places);
     core->places = NULL;
 }
 
 /* Returns the node at which the client should listen. A route with slots has no masters and finds the node by the
  * tag. */
-static struct hl_node *node_of(const struct hl_grant_channel *grants)
+static struct hl_node *node_of(const struct hl_grant_channel *channel)
 {
-    if (grants->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
-        return grants->node;
-    return hl_route_node(grants->core->route, &(struct hl_about){grants->tag, strlen(grants->tag), grants->slot});
+    if (channel->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
+        return channel->node;
+    return hl_route_node(channel->core->route, &(struct hl_about){channel->tag, strlen(channel->tag), channel->slot});
 }
 
 /* Returns 1 if a wait with that id ended a moment ago and its release is under way: that release ends the grant. */
 static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t id)
 {
     const struct hl_hold *hold;
-    if (!name->ending)
+    if (!name->unanswered_releases)
         return 0;
     TAILQ_FOREACH_REVERSE(hold, &core->live, hl_holds, live)
         if (hold->id == id && hold->name == name && hold->siblings_wait)
@@ -82,35 +82,36 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
 
 /* Handles a grant whose id no wait has. If a heartbeat was faster and found the grant, the hold is HELD already, and
  * the push is no news. Otherwise this client was too slow, so the grant is released (without memory for that, it
- * lapses). The client's other places for the name may be gone, too, so they ask. */
-static void on_unknown(struct hl_grant_channel *grants, const struct hl_push *push)
+ * lapses). The client's other places for the name may be gone, too, so they send a heartbeat. */
+static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *push)
 {
-    struct hl_core *core = grants->core;
-    struct hilock_lock some = {.terms = core->queue_terms};
+    struct hl_core *core = channel->core;
+    struct hilock_lock stand_in = /* no handle of the user: the release needs only terms and a name */
+        {.terms = core->undo_terms};
     uint64_t now_us = hl_now_us(&core->host);
     int is_held;
     if (push->id > core->id_last || HL_PLANTED(FAIR_UNKNOWN_KEPT))
         return;
-    if (now_us - grants->undone_since_us > UNDONE_SPAN_US) {
-        grants->undone_since_us = now_us;
-        grants->undone = 0;
+    if (now_us - channel->undone_since_us > UNDONE_SPAN_US) {
+        channel->undone_since_us = now_us;
+        channel->undone = 0;
     }
-    if (++grants->undone > UNDONE_MAX)
+    if (++channel->undone > UNDONE_MAX)
         return;
-    some.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : grants->slot);
-    if (!some.name)
+    stand_in.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : channel->slot);
+    if (!stand_in.name)
         return;
-    is_held = (some.name->hold && some.name->hold->id == push->id) || is_ending(core, some.name, push->id);
+    is_held = (stand_in.name->hold && stand_in.name->hold->id == push->id) || is_ending(core, stand_in.name, push->id);
     if (!is_held &&
-        hl_ending_release_id(core, &some, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
-        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = some.name->bytes});
-    if (!is_held && some.name->line)
-        hl_line_wake_places(some.name->line, some.name->line->waiting, NULL);
-    hl_name_unref(core, &core->host.memory, some.name);
+        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
+        hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = stand_in.name->bytes});
+    if (!is_held && stand_in.name->line)
+        hl_line_wake_places(stand_in.name->line, stand_in.name->line->waiting_here, NULL);
+    hl_name_unref(core, &core->host.memory, stand_in.name);
 }
 
-/* The ids are our own and are given out in order, so the remainder spreads them evenly, and nobody else chooses
- * them. */
+/* Returns the list of places with ids like this one. The ids are our own and are given out in order, so the remainder
+ * spreads them evenly. */
 static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
 {
     return &core->places[id % HL_PLACE_BUCKETS];
@@ -123,10 +124,11 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
     return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
 }
 
-/* A message "ask" names one waiter, which may have gone meanwhile; the other waiters of that name ask all the same. */
-static void on_push(struct hl_grant_channel *grants, const struct hl_reply *message)
+/* Gives a push to the place with its id. If that place is gone: a grant is released; a message "ask" without a pause is
+ * news for all places of the name, so the others send a heartbeat instead. */
+static void on_push(struct hl_grant_channel *channel, const struct hl_reply *message)
 {
-    struct hl_core *core = grants->core;
+    struct hl_core *core = channel->core;
     const struct hl_push push = hl_queued_read_push(message, core->uuid);
     struct hl_queue_place *place;
     struct hl_name *name;
@@ -134,95 +136,95 @@ static void on_push(struct hl_grant_channel *grants, const struct hl_reply *mess
         if (place->acquire->hold->id == push.id)
             break;
     if (push.server_us)
-        hl_clock_raise(grants->node, push.server_us);
+        hl_clock_raise(channel->node, push.server_us);
     if (place && (push.what == HL_PUSH_ASK || is_of(place, &push)))
-        core->waiters->pushed(place, grants->node, &push);
+        core->waiters->pushed(place, channel->node, &push);
     else if (push.what == HL_PUSH_GRANT)
-        on_unknown(grants, &push);
+        on_unknown(channel, &push);
     else if (push.what == HL_PUSH_ASK && !push.pause_us) {
-        name = hl_name_find(core, push.name, push.name_length, core->route->ops->is_spread ? 0 : grants->slot);
+        name = hl_name_find(core, push.name, push.name_length, core->route->ops->is_spread ? 0 : channel->slot);
         if (name && name->line)
-            hl_line_wake_places(name->line, name->line->waiting, NULL);
+            hl_line_wake_places(name->line, name->line->waiting_here, NULL);
     }
 }
 
-static void wake_all(struct hl_grant_channel *grants)
+static void wake_all(struct hl_grant_channel *channel)
 {
     struct hl_line *line;
-    LIST_FOREACH(line, &grants->lines, by_grants)
-        hl_line_wake_places(line, grants->core->waiting, NULL);
+    LIST_FOREACH(line, &channel->lines, by_grant_channel)
+        hl_line_wake_places(line, channel->core->waiting, NULL);
 }
 
 static void on_channel(void *arg, enum hl_channel_event event, const struct hl_reply *message)
 {
-    struct hl_grant_channel *grants = arg;
+    struct hl_grant_channel *channel = arg;
     switch (event) {
     case HL_CHANNEL_ON:
-        grants->is_refused = 0;
-        hl_handshake_report_counts(grants->node, 1);
+        channel->is_refused = 0;
+        hl_handshake_report_counts(channel->node, 1);
         if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
-            wake_all(grants);
+            wake_all(channel);
         break;
-    case HL_CHANNEL_MESSAGE: on_push(grants, message); break;
+    case HL_CHANNEL_MESSAGE: on_push(channel, message); break;
     case HL_CHANNEL_REFUSED:
-        grants->is_refused = 1;
-        wake_all(grants);
+        channel->is_refused = 1;
+        wake_all(channel);
         break;
     }
 }
 
-static void locate(struct hl_grant_channel *grants)
+static void locate(struct hl_grant_channel *channel)
 {
-    if (grants->node == node_of(grants))
+    if (channel->node == node_of(channel))
         return;
-    hl_listener_close(grants->channel);
-    grants->channel = NULL;
-    grants->is_refused = 0;
-    grants->node = node_of(grants);
+    hl_listener_close(channel->listener);
+    channel->listener = NULL;
+    channel->is_refused = 0;
+    channel->node = node_of(channel);
 }
 
-static void listen(struct hl_grant_channel *grants)
+static void subscribe_to_channel(struct hl_grant_channel *channel)
 {
     struct hl_subscription *subscription;
-    char said[HL_GRANT_CHANNEL_MAX];
-    const char *channel = said;
-    locate(grants);
-    subscription = &grants->node->subscription;
+    char written[HL_GRANT_CHANNEL_MAX];
+    const char *text = written;
+    locate(channel);
+    subscription = &channel->node->subscription;
     hl_subscription_start(subscription); /* the subscription link may have been closed as unused */
-    if (grants->channel)
+    if (channel->listener)
         return;
-    hl_queued_channel(said, grants->core->uuid, grants->tag, subscription->is_sharded);
-    channel += *said == '!';
-    grants->channel = hl_listener_open(subscription, channel, strlen(channel), on_channel, grants);
-    if (!grants->channel)
+    hl_queued_channel(written, channel->core->uuid, channel->tag, subscription->is_sharded);
+    text += *written == '!'; /* for the scripts a '!' marks a sharded channel; it is no part of the name */
+    channel->listener = hl_listener_open(subscription, text, strlen(text), on_channel, channel);
+    if (!channel->listener)
         return;
-    grants->channel->may_rest = 1;
-    if (hl_listener_is_on(grants->channel)) /* the subscription was still on, without a listener */
-        wake_all(grants);
+    channel->listener->may_rest = 1;
+    if (hl_listener_is_on(channel->listener)) /* the subscription was still on, without a listener */
+        wake_all(channel);
 }
 
 /* A new channel is rare, so this is the moment to give up old channels without waiters. */
 static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned slot)
 {
-    struct hl_grant_channel *grants = hl_memory_new(&core->host.memory, sizeof *grants), *old, *next;
+    struct hl_grant_channel *channel = hl_memory_new(&core->host.memory, sizeof *channel), *old, *next;
     for (old = next_of(core, NULL); old; old = next) {
         next = next_of(core, old);
-        if (LIST_EMPTY(&old->lines) && old->used_us + UNUSED_US <= core->host.entered_us)
+        if (LIST_EMPTY(&old->lines) && old->used_at_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
     if (!core->places) /* made with the first channel: a client that never waits in a queue needs none of this memory */
         core->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof core->places[0]);
-    if (!grants || !core->places) {
-        hl_memory_free(&core->host.memory, grants);
+    if (!channel || !core->places) {
+        hl_memory_free(&core->host.memory, channel);
         return NULL;
     }
-    grants->core = core;
-    grants->slot = slot;
+    channel->core = core;
+    channel->slot = slot;
     if (core->route->ops->is_spread)
-        hl_slot_tag(slot, grants->tag);
-    if (hl_table_add(&core->grant_channels, &grants->by_slot, (const char *)&grants->slot, sizeof grants->slot) == 0)
-        return grants;
-    hl_memory_free(&core->host.memory, grants);
+        hl_slot_tag(slot, channel->tag);
+    if (hl_table_add(&core->grant_channels, &channel->by_slot, (const char *)&channel->slot, sizeof channel->slot) == 0)
+        return channel;
+    hl_memory_free(&core->host.memory, channel);
     return NULL;
 }
 
@@ -231,28 +233,28 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
 {
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
-    struct hl_grant_channel *grants =
+    struct hl_grant_channel *channel =
         container_of(hl_table_find(&core->grant_channels, (const char *)&slot, sizeof slot));
-    if (!core->queue_terms) {
-        core->queue_terms = lock->terms;
-        core->queue_terms->refs++;
+    if (!core->undo_terms) {
+        core->undo_terms = lock->terms;
+        core->undo_terms->refs++;
     }
-    if (!grants)
-        grants = grant_channel_new(core, slot);
-    if (grants)
-        grants->used_us = core->host.entered_us; /* the time of the loop's latest call: a minute need not be exact */
-    return grants;
+    if (!channel)
+        channel = grant_channel_new(core, slot);
+    if (channel)
+        channel->used_at_us = core->host.entered_us; /* the loop's latest call: a minute need not be exact */
+    return channel;
 }
 
 void hl_grant_channel_join(struct hl_core *core, struct hl_queue_place *place)
 {
     struct hl_line *line = place->acquire->lock->name->line;
-    struct hl_grant_channel *grants = grant_channel_of(core, place->acquire->lock);
-    if (!line->grants && grants) {
-        line->grants = grants;
-        LIST_INSERT_HEAD(&grants->lines, line, by_grants);
+    struct hl_grant_channel *channel = grant_channel_of(core, place->acquire->lock);
+    if (!line->grant_channel && channel) {
+        line->grant_channel = channel;
+        LIST_INSERT_HEAD(&channel->lines, line, by_grant_channel);
     }
-    place->is_indexed = line->grants != NULL; /* without memory for the channel no push finds the place */
+    place->is_indexed = line->grant_channel != NULL; /* without memory for the channel no push finds the place */
     if (place->is_indexed)
         LIST_INSERT_HEAD(places_of(core, place->acquire->hold->id), place, by_id);
 }
@@ -265,31 +267,32 @@ void hl_grant_channel_leave(struct hl_queue_place *place)
     place->is_indexed = 0;
 }
 
-/* A place without a ticket only states where it would listen: a free name needs no grant channel. */
+/* A place without a ticket does not subscribe: the name may be free, and a free name needs no grant channel. The place
+ * only says where it would listen. */
 enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place)
 {
-    struct hl_grant_channel *grants = place->acquire->lock->name->line->grants;
+    struct hl_grant_channel *channel = place->acquire->lock->name->line->grant_channel;
     if (!place->is_indexed)
         return ENTRY_POLLS;
-    locate(grants);
+    locate(channel);
     if (place->ticket)
-        listen(grants);
-    if (grants->is_refused || (place->ticket && !grants->channel))
+        subscribe_to_channel(channel);
+    if (channel->is_refused || (place->ticket && !channel->listener))
         return ENTRY_POLLS;
-    return grants->node->subscription.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
+    return channel->node->subscription.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
 }
 
 void hl_grant_channels_follow(struct hl_core *core)
 {
-    struct hl_grant_channel *grants;
-    for (grants = next_of(core, NULL); grants; grants = next_of(core, grants))
-        if (grants->channel && grants->node != node_of(grants))
-            listen(grants);
+    struct hl_grant_channel *channel;
+    for (channel = next_of(core, NULL); channel; channel = next_of(core, channel))
+        if (channel->listener && channel->node != node_of(channel))
+            subscribe_to_channel(channel);
 }
 
 void hl_grant_channel_open_early(struct hl_core *core, const struct hilock_lock *lock)
 {
-    struct hl_grant_channel *grants = lock->terms->is_polling ? NULL : grant_channel_of(core, lock);
-    if (grants)
-        listen(grants);
+    struct hl_grant_channel *channel = lock->terms->is_polling ? NULL : grant_channel_of(core, lock);
+    if (channel)
+        subscribe_to_channel(channel);
 }

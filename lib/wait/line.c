@@ -7,11 +7,14 @@
 #include "wait/place.h"
 #include "wait/view.h"
 
-enum { OTHERS_US = 1000000, SHORTAGE_US = 50000, PACE_US = 20, ENDING_MAX = 2 };
+enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
+enum { SHORTAGE_US = 50000 };            /* the pause before memory is asked for again */
+enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of many waiters are spread over so much time for each of them */
+enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more unanswered releases of a name no FAIR handle requests a place */
 
 /* ---- the line ---- */
 
-struct hl_line *hl_line_of(struct hl_core *core, struct hl_name *name)
+struct hl_line *hl_line_get_or_new(struct hl_core *core, struct hl_name *name)
 {
     struct hl_line *line = name->line ? name->line : hl_memory_new(&core->host.memory, sizeof *line);
     if (!line || name->line)
@@ -28,7 +31,7 @@ struct hl_line *hl_line_of(struct hl_core *core, struct hl_name *name)
     return line;
 }
 
-/* Returns the last waiter, or NULL. Removing waiters from the tail never hands a turn to anyone. */
+/* Returns the last waiter. NULL: the line is empty. */
 static struct hl_acquire *last_of(const struct hl_line *line)
 {
     struct hl_acquire *last = TAILQ_LAST(&line->arrivals, hl_acquires);
@@ -46,7 +49,8 @@ static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire
     return acquire->is_try ? &line->tries : &line->arrivals;
 }
 
-/* Returns 1 if this waiter may ask now. A waiter with an IDLE hold pauses (lock/acquire.c). */
+/* Returns 1 if this waiter may send a request now. A SLEEPING waiter with an IDLE hold pauses because too few replicas
+ * had its grant (lock/acquire.c); only the alarm of its hold ends that pause. */
 static int is_ready(const struct hl_acquire *acquire, int wakes)
 {
     return acquire->state == ACQUIRE_IN_LINE || acquire->state == ACQUIRE_STARVED ||
@@ -63,14 +67,15 @@ static struct hl_acquire *first_try(const struct hl_line *line)
     return first;
 }
 
-/* Lets all tries ask, and of the waiters only the head. While a hold of this client serves the line, the head does not
- * ask: the hold is handed on to it, or the release asks for it. A FAIR hold is never handed on, so behind it the head
- * of the line must keep its own place in the store's queue by heartbeats. */
+/* While a release of this client has no answer, nobody sends a request. While a handle of this client holds the name,
+ * the tries do not, and the head does not either, because the hold is handed on to it, or the release carries its
+ * acquire. A FAIR hold is never handed on, so behind it the head of the line must keep its own place in the store's
+ * queue by heartbeats. */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
     const struct hl_hold *hold = line->name->hold;
     struct hl_acquire *acquire = hold ? NULL : first_try(line);
-    if (line->name->ending && !HL_PLANTED(R4_UNDO_UNORDERED))
+    if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
     for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
         line->core->waiters->ask(acquire);
@@ -91,7 +96,7 @@ struct hl_acquire *hl_line_next(const struct hl_name *name)
     return acquire && is_ready(acquire, 1) && (!acquire->hold || hl_hold_is_empty(acquire->hold)) ? acquire : NULL;
 }
 
-/* Another handle of this client holds the name now, which answers every try that has not asked yet. */
+/* Another handle of this client holds the name now: that answers every try that has sent no request yet. */
 void hl_line_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
@@ -110,7 +115,7 @@ static struct hl_name *name_after(const struct hl_core *core, const struct hl_na
 void hl_lines_close(struct hl_core *core)
 {
     struct hl_name *name = NULL; /* the handles have references, so the name outlives its line */
-    while ((name = name_after(core, name)) != NULL)
+    while ((name = name_after(core, name)) != NULL) /* from the tail, so that no other waiter gets a turn meanwhile */
         while (name->line)
             core->waiters->decide(last_of(name->line), HILOCK_CLOSED);
 }
@@ -121,8 +126,8 @@ static int is_unreported(const struct hl_acquire *acquire)
 }
 
 /* Sends the first WAITING event to each waiter that has not had one; later events follow as often as its options ask
- * for. Waiters without an event stand at the tail, but the head may lack one, too, if it was GRANTED when the others
- * got theirs. */
+ * for. Waiters without an event are the last ones; the head may lack one, too, if it was GRANTED when the others got
+ * theirs. */
 void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
 {
     struct hl_acquires *list = &name->line->arrivals;
@@ -136,25 +141,27 @@ void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
         core->waiters->report_waiting(core, first);
 }
 
-static uint64_t age_us(const struct hl_acquire *acquire)
+/* Returns when the acquire began; for a member of a group, when the acquire of the group began. */
+static uint64_t begun_at_us_of(const struct hl_acquire *acquire)
 {
     const struct hl_attempt *attempt = acquire->lock->attempt;
     return attempt ? attempt->begun_us : acquire->begun_us;
 }
 
-static int is_behind(const struct hl_acquire *before, const struct hl_acquire *acquire)
+/* Returns 1 if the acquire, which enters the line, goes before that waiter. */
+static int goes_before(const struct hl_acquire *acquire, const struct hl_acquire *waiter)
 {
-    int has_asked = before->state != ACQUIRE_IN_LINE || before->hold;
-    int is_younger = age_us(before) > age_us(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
+    int has_asked = waiter->state != ACQUIRE_IN_LINE || waiter->hold;
+    int is_younger = begun_at_us_of(waiter) > begun_at_us_of(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
     return is_younger && !has_asked;
 }
 
-/* Inserts a waiter by age. A member of a group that comes again is as old as the acquire of the group, so it goes
- * before those that began later, if they have not asked yet. */
+/* Inserts a waiter in the order in which the acquires began. A member of a group that comes again counts as begun when
+ * the acquire of the group began. So it goes before waiters that began later, if they have sent no request yet. */
 static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
 {
     struct hl_acquire *before = TAILQ_LAST(list, hl_acquires);
-    while (before && is_behind(before, acquire))
+    while (before && goes_before(acquire, before))
         before = TAILQ_PREV(before, hl_acquires, entry);
     if (before)
         TAILQ_INSERT_AFTER(list, before, acquire, entry);
@@ -162,7 +169,7 @@ static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
         TAILQ_INSERT_HEAD(list, acquire, entry);
 }
 
-/* For a handle with a place of its own: lets it ask. */
+/* The handle has a place of its own, or may request one: lets it send its request. */
 static void ask_by_itself(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -174,13 +181,12 @@ static void ask_by_itself(struct hl_acquire *acquire)
     line->core->waiters->ask(acquire);
 }
 
-/* For a handle with a place of its own: lets it ask, unless this is the first question of an id and too many releases
- * of the name have no answer. */
+/* Like ask_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
 static void ask_or_hold_back(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
     int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
-    int may_ask = !is_first || line->name->ending <= ENDING_MAX;
+    int may_ask = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
     if (may_ask || HL_PLANTED(ASKS_ON_UNANSWERED)) {
         ask_by_itself(acquire);
         return;
@@ -195,7 +201,8 @@ static void ask_or_hold_back(struct hl_acquire *acquire)
 static void ask_held_back(struct hl_name *name)
 {
     struct hl_acquire *acquire;
-    while (name->line && name->ending <= ENDING_MAX && (acquire = TAILQ_FIRST(&name->line->held_back)) != NULL)
+    while (name->line && name->unanswered_releases <= UNANSWERED_RELEASES_MAX &&
+           (acquire = TAILQ_FIRST(&name->line->held_back)) != NULL)
         ask_by_itself(acquire);
 }
 
@@ -203,7 +210,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
 {
     struct hl_acquires *list = list_of(line, acquire);
     enter(list, acquire);
-    line->waiting += !acquire->is_try;
+    line->waiting_here += !acquire->is_try;
     if (list == &line->tries && hl_view_denies_tries(line->name)) {
         line->core->waiters->decide(acquire, HILOCK_TIMED_OUT);
         return;
@@ -213,25 +220,25 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
         return;
     }
     hl_line_advance(line, 0);
-    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the other waiters have been told */
+    if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the other waiters have had this event */
         line->core->waiters->report_waiting(line->core, acquire);
 }
 
-void hl_line_forget(struct hl_acquire *acquire)
+void hl_line_remove_quietly(struct hl_acquire *acquire)
 {
     struct hl_name *name = acquire->lock->name;
     struct hl_line *line = name->line;
     struct hl_core *core = line->core;
     TAILQ_REMOVE(list_of(line, acquire), acquire, entry);
-    line->waiting -= !acquire->is_try;
+    line->waiting_here -= !acquire->is_try;
     if (last_of(line))
         return;
     hl_line_stop_listening(line);
-    if (line->grants)
-        LIST_REMOVE(line, by_grants);
+    if (line->grant_channel)
+        LIST_REMOVE(line, by_grant_channel);
     name->line = NULL;
     core->lines--;
-    hl_memory_free(&core->host.memory, line->words);
+    hl_memory_free(&core->host.memory, line->holder_or_error);
     hl_memory_free(&core->host.memory, line);
     hl_name_unref(core, &core->host.memory, name);
 }
@@ -239,7 +246,7 @@ void hl_line_forget(struct hl_acquire *acquire)
 void hl_line_leave(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    hl_line_forget(acquire);
+    hl_line_remove_quietly(acquire);
     if (name->line)
         hl_line_advance(name->line, 0);
 }
@@ -276,16 +283,16 @@ void hl_line_released(struct hl_name *name)
     ask_held_back(name);
 }
 
-unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting : 0; }
+unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting_here : 0; }
 
-void hl_line_mark_others(struct hl_name *name)
+void hl_line_note_other_program(struct hl_name *name)
 {
-    name->line->others_until_us = hl_now_us(&name->line->core->host) + OTHERS_US;
+    name->line->other_program_until_us = hl_now_us(&name->line->core->host) + OTHER_PROGRAM_US;
 }
 
-int hl_line_has_others(const struct hl_name *name)
+int hl_line_had_other_program_lately(const struct hl_name *name)
 {
-    return name->line && name->line->others_until_us > hl_now_us(&name->line->core->host);
+    return name->line && name->line->other_program_until_us > hl_now_us(&name->line->core->host);
 }
 
 /* ---- news ---- */
@@ -296,7 +303,8 @@ void hl_line_mark_stale(struct hl_line *line)
     line->is_held_by_other_program = 0;
 }
 
-/* Makes a sleeping waiter send a heartbeat at a random moment within that time. */
+/* Makes a sleeping waiter send a heartbeat at a random moment within that time. Marks the line stale as well, so that a
+ * waiter with a request under way sends another one after the answer. */
 static void wake(struct hl_acquire *acquire, uint64_t within_us)
 {
     struct hl_host *host = &acquire->lock->name->line->core->host;
@@ -305,19 +313,19 @@ static void wake(struct hl_acquire *acquire, uint64_t within_us)
         hl_hold_wake_at(acquire->hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 
-void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl_node *but)
+void hl_line_wake_places(struct hl_line *line, unsigned waiting, const struct hl_node *except)
 {
     struct hl_acquire *head = TAILQ_FIRST(&line->arrivals), *acquire;
-    uint64_t within_us = (uint64_t)waiting * PACE_US;
-    if (head && head->place && (!but || head->place->node != but))
+    uint64_t within_us = (uint64_t)waiting * SPREAD_PER_WAITER_US;
+    if (head && head->place && (!except || head->place->node != except))
         wake(head, within_us);
     TAILQ_FOREACH(acquire, &line->queued, entry)
-        if (!but || acquire->place->node != but)
+        if (!except || acquire->place->node != except)
             wake(acquire, within_us);
 }
 
-/* Handles news about the name. News counts even while a request is under way, because the answer to it may be older. Of
- * the waiters with a place, the news concerns only the next one. */
+/* Handles news about the name. News counts even while a request is under way, because the answer to that request may be
+ * older than the news. Of the waiters with a place, only the one at position 1 is woken. */
 static void wake_waiters(struct hl_line *line)
 {
     const struct hl_acquire *head = TAILQ_FIRST(&line->arrivals);
@@ -351,31 +359,32 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     }
 }
 
-/* Subscribes to a channel in place of the one before. If other lines listen to this channel, or did a moment ago, the
- * subscription is on at once; but earlier messages are lost for this line, so its waiter must ask once more. If the
- * line listens to this very channel already, it has missed nothing. */
-static void listen(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
+/* Subscribes to a channel, and closes the listener of the channel before. If other lines listen to this channel, or did
+ * a moment ago, the subscription is on at once. But this line has missed the earlier messages, so its waiter must send
+ * a request once more. If the line listens to this very channel already, it has missed nothing. */
+static void subscribe_to(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
 {
-    struct hl_listener *before = *listener;
-    struct hl_subscription *there = &hl_name_node(line->core, line->name)->subscription;
-    struct hl_listener *now = hl_listener_open(there, channel, length, on_channel, line);
-    int has_missed = now && hl_listener_is_on(now) && !(before && before->channel == now->channel);
-    *listener = now;
+    struct hl_listener *old = *listener;
+    struct hl_subscription *subscription = &hl_name_node(line->core, line->name)->subscription;
+    struct hl_listener *opened = hl_listener_open(subscription, channel, length, on_channel, line);
+    int has_missed = opened && hl_listener_is_on(opened) && !(old && old->channel == opened->channel);
+    *listener = opened;
     if (has_missed && !HL_PLANTED(R7_NO_SECOND_TRY))
         hl_line_mark_stale(line);
-    hl_listener_close(before);
+    hl_listener_close(old);
 }
 
-/* Unsubscribes: the release of any client counts each listener as another program that uses the name. */
+/* Unsubscribes. A release of any client takes every listener that is not its own for another program, and leaves the
+ * name to it for a moment; a listener that we do not need would cost that pause. */
 void hl_line_stop_listening(struct hl_line *line)
 {
-    hl_listener_close(line->channel);
-    hl_listener_close(line->java_waiter);
-    line->channel = line->java_waiter = NULL;
+    hl_listener_close(line->unlock_listener);
+    hl_listener_close(line->java_listener);
+    line->unlock_listener = line->java_listener = NULL;
 }
 
-/* The release of another program grants the name to no waiter. If it is published at all, it is on the unlock channel.
- * So of the waiters with a place, the first one listens there. */
+/* The release of another program grants the name to no waiter. If that release is published at all, it is published on
+ * the unlock channel. So of the waiters with a place, the first one listens there. */
 void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX + HL_JAVA_WAITER_MAX];
@@ -383,15 +392,17 @@ void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *
     const struct hl_queue_place *place = acquire->place;
     struct hl_line *line = name->line;
     const char *java_waiter = HL_PLANTED(JAVA_WAITER_UNHEARD) ? NULL : said->java_waiter;
-    int is_first = !place || (!place->hands_over && place->position <= 1);
+    int is_first = !place || (!place->holder_grants_next && place->position <= 1);
     int listens = is_first && !acquire->lock->terms->is_polling;
     if (place && HL_PLANTED(FAIR_DEAF_TO_OTHERS))
         listens = 0;
     if (listens && java_waiter)
-        listen(line, &line->java_waiter, channel,
-               hl_key_java_waiter_write(channel, name->bytes, name->length, java_waiter, said->java_waiter_length));
-    if (listens && !line->channel)
-        listen(line, &line->channel, channel, hl_key_write(channel, hl_key_channel, name->bytes, name->length));
+        subscribe_to(line, &line->java_listener, channel,
+                     hl_key_java_waiter_write(channel, name->bytes, name->length, java_waiter,
+                                              said->java_waiter_length));
+    if (listens && !line->unlock_listener)
+        subscribe_to(line, &line->unlock_listener, channel,
+                     hl_key_write(channel, hl_key_channel, name->bytes, name->length));
 }
 
 int hl_line_is_outdated(const struct hl_acquire *acquire)
@@ -400,15 +411,16 @@ int hl_line_is_outdated(const struct hl_acquire *acquire)
     return line->stale_before_us > acquire->hold->request.sent_us && !HL_PLANTED(R7_NEWS_FORGOTTEN);
 }
 
-/* Messages may have been lost, so all waiters in the store's queue ask, too. The channel at an old node stays silent
- * from now on; the waiter that asks subscribes at the new node. */
+/* When a link is back, messages may have been lost. So not only the heads of the lines send requests, but all waiters
+ * with a place. When a name has moved, the unlock channel at the old node stays silent, so its listener is closed; the
+ * next waiter that is answered "held" subscribes at the new node. */
 void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
 {
     struct hl_name *name = NULL;
     while ((name = name_after(core, name)) != NULL) {
         struct hl_line *line = name->line;
         const struct hl_node *node = hl_name_node(core, name);
-        int has_moved = line->channel && hl_listener_where(line->channel) != &node->subscription;
+        int has_moved = line->unlock_listener && hl_listener_where(line->unlock_listener) != &node->subscription;
         if (up && up != node)
             continue;
         if (up && HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))
@@ -417,13 +429,13 @@ void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
             hl_line_stop_listening(line);
         if (up || has_moved)
             wake_waiters(line);
-        hl_line_wake_places(line, line->waiting, up ? NULL : node);
+        hl_line_wake_places(line, line->waiting_here, up ? NULL : node);
     }
 }
 
 /* ---- no memory for a hold ---- */
 
-void hl_lines_on_shortage(void *arg)
+void hl_lines_after_shortage(void *arg)
 {
     struct hl_core *core = arg;
     struct hl_name *name = NULL;

@@ -12,17 +12,26 @@
 #include "wait/grant_channel.h"
 #include "wait/view.h"
 
+/* When the holder's lease ends, the nearest NEAR_MAX waiters poll first, STEP_US apart. */
 enum { STEP_US = 10000, NEAR_MAX = 8 };
-enum { KEPT_MS = 5, LOOK_US = 1000, SILENT_LOOK_US = 5000, SILENT_LOOKS_MAX = 4 };
+/* If the holder has no more time than LEFT_TO_OTHERS_MS, the name is left to other programs for a moment. Then the
+ * waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
+enum { LEFT_TO_OTHERS_MS = 5, EARLY_POLL_US = 1000 };
+/* If the holder's release may wake no waiter, the waiter at position 1 polls after SILENT_POLL_US, and each further
+ * time after twice as long, doubled SILENT_POLLS_MAX times at most. While
+ * another program holds the name, the waiter at position 2 polls after SECOND_WAITER_POLL_US, in case the first one is
+ * dead. */
+enum { SILENT_POLL_US = 5000, SILENT_POLLS_MAX = 4, SECOND_WAITER_POLL_US = 3000000 };
 /* The waiter at position 1 promises a heartbeat within HL_PROMISE_MIN_MS while this client waits for up to
  * PROMISE_NAMES names. For more names the time grows in proportion, so that many names cost no more requests. */
-enum { PROMISE_NAMES = HL_PROMISE_MIN_MS / 10, SECOND_LOOK_US = 3000000 };
-/* If more than this is left, it is a lease and not a window, and at its end every waiter looks, spread over at least
- * SPREAD_MIN_US. */
+enum { PROMISE_NAMES = HL_PROMISE_MIN_MS / 10 };
+/* A holder with more time left than LEASE_MIN_MS has a lease and not a window. When a lease ends, all waiters poll:
+ * those behind the nearest ones at random moments, spread over SPREAD_STEP_US for each position, and over SPREAD_MIN_US
+ * at least. */
 enum { LEASE_MIN_MS = 700, SPREAD_MIN_US = 80000, SPREAD_STEP_US = 50 };
-enum { POLL_STEP_MIN_US = 5000 };
+enum { POLL_STEP_MIN_US = 5000 };        /* a waiter without pushes polls no more often than this at position 1 */
 
-/* Returns 1 if the server allows this acquire no queue. */
+/* Returns 1 if this acquire cannot use a queue, because the ACL user may not use the keys of the queue. */
 static int has_no_queue(const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
@@ -34,14 +43,15 @@ int hl_place_is_wanted(const struct hl_acquire *acquire)
     return acquire->lock->terms->kind->has_queue && !acquire->is_try && !has_no_queue(acquire);
 }
 
-/* Without the rights to the queue a MUTEX waiter polls, like a kind without a queue. A FAIR waiter does not, because
- * the queue is what FAIR promises. If the acquire is granted already, the server refused WAIT, not the queue. */
+/* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
+ * not, because the queue is what FAIR promises. If the acquire is granted already, the server refused WAIT, not the
+ * queue. */
 int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
-    int is_right = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
-    int is_refused = is_right && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
+    int is_logged_in = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
+    int is_refused = is_logged_in && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
     if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->queues_each_handle)
         return 0;
     hl_handshake_queue_refused(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
@@ -73,9 +83,9 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
     acquire->place = NULL;
 }
 
-/* A place can be handed over between two heartbeats, and to a handle with the same terms: then nothing changes for the
- * store. */
-void hl_place_hand_over(struct hl_acquire *acquire, struct hl_acquire *next)
+/* A place can go to the next handle only between two heartbeats, and only to a handle with the same terms: then nothing
+ * changes for the store. */
+void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
 {
     struct hl_hold *hold = acquire->hold;
     int is_like = next && !next->hold && !next->place && next->lock->terms == acquire->lock->terms;
@@ -98,26 +108,26 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
     hl_grant_channel_leave(place);
     hold->id = hl_asking_new_id(place->acquire->lock);
     hold->entry = (struct hl_entry_words){.channel = ENTRY_NONE};
-    place->ticket = place->first_us = 0;
+    place->ticket = place->polls_first_since_us = 0;
     place->number = place->position = place->pace_us = 0;
-    place->is_ticket_time = 0;
+    place->is_ticket_request_time = 0;
     memset(place->sent_us, 0, sizeof place->sent_us);
     place->releasing = NULL;
     if (!place->acquire->lock->terms->is_polling)
         hl_grant_channel_join(core, place);
 }
 
-/* ---- questions ---- */
+/* ---- the requests of a place ---- */
 
-/* Returns the ticket to ask with. A multi is as old as its acquire: otherwise younger waiters would go first at each of
- * its names, while it keeps the names that it has already. Only a ticket from the same server's clock can state that
- * age. */
+/* Returns the ticket to send; 0: the store makes one. All members of a multi queue with the ticket of its first place:
+ * otherwise waiters that came later than the multi would go before it at its next names, while it keeps the names that
+ * it has already. A ticket is a server's time, so it can be sent only to the server whose clock gave it. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
 {
     const struct hl_attempt *attempt = place->acquire->lock->attempt;
-    uint64_t age = attempt && attempt->node == place->node ? attempt->ticket : 0;
-    uint64_t has = place->ticket ? place->ticket : age;
-    return HL_PLANTED(FAIR_TAIL) ? 0 : has;
+    uint64_t group_ticket = attempt && attempt->node == place->node ? attempt->ticket : 0;
+    uint64_t ticket = place->ticket ? place->ticket : group_ticket;
+    return HL_PLANTED(FAIR_TAIL) ? 0 : ticket;
 }
 
 /* Returns the window of a grant that is pushed to a waiter. It is long enough for a loop that is late, and for the way
@@ -133,17 +143,18 @@ static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *ter
     return span_ms < most_ms ? (uint32_t)span_ms : most_ms;
 }
 
-/* The waiter at position 1 asks often, because nobody in front of it would notice that it is dead. */
+/* Returns what the next request promises. The waiter at position 1 sends heartbeats often, because nobody in front of
+ * it would notice that it is dead. */
 static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_place *place)
 {
     const struct hl_line *line = place->acquire->lock->name->line;
-    int is_first = place->position ? place->position == 1 : line->waiters == 0;
+    int is_first = place->position ? place->position == 1 : line->queued_at_store == 0;
     uint32_t span_ms = core->lines <= PROMISE_NAMES ? HL_PROMISE_MIN_MS : core->lines < HL_PROMISE_MAX_MS / 10
                                                     ? 10 * core->lines : HL_PROMISE_MAX_MS;
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
 }
 
-/* Returns when the promise ends by the server's clock, in whole seconds; the promise holds until the end of that
+/* Returns the second of the server's clock in which the promise ends. The promise holds until the end of that
  * second. */
 static uint64_t due_s(const struct hl_node *node, uint32_t promise)
 {
@@ -160,8 +171,8 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
     return place->position == 1 ? HL_POLLS_FIRST : HL_POLLS_FAR;
 }
 
-/* Adds the entry of the place, and the heartbeat. A first question that brings a ticket is a heartbeat, too: otherwise
- * the age in the ticket would count as the time of the question. */
+/* Adds the entry of the place, and the heartbeat. A first request that brings a ticket is a heartbeat, too: otherwise
+ * the store would take the time in the ticket, which is older, for the time of this request. */
 static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
                              struct hl_params *params)
 {
@@ -175,7 +186,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         hold->entry = (struct hl_entry_words){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
                                         .window_ms = (uint16_t)window_ms(core, hold->terms, node),
                                         .channel = (uint8_t)channel};
-        place->is_ticket_time = place->number == 1 && !params->ticket;
+        place->is_ticket_request_time = place->number == 1 && !params->ticket;
     }
     params->entry = hl_hold_entry(hold);
     if (place->number == 1 && !params->ticket)
@@ -187,9 +198,9 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
         hl_name_channel(core, hold->name, channel == ENTRY_SHARDED, params->heartbeat.channel);
 }
 
-/* Names the place that an earlier question with this id may have taken, so that a grant removes it. `queue_max` 0: this
- * question itself takes none. */
-static void add_entry_of_before(const struct hl_hold *hold, struct hl_params *params)
+/* This request takes no place (`queue_max` 0). Names the place that an earlier request with this id may have taken, so
+ * that a grant removes it. */
+static void add_earlier_entry(const struct hl_hold *hold, struct hl_params *params)
 {
     if (hold->entry.channel == ENTRY_NONE)
         return;
@@ -197,8 +208,8 @@ static void add_entry_of_before(const struct hl_hold *hold, struct hl_params *pa
     params->queue_max = 0;
 }
 
-/* A question that is sent again after its wait is over, because its script had to be loaded or because it was not
- * answered, is a try: it takes no place. */
+/* If the acquire's wait is over when a request must be sent again (because its script had to be loaded, or because it
+ * got no answer), the request is sent like that of a try: it takes no place. */
 void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
@@ -211,7 +222,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
     }
     params->may_take_left = acquire && !place && has_no_queue(acquire);
     if (!place) {
-        add_entry_of_before(hold, params);
+        add_earlier_entry(hold, params);
         return;
     }
     place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
@@ -221,12 +232,12 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
     place->node = node;
     place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
     if (acquire->is_try)
-        add_entry_of_before(hold, params);
+        add_earlier_entry(hold, params);
     else
         add_entry_params(hold, place, node, params);
 }
 
-/* Measures how fast the queue moves, for a waiter that polls. */
+/* Measures how fast the queue moves, and notes since when the waiter polls at position 1. */
 static void measure_pace(struct hl_queue_place *place, uint32_t position)
 {
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
@@ -235,9 +246,9 @@ static void measure_pace(struct hl_queue_place *place, uint32_t position)
     uint64_t pace_us = before_us ? (sent_us - before_us) / moved : 0;
     place->pace_us = pace_us < UINT32_MAX ? (uint32_t)pace_us : UINT32_MAX;
     if (!place->is_polling || position != 1)
-        place->first_us = 0;
-    else if (!place->first_us)
-        place->first_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
+        place->polls_first_since_us = 0;
+    else if (!place->polls_first_since_us)
+        place->polls_first_since_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
 }
 
 void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said)
@@ -245,7 +256,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     const struct hilock_lock *lock = place->acquire->lock;
     struct hl_attempt *attempt = lock->attempt;
     place->waiters = said->waiters;
-    if (!said->position) /* the acquire is a try, or it got no place */
+    if (!said->position) /* the acquire got no place, or is a try */
         return;
     place->ticket = said->ticket;
     if (attempt && !attempt->id_last && !attempt->ticket) {
@@ -254,36 +265,40 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     }
     if (lock->terms->kind->queues_each_handle)
         hl_line_move(place->acquire, said->position <= 1);
-    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* from now on it has a ticket, so it listens */
+    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* subscribes only now: the place has a ticket */
     measure_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
                                          .waiters = said->waiters});
     place->position = said->position;
-    place->hands_over = said->hands_over != 0;
-    if (place->hands_over)
-        place->looks = 0;
+    place->holder_grants_next = said->hands_over != 0;
+    if (place->holder_grants_next)
+        place->early_polls = 0;
     else
-        hl_line_mark_others(lock->name);
-    if (!hl_line_has_others(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
+        hl_line_note_other_program(lock->name);
+    if (!hl_line_had_other_program_lately(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
         hl_line_stop_listening(lock->name->line);
 }
 
-/* The waiter looks soon after the other programs to which the name was left: by then one of them has it, or none wants
+/* The name was left to other programs. The waiter polls a moment later: by then one of them has the name, or none wants
  * it. */
-uint64_t hl_place_retry_us(struct hl_core *core) { return LOOK_US + hl_random_below(&core->host.random, LOOK_US); }
+uint64_t hl_place_retry_us(struct hl_core *core)
+{
+    return EARLY_POLL_US + hl_random_below(&core->host.random, EARLY_POLL_US);
+}
 
-/* Returns how long it takes until the promised heartbeat: shortly before the promise is over, or at any time before
- * that for one of many waiters that asked together. The time counts from the send of the question that promised:
- * otherwise a process that stood still before it read the answer would sleep on while its place is gone. */
+/* Returns how long the waiter sleeps until the promised heartbeat: until shortly before the promise is over; or, if
+ * many waiters sent their requests together, until a random moment before that. The time counts from the send of the
+ * request that promised: otherwise a process that stood still before it read the answer would sleep on while its place
+ * is gone. */
 static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t tenth_us = (uint64_t)place->promise_ms * 100;
     uint64_t sent_us = place->sent_us[place->number % HL_PLACE_SENDS];
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
-    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* it asked because of news, and many others
-                                                                        asked with it */
+    int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* news made it send the request, and perhaps
+                                                                        many others as well */
     int is_wide = is_early && core->lines > PROMISE_NAMES;
     uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                              : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
@@ -291,25 +306,27 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     return hl_left_us(from_us + at_us, hl_now_us(&core->host));
 }
 
-/* A poller that is not at position 1 sleeps for half of the time until it is there, at the pace that it has seen. The
- * further behind it stands, the less often it asks. At position 1 it looks in short steps, so that it is ready whenever
- * the name becomes free: it leaves the name idle for a sixteenth of its wait at most. */
+/* Returns how long a waiter sleeps that no push can find. Behind position 1 it sleeps for half of the time until it
+ * will be there at the pace that it has seen; so the further back it stands, the less often it polls. At position 1 it
+ * polls in short steps, so that it finds the name free soon: the name stays idle for a sixteenth of its wait there at
+ * most. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t usual_us = hl_view_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
-    if (!place->first_us) {
+    if (!place->polls_first_since_us) {
         step_us = place->pace_us * position / 2;
         step_us = step_us < usual_us * position ? step_us : usual_us * position;
         return step_us > usual_us ? step_us : usual_us;
     }
-    step_us = (hl_now_us(&core->host) - place->first_us) / 16;
+    step_us = (hl_now_us(&core->host) - place->polls_first_since_us) / 16;
     step_us = step_us < POLL_STEP_MIN_US ? POLL_STEP_MIN_US : step_us;
     return step_us < usual_us ? step_us : usual_us;
 }
 
-/* Returns when this waiter should look because the holder's lease ends: if that holder is dead, all waiters look, the
- * nearest ones first. The end of a window concerns the client that made the grant. */
-static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
+/* Returns how long this waiter sleeps until it polls because the holder's lease has ended: if that holder is dead, all
+ * waiters poll, the nearest ones first. UINT64_MAX: it does not poll for that. What happens when a window ends is up to
+ * the client whose release made the grant (hold/recheck.h), and to the nearest waiters. */
+static uint64_t left_to_lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
 {
     uint64_t ends_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;
     if (said->has_no_ttl)
@@ -320,35 +337,35 @@ static uint64_t lease_end_us(struct hl_core *core, const struct hl_response *sai
     return said->left_ms > LEASE_MIN_MS ? ends_us + hl_random_below(&core->host.random, spread_us) : UINT64_MAX;
 }
 
-/* Behind another program the waiter at position 1 looks more often, because the release of Redisson's fair lock wakes
- * only the first waiter of its own queue. The waiter at position 2 looks in case the first one is dead. */
+/* While another program holds the name, the waiter at position 1 polls early, because the release of Redisson's fair
+ * lock wakes only the first waiter of its own queue. The waiter at position 2 polls in case the first one is dead. */
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
-    uint64_t ends_us = lease_end_us(core, said, at);
-    int is_unheard = !place->hands_over && core->silent_until_us > hl_now_us(&core->host);
+    uint64_t ends_us = left_to_lease_end_us(core, said, at);
+    int may_miss_release = !place->holder_grants_next && core->silent_releases_until_us > hl_now_us(&core->host);
     if (HL_PLANTED(JAVA_WAITER_TRUSTED))
-        is_unheard = 0;
+        may_miss_release = 0;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
         return (uint64_t)1 << 50;
     if (place->is_polling)
         sooner_us = poll_us(core, place);
-    else if (at == 1 && said->left_ms <= KEPT_MS && !said->has_no_ttl)
+    else if (at == 1 && said->left_ms <= LEFT_TO_OTHERS_MS && !said->has_no_ttl)
         sooner_us = hl_place_retry_us(core);
-    else if (at == 1 && is_unheard) {
-        sooner_us = (uint64_t)SILENT_LOOK_US << place->looks;
-        place->looks = (uint8_t)(place->looks + (place->looks < SILENT_LOOKS_MAX));
-    } else if (at == 2 && !place->hands_over)
-        sooner_us = SECOND_LOOK_US;
+    else if (at == 1 && may_miss_release) {
+        sooner_us = (uint64_t)SILENT_POLL_US << place->early_polls;
+        place->early_polls = (uint8_t)(place->early_polls + (place->early_polls < SILENT_POLLS_MAX));
+    } else if (at == 2 && !place->holder_grants_next)
+        sooner_us = SECOND_WAITER_POLL_US;
     sleep_us = ends_us < sleep_us ? ends_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 
-/* ---- a release that also asks for the next handle ---- */
+/* ---- a release that carries the next handle's acquire ---- */
 
-/* A release does not ask for grants that replicas must confirm, because those use another link, nor for votes of a
- * quorum, whose attempts begin elsewhere. */
-void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold)
+/* A release carries no acquire whose grant replicas must confirm, because such requests use another link. It carries no
+ * acquire of a member of a quorum either, because the group decides when each master gets its request. */
+void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
@@ -364,18 +381,18 @@ void hl_place_attach_next(struct hl_core *core, const struct hl_hold *hold)
     hl_hold_wake_at(acquire->hold, UINT64_MAX);
 }
 
-struct hl_hold *hl_place_next(const struct hl_hold *hold)
+struct hl_hold *hl_place_carried(const struct hl_hold *hold)
 {
     const struct hl_line *line = hold->name->line;
     const struct hl_acquire *head = line ? TAILQ_FIRST(&line->arrivals) : NULL;
     return head && head->hold && head->place && head->place->releasing == hold ? head->hold : NULL;
 }
 
-struct hl_hold *hl_place_next_release_answered(const struct hl_hold *hold, const struct hl_reply *reply)
+struct hl_hold *hl_place_on_carrier_answered(const struct hl_hold *hold, const struct hl_reply *reply)
 {
-    struct hl_hold *next = hl_place_next(hold);
+    struct hl_hold *next = hl_place_carried(hold);
     struct hl_acquire *acquire = next ? next->lock->acquire : NULL;
-    int was_alone = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
+    int carried_nothing = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
     struct hl_reply said;
     if (!next)
         return NULL;
@@ -384,17 +401,17 @@ struct hl_hold *hl_place_next_release_answered(const struct hl_hold *hold, const
         return next;
     if (acquire->state != ACQUIRE_ASKING)
         return NULL;
-    if (was_alone || HL_PLANTED(NEXT_FORGOTTEN)) {
+    if (carried_nothing || HL_PLANTED(NEXT_FORGOTTEN)) {
         next->may_run_until_us = 0;
         next->kept = KEPT_NOTHING;
         next->is_queued = 0;
         next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
     }
-    acquire->state = ACQUIRE_IN_LINE; /* the release makes the line go on */
+    acquire->state = ACQUIRE_IN_LINE; /* the end of the release makes the line advance */
     return NULL;
 }
 
-void hl_place_next_answered(struct hl_hold *next, const struct hl_reply *reply)
+void hl_place_on_carried_answered(struct hl_hold *next, const struct hl_reply *reply)
 {
     struct hl_reply said;
     next->may_run_until_us = 0;

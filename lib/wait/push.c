@@ -8,13 +8,14 @@
 #include "hold/watchdog.h"
 #include "wait/line.h"
 
-enum { CLOCK_US = 2000 };
+/* If the server measured a span that is longer than ours by 1 % and CLOCK_TOLERANCE_US, its clock was changed. */
+enum { CLOCK_TOLERANCE_US = 2000 };
 
-/* Returns when the store ran the question from which this grant counts, by the server's clock; 0: unknown. The first
- * question of an id carries no time, but if it drew the ticket, the ticket is that time. */
-static uint64_t asked_us(const struct hl_queue_place *place, const struct hl_push *push)
+/* Returns when the store executed the request from which this grant counts, by the server's clock; 0: unknown. For the
+ * first request of an id a push states no such time; but if that request made the ticket, the ticket is that time. */
+static uint64_t counts_from_us(const struct hl_queue_place *place, const struct hl_push *push)
 {
-    return push->asked_us ? push->asked_us : push->number == 1 && place->is_ticket_time ? place->ticket : 0;
+    return push->asked_us ? push->asked_us : push->number == 1 && place->is_ticket_request_time ? place->ticket : 0;
 }
 
 /* Returns the deadline of this grant; 0: the grant must not be used. */
@@ -22,12 +23,13 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
 {
     uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
     uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
-    uint64_t from_us = asked_us(place, push), since_us = hl_left_us(push->granted_us, from_us);
+    uint64_t from_us = counts_from_us(place, push), server_span_us = hl_left_us(push->granted_us, from_us);
     uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
     int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
-    /* The server's clock was set forward or back. A ticket may be ahead of that clock, which only makes the deadline
-     * earlier. */
-    int is_stepped = since_us > elapsed_us + elapsed_us / 100 + CLOCK_US || push->asked_us > push->granted_us;
+    /* The server's clock was set forward or back. A ticket may be later than granted_us, because tickets never repeat;
+     * then server_span_us is 0, which only makes the deadline earlier, so that is no step of the clock. */
+    int is_stepped = server_span_us > elapsed_us + elapsed_us / 100 + CLOCK_TOLERANCE_US ||
+                     push->asked_us > push->granted_us;
     if (HL_PLANTED(FAIR_STEP_BELIEVED))
         is_stepped = 0;
     if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)
@@ -39,12 +41,13 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
     if (HL_PLANTED(FAIR_FROM_ARRIVAL))
         return hl_lease_deadline_us(now_us, lease_us);
     if (HL_PLANTED(FAIR_DRIFT_OF_LEASE))
-        return sent_us + since_us + lease_us - hl_lease_drift_us(lease_us);
-    return hl_lease_deadline_us(sent_us, since_us + lease_us);
+        return sent_us + server_span_us + lease_us - hl_lease_drift_us(lease_us);
+    return hl_lease_deadline_us(sent_us, server_span_us + lease_us);
 }
 
-/* The waiter lost its turn: its grant lapsed before it was read, or its place was removed because it was not ready. */
-static void pass_over(const struct hl_acquire *acquire)
+/* Reports that the waiter lost its turn: its grant lapsed before the push was read, or its place was removed because
+ * the waiter was not ready. */
+static void report_passed_over(const struct hl_acquire *acquire)
 {
     struct hl_core *core = acquire->lock->terms->cell->core;
     hl_terms_trace(acquire->lock->terms, HL_ACQUIRE_PASSED_OVER,
@@ -53,13 +56,14 @@ static void pass_over(const struct hl_acquire *acquire)
         hl_notice_post(core, &((struct hl_acquire *)(uintptr_t)acquire)->notice, REPORT_PASSED_OVER);
 }
 
-static void ask_all(struct hl_line *line) { hl_line_wake_places(line, line->waiting, NULL); }
+static void ask_all(struct hl_line *line) { hl_line_wake_places(line, line->waiting_here, NULL); }
 
-/* Enough of the grant must be left for this lock, and a lease that is not renewed must be whole.
- * A grant that replicas must confirm was written by the releasing client, but WAIT counts our own writes: so a
- * heartbeat, over the link of that WAIT, writes the lease.
+/* Enough of the grant must be left for this lock. A lock without a watchdog cannot use a window, because nothing would
+ * make it a lease; its heartbeat brings a whole lease.
+ * A grant that replicas must confirm was written by the releasing client, but WAIT counts only writes of its own link.
+ * So a heartbeat over the link for WAIT writes the lease once more.
  * A grant that lapsed shows that this client stood still. Its other places for the name may be gone as well, so all of
- * them ask. */
+ * them send a heartbeat. */
 static void on_grant(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push)
 {
     struct hl_acquire *acquire = place->acquire;
@@ -81,7 +85,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     if (!deadline_us || hl_left_us(deadline_us, now_us) < least_us) {
         hl_trace(node->host, HL_GRANT_DOUBTED, &(struct hl_fact){.name = acquire->lock->name->bytes});
         if (has_lapsed)
-            pass_over(acquire);
+            report_passed_over(acquire);
         hl_line_mark_stale(acquire->lock->name->line);
         if (has_lapsed)
             ask_all(acquire->lock->name->line);
@@ -97,15 +101,16 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
-/* If the message carries a pause, the name is left for a moment to other programs, which were notified first. Otherwise
- * there is news for all places of this client, of which the message names one: the name is free, or places were
- * removed. */
-static void on_asked(struct hl_queue_place *place, const struct hl_push *push)
+/* The store tells this waiter to send a request. If the message carries a pause, the name is left for a moment to other
+ * programs, which were notified first. Otherwise the news is for all places of this client at the name: the name is
+ * free, or places were removed. A message with a time of the server and without a pause says that this very waiter was
+ * passed over. */
+static void on_told_to_ask(struct hl_queue_place *place, const struct hl_push *push)
 {
     struct hl_acquire *acquire = place->acquire;
     struct hl_core *core = acquire->lock->terms->cell->core;
     if (push->server_us && !push->pause_us)
-        pass_over(acquire);
+        report_passed_over(acquire);
     if (!push->pause_us && !HL_PLANTED(ASKS_ALONE))
         ask_all(acquire->lock->name->line);
     else if (acquire->state == ACQUIRE_SLEEPING)
@@ -122,7 +127,7 @@ void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const s
         if (!HL_PLANTED(PUSH_IGNORED))
             on_grant(place, node, push);
         break;
-    case HL_PUSH_ASK: on_asked(place, push); break;
+    case HL_PUSH_ASK: on_told_to_ask(place, push); break;
     }
 }
 
@@ -135,7 +140,8 @@ void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
     int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
     if (!answer->reply && answer->was_sent)
         hl_ending_note_unanswered(hold);
-    /* at the store the hold has a token that was never reported; it is released with the report of the loss */
+    /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
+     * longer valid, so this is a loss; the new grant is released with the report of the loss. */
     if (is_taken || is_old_no)
         hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
     else

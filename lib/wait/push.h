@@ -3,21 +3,22 @@
  * there is news.
  *
  *   granted --usable--> GRANTED, for a window; the watchdog makes it a lease
- *      |----not usable, or too little for this lock--> a heartbeat at once: {granted}, with the whole lease
+ *      |----not usable, or too short for this lock--> a heartbeat at once: its answer is "granted", with a whole lease
  *      `----its window is over--> this client stood still: the waiter lost its turn, and all places of this client for
- *                                 the name ask
+ *                                 the name send a heartbeat
  *
- * Invariants. The deadline of a pushed grant counts from the send of the question that the grant names, plus the time
- * that the server measured since, with a margin on both (R1). It never counts from the arrival of the push. A push is
- * used only if that question went over links that are still up, to the node that pushed; otherwise a heartbeat must
- * confirm the grant. The answer to a heartbeat that ran before the grant never ends the hold. */
+ * Invariants. The deadline of a pushed grant counts from the send of the request whose number the grant carries, plus
+ * the time that the server measured since, with a margin on both (R1). It never counts from the arrival of the push. A
+ * push is used only if that request went over links that are still up, to the node that pushed; otherwise a heartbeat
+ * must confirm the grant. The answer to a heartbeat that the store executed before the grant cannot end the hold. An
+ * answer "granted" with another token does: the pushed grant had lapsed, and the heartbeat took the lock anew. */
 #ifndef HL_WAIT_PUSH_H
 #define HL_WAIT_PUSH_H
 
 #include "wait/place.h"
 
 void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
-/* the hold is HELD; handles the answer to a heartbeat that was sent before the push came */
+/* The hold is HELD by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */
 void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer);
 
 #endif

@@ -8,10 +8,12 @@
 #include "wait/line.h"
 #include "wait/place.h"
 
-enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5, SILENCE_US = 200000, SILENT_US = 60000000 };
+enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
+enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
+enum { SILENT_RELEASES_US = 60000000 };  /* how long releases that wake no waiter are expected after one was seen */
 
-/* A release may wake no waiter of ours if Redisson's fair lock has waiters of its own, or if another holder than before
- * was seen without any news between. */
+/* The release of another program may wake no waiter of ours, if Redisson's fair lock has waiters of its own. The same
+ * is assumed if another program holds the name than at the answer before, and no news came between. */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_line *line = acquire->lock->name->line;
@@ -19,7 +21,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
     uint64_t now_us = hl_now_us(&line->core->host);
     struct hl_text words = {""};
     int is_fault = said && said->result == HL_FAULT, is_silent;
-    line->learned_us = now_us;
+    line->answered_at_us = now_us;
     line->faults = is_fault ? line->faults + 1 : 0;
     line->last_status = is_fault ? said->fault.status : said ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
     if (!said || is_fault)
@@ -28,30 +30,31 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
         words = hl_words_of_server(line->core, said->quote, said->quote_length);
     else if (said) {
         hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
-        line->waiters = acquire->place ? said->waiters : line->waiters;
-        line->left_until_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
+        line->queued_at_store = acquire->place ? said->waiters : line->queued_at_store;
+        line->lease_ends_at_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
     }
     if (said && !is_fault && acquire->place) {
-        int has_changed = line->is_held_by_other_program && line->words && strcmp(line->words, words.bytes) != 0;
+        const char *before = line->is_held_by_other_program ? line->holder_or_error : NULL;
+        int has_changed = before && strcmp(before, words.bytes) != 0;
         is_silent = said->java_waiter || has_changed;
         line->is_held_by_other_program = !said->hands_over;
         if (line->is_held_by_other_program && is_silent)
-            line->core->silent_until_us = now_us + SILENT_US;
+            line->core->silent_releases_until_us = now_us + SILENT_RELEASES_US;
     }
-    hl_memory_free(memory, line->words);
-    line->words = hl_memory_copy(memory, words.bytes, strlen(words.bytes));
+    hl_memory_free(memory, line->holder_or_error);
+    line->holder_or_error = hl_memory_copy(memory, words.bytes, strlen(words.bytes));
 }
 
 int hl_view_is_held(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return name->hold || (line && line->last_status == HILOCK_TIMED_OUT && line->waiting);
+    return name->hold || (line && line->last_status == HILOCK_TIMED_OUT && line->waiting_here);
 }
 
 int hl_view_denies_tries(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return name->hold || (hl_view_is_held(name) && line->left_until_us > hl_now_us(&line->core->host));
+    return name->hold || (hl_view_is_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
 }
 
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire)
@@ -63,14 +66,14 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     const struct hl_request *request = asks && asks->hold ? &asks->hold->request : NULL;
     const struct hl_node *node = hl_name_node(core, name);
     int is_pending = request && request->queue == REQUEST_SENT;
-    int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > SILENCE_US;
-    /* the head is granted and waits for the replicas; to the other waiters it is simply held */
+    int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > ANSWER_IS_LATE_US;
+    /* the head is granted and waits for the replicas; for the other waiters the name is simply held */
     int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
     if (name->hold || is_taken)
         return HILOCK_TIMED_OUT;
     if (!line || !(node->is_up || node->is_at_wrong_server) || is_silent)
         return HILOCK_UNREACHABLE;
-    /* the key is of the wrong type for one kind, but it may be right for another */
+    /* the key has the wrong type for one kind of lock, but perhaps not for the kind of this acquire */
     if (line->last_status == HILOCK_WRONG_KIND || line->last_status == HILOCK_OK)
         return HILOCK_UNREACHABLE;
     if (line->last_status == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
@@ -78,7 +81,7 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     return line->last_status;
 }
 
-/* Our own hold is known without a request. */
+/* If a handle of this client holds the name, the holder is known without a request. */
 struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status)
 {
     const struct hl_name *name = acquire->lock->name;
@@ -88,10 +91,10 @@ struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire
     if (name->hold && status == HILOCK_TIMED_OUT) {
         view.words[hl_holder_write(view.words, core->uuid, name->hold->id, core->label)] = '\0';
         until_us = hl_hold_deadline_us(name->hold);
-    } else if (line && line->words && line->last_status == status) {
-        memccpy(view.words, line->words, 0, sizeof view.words);
-        until_us = line->left_until_us;
-        view.age_ms = hl_lease_span_ms(now_us - line->learned_us);
+    } else if (line && line->holder_or_error && line->last_status == status) {
+        memccpy(view.words, line->holder_or_error, 0, sizeof view.words);
+        until_us = line->lease_ends_at_us;
+        view.age_ms = hl_lease_span_ms(now_us - line->answered_at_us);
     }
     view.holder_remaining_ms = until_us == UINT64_MAX ? HILOCK_FOREVER
                                                        : hl_lease_span_ms(hl_left_us(until_us, now_us));
@@ -106,16 +109,16 @@ uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms)
 
 /* Returns how long a waiter without a place sleeps after the latest answer.
  * If the name is held: until the holder's lease ends at the server (the last millisecond is still the holder's), or the
- * next poll. Where a message wakes the waiter, the poll is a rare safety poll, because other kinds of lock exclude us
+ * next poll. If a message wakes the waiter, that poll is a rare safety poll, for locks of other kinds, which exclude us
  * on this name and publish nothing here. A waiter also polls if the server refuses its subscription, and if its kind
- * has a queue but it has no place: a release that hands over sends it no message.
+ * has a queue but it has no place, because a release that grants the name to the next waiter sends it no message.
  * Under the restart guard: until the guard is over. After another fault: for a pause that doubles with each fault. */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_terms *terms = acquire->lock->terms;
     const struct hl_line *line = name->line;
-    uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(line->left_until_us, now_us), step;
+    uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(line->lease_ends_at_us, now_us), step;
     uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name));
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
@@ -176,7 +179,7 @@ struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct 
     } else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_QUEUE_FULL)
-        hl_words_queue_full(&text, hl_name_quoted(name).bytes, name->line->waiters, core->limits.queue_max);
+        hl_words_queue_full(&text, hl_name_quoted(name).bytes, name->line->queued_at_store, core->limits.queue_max);
     else if (status == HILOCK_NO_MEMORY)
         hl_words_starved(&text, hl_name_quoted(name).bytes);
     else if (status == HILOCK_NOT_REPLICATED && acquire->hold && hl_hold_is_confirming(acquire->hold))

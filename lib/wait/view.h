@@ -7,14 +7,14 @@
 #include "base/text.h"
 #include "wait/waiter.h"
 
-/* stores the answer to this acquire; said NULL: there was none */
+/* keeps the answer to this acquire in its line; said NULL: there was none */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said);
-/* returns how long this waiter may sleep until it asks again */
+/* returns how long this waiter may sleep until it sends a request again */
 uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire);
-/* The same for a waiter that polls. A part of the time is random, so that pollers do not fall into step. */
+/* Returns how long a waiter sleeps that polls. A part of the time is random, so that pollers do not fall into step. */
 uint64_t hl_view_poll_us(struct hl_core *core, const struct hl_terms *terms);
 int hl_view_is_held(const struct hl_name *name);
-/* The name is held, and the lease of the holder, as last heard, is not over: a try need not ask. */
+/* The name is held, and the lease of the holder, as last heard, is not over: a try needs no request. */
 int hl_view_denies_tries(const struct hl_name *name);
 
 /* The status of an acquire that ends now. TIMED_OUT: another holds the name; UNREACHABLE: there was no answer;
@@ -22,17 +22,17 @@ int hl_view_denies_tries(const struct hl_name *name);
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire);
 
 struct hl_view { /* what an answer with a given status shows */
-    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, perhaps a handle of this client; a fault: the words of
-                                     the server; else "" */
+    char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, which may be a handle of this client; a fault: the words
+                                     of the server; otherwise "" */
     uint32_t holder_remaining_ms; /* TIMED_OUT: what is left of the holder's lease */
     uint32_t age_ms;              /* how old the words are; 0: they name our own holder */
 };
 struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 
-struct hl_result_words { /* One block of memory. NULL stands for no text or no memory; then the sentence of the
-                            status serves. */
+struct hl_result_words { /* One block of memory. NULL stands for no text or no memory; then the user gets the
+                            sentence of the status. */
     uint32_t holder_remaining_ms;
-    const char *detail; /* stands behind the holder, in the same block */
+    const char *detail; /* the sentence; its bytes follow the holder in the same block */
     char holder[];      /* "": no holder is known */
 };
 struct hl_result_words *hl_view_copy_words(const struct hl_memory *memory, const struct hilock_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* waiter - an acquire as this folder sees it, which decides when the acquire asks: the local line, the place in the
- * queue at the store, and the channel of grants. lock/acquire.c changes its state; this folder calls up through the
- * table at the end. */
+/* waiter - an acquire as this folder sees it. This folder decides when the acquire sends a request; it has the line of
+ * the client, the places in the queue at the store, and the channels of the grants. lock/acquire.c changes the state of
+ * the acquire; this folder calls up through the table at the end. */
 #ifndef HL_WAIT_WAITER_H
 #define HL_WAIT_WAITER_H
 
@@ -19,14 +19,14 @@ struct hl_acquire {
     struct hl_notice notice;        /* the pending reports are the REPORT_ bits above */
     TAILQ_ENTRY(hl_acquire) entry;  /* links the acquire into its line, until its answer is delivered or it is
                                        DECIDED */
-    struct hl_result_words *words;  /* DECIDED: the words of the answer; NULL: the sentence of the status serves */
+    struct hl_result_words *words;  /* DECIDED: the words of the answer; NULL: those of its status */
     struct hilock_lock *lock;
-    struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn to ask has not come */
+    struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn has not come */
     struct hl_queue_place *place;         /* its place in the queue at the store; NULL: it has none */
     hilock_result_fn *on_result;
     void *user;
     uint64_t begun_us;
-    uint64_t ends_us;               /* when the wait ends; UINT64_MAX: never */
+    uint64_t ends_at_us;            /* when the wait ends; UINT64_MAX: never */
     uint32_t report_ms;             /* when the next WAITING event is due, counted from the begin; UINT32_MAX: never;
                                        0: as soon as the name is found held */
     uint32_t attempts;
@@ -35,19 +35,20 @@ struct hl_acquire {
     uint8_t state;
     int8_t status;                  /* DECIDED: the answer, a hilock_status */
     uint8_t is_try;
-    uint8_t is_held_back;           /* IN_LINE: it must not ask yet, because too many releases of its name have no
-                                       answer (line.c) */
+    uint8_t is_held_back;           /* IN_LINE: it may not request a place yet, because too many releases of its
+                                       name have no answer (line.c) */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
 
-/* Returns 1 if this acquire asks for itself; the others leave that to the head of their line. */
+/* Returns 1 if this acquire sends its own requests as soon as it begins; the others wait until they are the head of
+ * their line. */
 static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
 {
     return acquire->is_try || acquire->lock->terms->kind->queues_each_handle;
 }
 
 struct hl_waiter_ops {
-    /* The turn of the acquire has come: gets the memory that it needs. 0: there is no memory now. */
+    /* The turn of the acquire has come: gets the memory that it needs, and returns 1. 0: there is no memory now. */
     int (*prepare)(struct hl_acquire *acquire);
     void (*ask)(struct hl_acquire *acquire);    /* the acquire sends its request, if it may */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
