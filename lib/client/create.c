@@ -162,6 +162,8 @@ static hilock_status create(hilock_lock **ret_lock, struct hilock_client *client
 static hilock_status admit(hilock_client *client, hilock_lock **ret_lock, const void *names, const char *without_names)
 {
     hilock_status status = client ? hl_cell_admit(client->core.cell) : HILOCK_INVALID;
+    if (ret_lock)
+        *ret_lock = NULL; /* so that a caller may free the lock whatever the answer was */
     if (status == HILOCK_OK && (!ret_lock || !names))
         return hl_client_refuse(client, HILOCK_INVALID, ret_lock ? without_names : hl_words_no_lock_place);
     return status == HILOCK_OK ? hl_client_admit_new(client, "locks") : status;

@@ -240,4 +240,23 @@ static void try_rows(struct fixture *s, const struct row *rows, size_t count)
 }
 
 A_PLAY(nothing_is_made) { try_rows(s, creates, sizeof creates / sizeof *creates); }
+
+/* Whatever the answer was, the lock may be freed: a refusal gives NULL, also to whom it asks nothing else. */
+A_PLAY(a_refusal_gives_no_lock)
+{
+    const char *const names[] = {"a", "", NULL};
+    struct stage stage;
+    set(&stage, s);
+    stage.made = stage.idle;
+    SAME(s, hilock_lock_create(&stage.made, stage.client, "", HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_BAD_NAME);
+    HOLDS(s, !stage.made);
+    stage.made = stage.idle;
+    SAME(s, hilock_lock_create(&stage.made, NULL, "x", NULL), HILOCK_INVALID);
+    HOLDS(s, !stage.made);
+    stage.made = stage.idle;
+    SAME(s, hilock_multi_create(&stage.made, stage.client, names, HILOCK_LOCK_OPTIONS(ON_LOST)), HILOCK_BAD_NAME);
+    HOLDS(s, !stage.made);
+    strike(&stage);
+}
+
 A_PLAY(nothing_is_done) { try_rows(s, calls, sizeof calls / sizeof *calls); }
