@@ -25,8 +25,7 @@ int main(int argc, char **argv)
     hilock_client *client;
     if (argc != 2 || hilock_client_open_libevent(&client, base, HILOCK_CLIENT_OPTIONS(.url = argv[1]), &error) != HILOCK_OK)
         return 1;
-    if (make_report(client) != HILOCK_OK)
-        return fprintf(stderr, "%s\\n", hilock_client_refusal(client));
+    make_report(client);
     do {
         event_base_loop(base, EVLOOP_ONCE);
         hilock_client_stats(client, &stats);
