@@ -320,11 +320,11 @@ static void play_metrics(void)
 /* Freed, and then the end: nothing is left taken. */
 static void play_end(void)
 {
-    hilock_client *locks;
+    hilock_client *locks = locks_open(world.base, world.url);
     hilock_lock *lock;
     int is_held = 0;
-    expect(hilock_client_open_libevent(&locks, world.base, HILOCK_CLIENT_OPTIONS(.url = world.url), NULL) == HILOCK_OK &&
-           hilock_lock_create(&lock, locks, "bye", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_OK &&
+    expect(!locks_open(world.base, "http://elsewhere"), "a URL that is none of ours is refused");
+    expect(locks && hilock_lock_create(&lock, locks, "bye", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) == HILOCK_OK &&
            hilock_acquire(lock, HILOCK_FOREVER, on_held, &is_held) == HILOCK_OK, "a lock of a client of its own");
     UNTIL(is_held);
     hilock_lock_free(lock);

@@ -47,13 +47,11 @@ static void do_all(struct deeds *deeds, const struct hilock_client_options *opti
     deeds_close(deeds);
 }
 
-/* The line has all that one server needs (of which test_live_acl.c shows that it is needed), and the rest is needed
- * here. DBSIZE is needed for nothing: that it is found shows that the check can. */
+/* The line has all that one server needs (of which test_live_acl.c shows that it is needed), and the rest is used
+ * here, also what is optional. DBSIZE is needed for nothing: that it is found shows that the check can. */
 static void each_is_needed(struct record *record, const char *const *deployment, enum lines kind)
 {
-    struct rights line = {.count = 0}, common = {.count = 0}, own = {.count = 0};
-    rights_read(&line, deployment[kind], "shop");
-    rights_read(&common, one_server[kind], "shop");
+    struct rights line = rights_of_shop(deployment[kind]), common = rights_needed_of(one_server[kind]), own = {.count = 0};
     for (unsigned i = 0; i < common.count; i++)
         if (!rights_has(&line, common.words[i]))
             check_fail("\"%s\" lacks %s", deployment[kind], common.words[i]);
@@ -122,7 +120,6 @@ TEST(behind_Sentinel)
     behind.servers = (struct watch){SENTINEL_SERVERS, behind.set.servers};
     behind.sentinels = (struct watch){SENTINELS, behind.set.sentinels};
     rights_read(&behind.seeker, "Sentinel: the user at the sentinels themselves", "seeker");
-    rights_add(&behind.seeker, "+client|setname");
     all_can_be_done(&behind, SIMPLE);
     all_can_be_done(&behind, QUEUED);
     each_right_at_the_sentinels_is_missed(&behind);

@@ -81,8 +81,18 @@ struct rights rights_of_shop(const char *heading)
 {
     struct rights all = {.count = 0};
     rights_read(&all, heading, "shop");
-    rights_add_optional(&all);
     return all;
+}
+
+struct rights rights_needed_of(const char *heading)
+{
+    struct rights all = rights_of_shop(heading), optional = {.count = 0}, needed = {.count = 0};
+    rights_add_optional(&optional);
+    for (unsigned i = 0; i < all.count; i++)
+        if (!rights_has(&optional, all.words[i]))
+            rights_add(&needed, all.words[i]);
+    memcpy(needed.user, all.user, sizeof needed.user);
+    return needed;
 }
 
 /* "reset" takes the password and the leave to log in as well; who is logged in stays so. */

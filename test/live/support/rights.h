@@ -16,8 +16,8 @@ struct rights { char user[16], words[RIGHTS_MAX][RIGHT_MAX]; unsigned count; };
 void rights_read(struct rights *rights, const char *heading, const char *user); /* added: the line of that user below "# heading" */
 void rights_add(struct rights *rights, const char *word);
 void rights_add_optional(struct rights *rights);                                /* added: those of the list below the block */
-/* The line of "shop" below that heading, with those of the list. */
-struct rights rights_of_shop(const char *heading);
+struct rights rights_of_shop(const char *heading);     /* the line of "shop" below that heading */
+struct rights rights_needed_of(const char *heading);   /* the same without those of the list, which are optional */
 int rights_has(const struct rights *rights, const char *word);
 void rights_give(const struct rights *rights, struct redis *redis, const char *but); /* all, and nothing else; but NULL, or one of them left out */
 
