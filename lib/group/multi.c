@@ -142,10 +142,10 @@ static void on_alarm(struct hl_group *group)
 {
     struct hl_acquire *acquire = group->members[group->at].lock->acquire;
     int keeps_names = group->step == ORDERED && acquire;
-    int is_behind_others = keeps_names && hl_acquire_is_behind_other_program(acquire);
-    if (keeps_names && !is_behind_others)
+    int is_behind_other_program = keeps_names && hl_acquire_is_behind_other_program(acquire);
+    if (keeps_names && !is_behind_other_program)
         hl_acquire_refresh_holder(acquire);
-    if (is_behind_others && !HL_PLANTED(MULTI_KEEPS))
+    if (is_behind_other_program && !HL_PLANTED(MULTI_KEEPS))
         wait_for(group, STANDING, group->at);
     else if (group->step == ORDERED)
         look_again(group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - see acquire.h. An acquire stays in line until its answer is delivered, so that it needs no memory to wait
+/* acquire - see acquire.h. A granted acquire stays in line until its answer is delivered. So it needs no memory to wait
  * again if its grant proves too old at the last moment. */
 #include "lock/acquire.h"
 
@@ -18,11 +18,11 @@
 #include "wait/view.h"
 #include "wait/place.h"
 
-enum { PAUSE_US = 50000 };
+enum { PAUSE_US = 50000 };                 /* how long an acquire pauses when too few replicas had its grant */
 
 static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquire->lock->terms->cell->core; }
 
-/* Sets the alarm to the next report or to the end of the wait. */
+/* Sets the alarm to the next WAITING event or to the end of the wait, whichever comes first. */
 static void set_alarm(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
@@ -35,7 +35,7 @@ static void set_alarm(struct hl_acquire *acquire)
         hl_alarm_set(alarms, &acquire->alarm, due_us);
 }
 
-/* ---- its end ---- */
+/* ---- the end of an acquire ---- */
 
 static void trace_undone(const struct hl_acquire *acquire)
 {
@@ -54,13 +54,14 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 }
 
 /* The acquire ends. If it is GRANTED and not yet reported, the next acquire in line can use the hold. Otherwise the
- * hold ends by itself, and the next acquire in line waits for the first answer to its release. */
+ * hold goes on alone as an ending, and the next acquire in line waits for the first answer to the release of that
+ * hold. */
 static void let_go(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);
     struct hl_acquire *next;
     struct hl_hold *hold;
-    if (!hl_waiter_asks_itself(acquire))
+    if (!hl_waiter_sends_by_itself(acquire))
         hl_place_leave_to_next(acquire, TAILQ_NEXT(acquire, entry));
     hl_grant_channel_leave(acquire->place);
     hold = acquire->hold;
@@ -83,7 +84,7 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
 {
     struct hl_core *core = core_of(acquire);
     hl_memory_free(&core->host.memory, acquire->words);
-    /* the words come from the line, so they are made while the acquire is in it */
+    /* the words come from the line, so they are made before the acquire leaves its line */
     acquire->words = hl_view_result_words(core, acquire, status);
     if (acquire->state != ACQUIRE_DECIDED)
         let_go(acquire);
@@ -91,9 +92,9 @@ void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status)
     hl_notice_post(core, &acquire->notice, REPORT_RESULT);
 }
 
-/* ---- asking ---- */
+/* ---- its requests ---- */
 
-void hl_acquire_ask(struct hl_acquire *acquire)
+void hl_acquire_send(struct hl_acquire *acquire)
 {
     if (!hl_acquire_prepare(acquire))
         return;
@@ -111,7 +112,8 @@ static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
     return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
 }
 
-/* The hold ends by itself; the acquire asks again with another one, after the first answer to the release (R4). */
+/* The hold goes on alone as an ending. The acquire sends its request again with another hold, after the first answer to
+ * the release (R4). */
 static void give_hold_back(struct hl_acquire *acquire)
 {
     struct hl_hold *hold = acquire->hold;
@@ -160,9 +162,9 @@ void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     set_alarm(acquire);
 }
 
-/* The name is held, or there is a passing fault. News that came after the question was sent is newer than the answer,
- * so the acquire asks again before it sleeps (R7). */
-static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *said)
+/* The name is held, or there is a passing fault. News that came after the request was sent may be newer than the
+ * answer, so the acquire sends the request again before it sleeps (R7). */
+static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_response *said)
 {
     struct hl_core *core = core_of(acquire);
     int is_held = said->result == HL_NO;
@@ -182,8 +184,8 @@ static void sleep_or_ask(struct hl_acquire *acquire, const struct hl_response *s
                                                              : hl_view_sleep_us(core, acquire)));
 }
 
-/* Too few replicas have the grant. The acquire pauses with a hold that is IDLE, and then asks under a new id. Waiters
- * behind it in line come first, because they may need fewer replicas. */
+/* Too few replicas have the grant. The acquire pauses with a hold that is IDLE, and then sends its request under a
+ * new id. It moves to the end of its line, because the waiters behind it may need fewer replicas. */
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     hl_line_move(acquire, 0);
@@ -213,16 +215,16 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
     else if (is_held && hl_place_is_queue_full(acquire, said))
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
     else if (hl_place_give_up_queue(acquire, said))
-        hl_acquire_ask(acquire);
+        hl_acquire_send(acquire);
     else if (acquire->is_try || (!is_held && said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
     else if (acquire->hold->ask == ASK_CONFIRM)
         give_back_unconfirmed(acquire);
     else
-        sleep_or_ask(acquire, said);
+        sleep_or_send_again(acquire, said);
 }
 
-/* After a pause the acquire waits for its turn in line. */
+/* If the acquire has paused because of too few replicas, it now waits for its turn in line. */
 void hl_acquire_resume(struct hl_acquire *acquire)
 {
     if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
@@ -237,7 +239,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
     if (acquire->state == ACQUIRE_GRANTED)
         return;
     if (acquire->ends_at_us > hl_now_us(&core->host))
-        hl_acquire_report_waiting(core, acquire); /* sets the alarm again, too */
+        hl_acquire_report_waiting(core, acquire); /* this also sets the alarm again */
     else if (acquire->state == ACQUIRE_STARVED)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
     else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
@@ -246,26 +248,26 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         hl_acquire_decide(acquire, hl_view_status(core, acquire));
 }
 
-/* Returns the sleeping acquire that knows the holder: this one, or the head of the line that it stands behind. NULL: a
- * request is under way, or the holder is ours. */
+/* Returns the sleeping acquire whose latest answer showed the holder: this acquire, or the head of the line in which it
+ * stands. NULL: a request is under way, or a handle of this client holds the name. */
 static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
-    struct hl_acquire *asker = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
-    return asker->state == ACQUIRE_SLEEPING && !name->hold ? asker : NULL;
+    struct hl_acquire *sender = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
+    return sender->state == ACQUIRE_SLEEPING && !name->hold ? sender : NULL;
 }
 
 int hl_acquire_is_behind_other_program(struct hl_acquire *acquire)
 {
-    const struct hl_acquire *asker = sleeper_of(acquire);
-    return asker && (!asker->place || (asker->place->ticket && !asker->place->holder_grants_next));
+    const struct hl_acquire *sender = sleeper_of(acquire);
+    return sender && (!sender->place || (sender->place->ticket && !sender->place->holder_grants_next));
 }
 
 void hl_acquire_refresh_holder(struct hl_acquire *acquire)
 {
-    struct hl_acquire *asker = sleeper_of(acquire);
-    if (asker && !HL_PLANTED(MULTI_ASKS_ONCE))
-        hl_acquire_ask(asker);
+    struct hl_acquire *sender = sleeper_of(acquire);
+    if (sender && !HL_PLANTED(MULTI_ASKS_ONCE))
+        hl_acquire_send(sender);
 }
 
 /* ---- its reports ---- */
@@ -332,7 +334,8 @@ void hl_acquire_drop(struct hl_acquire *acquire)
     report_result(core_of(acquire), acquire, hl_now_us(&core_of(acquire)->host));
 }
 
-/* A grant may age in our own queues (R8). If too little is left, it goes back, and the store is asked again. */
+/* A grant may age in our own lists (R8). If it has too little validity left, it is given back, and the acquire sends
+ * its request again. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_acquire *acquire = HL_CONTAINER(notice, struct hl_acquire, notice);
@@ -352,10 +355,10 @@ static void forget(struct hl_core *core, struct hl_notice *notice)
     hl_acquire_free(core, HL_CONTAINER(notice, struct hl_acquire, notice));
 }
 
-/* ---- its begin ---- */
+/* ---- the begin of an acquire ---- */
 
-/* A place is made for each attempt, even if the acquire has a hold: an acquire that was handed a hold, and gave it back
- * as too late, has no id yet. */
+/* Makes a place for each new id, even if the acquire has a hold: an acquire that was handed a hold and gave it back as
+ * too late has neither an id nor a place. */
 int hl_acquire_prepare(struct hl_acquire *acquire)
 {
     struct hl_core *core = core_of(acquire);

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* acquire - one accepted hilock_acquire, from the call to its one answer.
+/* acquire - one accepted hilock_acquire, from the call to its one answer. ASKING: a request is under way.
  *
  *   IN_LINE -> ASKING <-> SLEEPING    IN_LINE -> STARVED -> ASKING, when memory was short
  *                 |            \
  *              GRANTED  ------> DECIDED (reported once, then freed)
  *
- * If too little of a grant is left, the grant goes back: its hold ends by itself, and the acquire is IN_LINE again and
- * asks with another hold.
+ * If a grant has too little validity left, it is given back: its hold goes on alone as an ending, and the acquire is
+ * IN_LINE again and sends its request with another hold.
  *
- * Invariants: an acquire is answered once, at ends_us at the latest, even if the network is down. If the answer is not
- * OK, whatever may be at the store is released (R4). After every subscription and every message the acquire asks again
- * before it sleeps (R7). A grant is delivered only if min_validity_ms is left at that moment (R8). */
+ * Invariants: an acquire is answered once, at ends_at_us at the latest, even if the network is down. If the answer is
+ * not OK, whatever may be at the store is released (R4). After every subscription and every message the acquire sends
+ * its request again before it sleeps (R7). A grant is delivered only if min_validity_ms is left at that moment (R8). */
 #ifndef HL_LOCK_ACQUIRE_H
 #define HL_LOCK_ACQUIRE_H
 
 #include "wait/waiter.h"
 
-void hl_acquire_ask(struct hl_acquire *acquire);      /* sends the request of this acquire, if there is memory for it */
+void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
-/* the acquire was granted with too little left: gives the hold back and tries again */
+/* the grant has too little validity left: gives the hold back, and the acquire waits for its turn again */
 void hl_acquire_retry(struct hl_acquire *acquire);
-void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of the hold fired: the pause of the acquire is over */
+void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of the hold fired: the acquire has slept or paused
+                                                       for long enough */
 void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire);
-/* Decides the answer, in place of one that was decided before; notices deliver it. From now on the acquire has left its
- * line, and at the store at most an undo is pending. */
+/* Decides the answer, which a notice delivers. If an answer was decided before and is not delivered, the new one
+ * replaces it. After this call the acquire has left its line, and only the release of its hold may be pending. */
 void hl_acquire_decide(struct hl_acquire *acquire, hilock_status status);
 void hl_acquire_drop(struct hl_acquire *acquire);                       /* ends the acquire without a callback */
 /* the acquire is DECIDED or delivered; it leaves its handle */
@@ -33,14 +34,14 @@ void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire);
  * HILOCK_NO_MEMORY. */
 hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, int is_try, uint64_t limit_us,
                                hilock_result_fn *on_result, void *user);
-/* The turn of the acquire to ask has come: makes its place and its hold. 0: there is no memory; the line is advanced
- * again later. */
+/* The turn of the acquire has come: makes its place and its hold, and returns 1. 0: there is no memory, so the line is
+ * advanced again later. */
 int hl_acquire_prepare(struct hl_acquire *acquire);
 void hl_acquire_on_alarm(struct hl_alarm *alarm); /* the callback of core->wait_alarms */
-/* Returns 1 if the holder is another program, whose release does not hand over. */
+/* Returns 1 if, by the latest answer, another program holds the name. Its release grants the name to no waiter. */
 int hl_acquire_is_behind_other_program(struct hl_acquire *acquire);
-/* Asks again who holds the name; the holder is not such a program. When the holder changes, only the first waiter in
- * the queue gets a message, so the others must ask. */
+/* No other program holds the name. Sends the request of the waiter again, to learn who the holder is now: when the
+ * holder changes, only the first waiter in the queue gets a message. */
 void hl_acquire_refresh_holder(struct hl_acquire *acquire);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - see inquiry.h. If there is no answer, an inquiry asks again while there is time (a release that names its
- * holder may run twice). An error ends it. */
+/* inquiry - see inquiry.h. A request without an answer is sent again while there is time; a release may be executed
+ * twice, because it names the holder that it ends. An error ends the inquiry. */
 #include "lock/inquiry.h"
 
 #include "base/container.h"
@@ -87,7 +87,7 @@ static void retire(struct hl_core *core, struct hl_notice *notice)
         inquiry_free(core, inquiry);
 }
 
-/* Retiring may free the inquiry, so this works on a copy. */
+/* The answer may free the inquiry, so its result comes from a copy. */
 static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
@@ -188,7 +188,7 @@ static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply
     } else if (said.result == HL_FAULT)
         on_fault(inquiry, &said);
     else {
-        /* the forced release wakes the first waiter, which may be dead, so this client looks at once */
+        /* the forced release wakes the first waiter, which may be dead, so this client rechecks the name at once */
         if (said.result == HL_YES)
             hl_recheck_now(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms);
         decide(inquiry, said.result == HL_YES || inquiry->has_unanswered_release ? HILOCK_OK : HILOCK_LOST);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). An inquiry uses a
- * handle and takes no part in its locking: the handle may be in any state, and have any number of inquiries.
+/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). An inquiry
+ * is made through a handle, and takes no part in its locking: the handle may be in any state, and have any number of
+ * inquiries.
  *
  *   PEEKING -> RELEASING -> DECIDED -> reported -> freed
  *
@@ -15,14 +16,14 @@
 #include "base/text.h"
 #include "core/callback.h"
 
-enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer holder is shown cut, and cannot be released */
+enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer holder is cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 
 struct hl_inquiry {
     struct hl_call call;
     TAILQ_ENTRY(hl_inquiry) entry; /* links the inquiry into core->inquiries */
-    struct hl_request request;     /* the request may still be on the wire after the decision; the inquiry lives
-                                      until its answer */
+    struct hl_request request;     /* it may still be on the wire when the inquiry is DECIDED; the inquiry is freed
+                                      only after the answer */
     uint32_t attempts;             /* how many requests were sent */
     uint8_t state, is_forcing;
     uint8_t was_release_sent;      /* a release was sent */
@@ -31,17 +32,17 @@ struct hl_inquiry {
     uint8_t found;                 /* what the peek found, an enum hl_find */
     hilock_status status;          /* the answer, once DECIDED */
     uint32_t holder_remaining_ms, waiters, ready, position;
-    size_t holder_length;          /* the whole length, even if the holder is shown cut */
+    size_t holder_length;          /* the whole length, even if the holder is cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
     struct hl_text detail;
 };
 
-/* Begins a peek or a force_release. holder: whose hold must end; NULL: the hold of any holder. Returns HILOCK_OK or
+/* Begins a peek or a force_release. holder: the holder whose hold must end; NULL: any holder. Returns HILOCK_OK or
  * HILOCK_NO_MEMORY. */
 hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                                const char *holder, hilock_result_fn *on_result, void *user);
 
-void hl_inquiries_end(struct hl_core *core);   /* time is up: decides all inquiries now */
+void hl_inquiries_end(struct hl_core *core);   /* the time of the closing client is over: decides all inquiries now */
 void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees all inquiries without callbacks */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - see machine.h. The end frees the memory of every wait and hold, without traffic and without callbacks. The
- * handles stay, and are idle. */
+/* machine - see machine.h. The end of a client frees the memory of every wait and hold, without traffic and without
+ * callbacks. The handles stay, and are idle. */
 #include "lock/machine.h"
 
 #include "hold/asking.h"
@@ -24,7 +24,7 @@ static const struct hl_owner_ops owner_ops =
      .retry = hl_acquire_retry, .resume = hl_acquire_resume, .freed = hl_line_released};
 
 static const struct hl_waiter_ops waiter_ops =
-    {.prepare = hl_acquire_prepare, .ask = hl_acquire_ask, .decide = hl_acquire_decide,
+    {.prepare = hl_acquire_prepare, .send = hl_acquire_send, .decide = hl_acquire_decide,
      .report_waiting = hl_acquire_report_waiting, .pushed = hl_push_arrived};
 
 int hl_machine_init(struct hl_core *core)

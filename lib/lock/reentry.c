@@ -9,16 +9,16 @@
 
 struct hl_entry {
     struct hl_call call;
-    TAILQ_ENTRY(hl_entry) entry; /* Links the entry into the extras of its handle: an acquire until its answer, the
-                                    memory for a release until that release comes. */
-    int is_entering;             /* it is an acquire that has no answer, and its hold has not ended */
-    uint64_t tenure;             /* the tenure of the hold that the entry enters or leaves */
-    uint32_t count;              /* the count of the hold after this entry */
-    uint8_t is_acquire;          /* 0: it is for a release */
+    TAILQ_ENTRY(hl_entry) entry; /* links the entry into the extras of its handle: an acquire until its answer; the
+                                    memory for the answer to a release until that release comes */
+    int is_entering;             /* this is an acquire without an answer, and its hold has not ended */
+    uint64_t tenure;             /* the tenure that the acquire enters, or the release leaves */
+    uint32_t count;              /* the count of the handle after this acquire or release */
+    uint8_t is_acquire;          /* 0: this is memory for the answer to a release */
     uint8_t is_cancelled;
 };
 
-/* Returns 1 if the hold that the entry counts on is still held. */
+/* Returns 1 if the handle still has the tenure of this entry. */
 static int is_in(const struct hl_core *core, const struct hl_entry *entry)
 {
     const struct hl_snapshot now = entry->call.lock->ops->snapshot(entry->call.lock);
@@ -37,8 +37,8 @@ static struct hl_entry *uncount(struct hilock_lock *lock)
     return leave;
 }
 
-/* A failed acquire no longer counts. If a release has taken its count already, that release takes another one, or ends
- * the hold. */
+/* A failed acquire no longer counts. If a release has taken the count of this acquire already, another count is taken
+ * instead; if there is none, the hold is released. */
 static void withdraw(struct hl_core *core, struct hl_entry *entry)
 {
     struct hl_entry *leave = entry->is_entering ? uncount(entry->call.lock) : NULL;
@@ -48,7 +48,7 @@ static void withdraw(struct hl_core *core, struct hl_entry *entry)
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
 
-/* Decides the answer at the moment of the report. An entry that is not answered OK no longer counts. */
+/* Decides the answer to a re-entry when it is reported. A re-entry that is not answered OK no longer counts. */
 static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)

@@ -14,9 +14,9 @@
 #include "wait/grant_channel.h"
 #include "wait/place.h"
 
-/* Returns 1 if the present server certainly knows this hold. A server that took over, or may take over while this one
- * is away, may not know the hold and may grant the name. The present tenure learns that when the hold is verified;
- * until then no new tenure begins. */
+/* Returns 1 if the hold is certainly at the server that answers for the name now. A server that took over, or that may
+ * take over while this one is away, may lack the hold and grant the name to another. The next renewal shows whether it
+ * does; until then no new tenure begins. */
 static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
@@ -25,12 +25,12 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
     return (node->is_up || !core->route->ops->can_forget) && node->moved_us < hold->granted_us;
 }
 
-/* Returns 1 if a handle of these terms can get the hold:
- *  - The handle is renewed: a lease that is not renewed must be whole.
- *  - It asks for no more replicas than confirmed the grant: renewals are not confirmed.
- *  - It has the lease that the hold has. No script shortens a lease, so after a crash others would wait for longer than
- *    the user of this handle chose. To ask for a longer lease would cost a command; a release costs one, too, and asks
- *    for the next handle as well.
+/* Returns 1 if a handle with these terms can get the hold:
+ *  - The handle has a watchdog: without one it would need a whole lease.
+ *  - The handle needs no more replicas than confirmed the grant: renewals are not confirmed.
+ *  - The handle has the lease that the hold has. A handing on does not shorten a lease, so after a crash others would
+ *    wait for longer than the user of this handle chose. A longer lease would cost a command; a release costs one, too,
+ *    and carries the next handle's acquire as well.
  *  - Enough of the lease is left. */
 static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t now_us)
 {
@@ -44,7 +44,7 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
     return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
 }
 
-/* The next tenure goes only to the first handle in line: a handle that does not fit is not skipped. If other programs
+/* Only the first handle in line can get the next tenure: a handle that does not fit is not skipped. If other programs
  * get the name only when it is freed, each handle frees it. */
 struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *hold)
 {
@@ -70,7 +70,8 @@ void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64
     hl_watchdog_go_on(hold);
 }
 
-/* The next acquire drops its own unused hold. Pending reports for the former holder are not made. */
+/* If the next acquire has an unused hold of its own, that hold is freed. Reports that are pending for the former handle
+ * are not made. */
 void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acquire *next)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -104,8 +105,8 @@ static void forget_receipt(struct hl_core *core, struct hl_notice *notice)
     hl_callback_free(core, HL_CONTAINER(notice, struct hl_call, notice));
 }
 
-/* Ends the tenure. From now on only the library and the store know the hold; the handle may acquire again at once.
- * Pending calls on the hold are answered, because it has ended for them. */
+/* Ends the tenure: the hold no longer belongs to the handle, which may acquire again at once. Pending extends and
+ * re-entries are answered, because the hold has ended for them. */
 static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
 {
     struct hilock_lock *lock = hold->lock;
@@ -149,7 +150,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     if (hold->state == HOLD_HELD) {
         hl_place_attach_carried(core, hold);
         hl_ending_begin(hold, END_RELEASED);
-    } else { /* the loss of the hold was due in this turn of the loop: the release reports it, once */
+    } else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
         hold->end = END_RELEASED;
         hl_ending_answer(hold, HILOCK_LOST);
         hl_ending_go_on(hold);
@@ -163,8 +164,8 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hilock_event event =
         {.kind = HILOCK_EVENT_LOST, .reason = (hilock_lost_reason)hold->reason, .fencing_token = hl_hold_token(hold),
          .detail = detail.bytes};
-    /* A loss is reported once: here by the answer to the extend, if there is one. A group must process its member's
-     * loss before it answers its own extends, so a member's extends are reported as news, not as losses. */
+    /* A loss is reported once: if there is an extend, by the answer to that extend. A group must handle the loss of its
+     * member before it answers its own extends. So the extends of a member are answered later, with the other news. */
     int is_member = lock->terms->is_internal && !HL_PLANTED(MEMBER_EXTENDS_FIRST);
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
@@ -194,8 +195,8 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
-/* Reports the answer to a release, or later what became of that release. The release was called with a callback, so the
- * hold keeps its handle. Settling may end the hold. */
+/* Reports the answer to a release, or later what became of a release that was answered UNKNOWN. The release has a
+ * callback, so the hold has a reference to its handle. hl_ending_settle may free the hold. */
 static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tenure - one handle's time on a hold, from the callback with OK to release, drop or loss. The hold goes to the next
- * handle in line of this client without a command, so that the handles have it one after the other.
+/* tenure - one handle's time on a hold, from the callback with OK until the user releases or drops it, or until the
+ * hold is lost. A released hold goes to the next handle in line of this client, without a command.
  *
  *   granted --> tenure 0 --release--> tenure 1 --release--> ... --the bound, or the next handle does not fit--> ENDING
  *
@@ -10,12 +10,12 @@
  *  - The old handle is idle, and other threads see the end of its tenure, before the next handle is notified.
  *  - The fencing tokens of the tenures rise. They are among those that the acquire reserved, so they are below the
  *    token of any later grant.
- *  - A hold with a release under way is not handed on. A hold with too little left for the next handle is released
- *    (R8); this is checked here, and again when the tenure is reported.
- *  - A tenure has the lease that the tenures before it asked for: a hold goes on only to a renewed handle with the same
- *    lease, and only if it was not extended.
+ *  - A hold with a release under way is not handed on. A hold whose lease has too little left for the next handle is
+ *    released (R8); this is checked here, and again when the tenure is reported.
+ *  - All tenures of a hold have the same lease: a hold goes on only to a handle that has a watchdog and the same lease,
+ *    and only if no extend made the lease longer.
  *  - If another server may take over and forget writes, no tenure begins while the server of the grant is away, or
- *    after it was replaced. Then the hold is released, and the name is asked for again.
+ *    after it was replaced. Then the hold is released, and the next handle sends an acquire.
  *  - A hold serves turns_max handles, and no tenure begins after a third of the lease. Then the hold is released, and
  *    other clients go first. */
 #ifndef HL_LOCK_TENURE_H
@@ -25,9 +25,9 @@
 
 extern const struct hl_notice_ops hl_tenure_reports; /* the reports of a hold: losses, renewals, answers to releases */
 
-/* on_result may be NULL */
+/* Ends the tenure of this handle: hands the hold on, or releases it. on_result may be NULL. */
 void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user);
-/* Changes the terms of a HELD hold: its lease and its hold_max_ms. */
+/* Changes the terms of a HELD hold, from which its lease and its hold_max_ms come. since_us: when the tenure began. */
 void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64_t since_us);
 
 /* ---- the next tenure ---- */

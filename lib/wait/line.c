@@ -8,7 +8,7 @@
 #include "wait/view.h"
 
 enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
-enum { SHORTAGE_US = 50000 };            /* the pause before memory is asked for again */
+enum { SHORTAGE_US = 50000 };            /* the pause before the next try to get memory */
 enum { SPREAD_PER_WAITER_US = 20 };      /* heartbeats of many waiters are spread over so much time for each of them */
 enum { UNANSWERED_RELEASES_MAX = 2 };    /* with more unanswered releases of a name no FAIR handle requests a place */
 
@@ -78,12 +78,12 @@ void hl_line_advance(struct hl_line *line, int wakes)
     if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
     for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
-        line->core->waiters->ask(acquire);
+        line->core->waiters->send(acquire);
     acquire = TAILQ_FIRST(&line->arrivals);
     if (!acquire || (hold && !(hold->terms->kind->queues_each_handle && acquire->lock->terms->kind->has_queue)))
         return;
     if (is_ready(acquire, wakes))
-        line->core->waiters->ask(acquire);
+        line->core->waiters->send(acquire);
 }
 
 /* Skips a head that was granted, and returns NULL if the next waiter has a pending request or a possible grant. */
@@ -151,9 +151,9 @@ static uint64_t begun_at_us_of(const struct hl_acquire *acquire)
 /* Returns 1 if the acquire, which enters the line, goes before that waiter. */
 static int goes_before(const struct hl_acquire *acquire, const struct hl_acquire *waiter)
 {
-    int has_asked = waiter->state != ACQUIRE_IN_LINE || waiter->hold;
+    int has_sent = waiter->state != ACQUIRE_IN_LINE || waiter->hold;
     int is_younger = begun_at_us_of(waiter) > begun_at_us_of(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
-    return is_younger && !has_asked;
+    return is_younger && !has_sent;
 }
 
 /* Inserts a waiter in the order in which the acquires began. A member of a group that comes again counts as begun when
@@ -170,7 +170,7 @@ static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
 }
 
 /* The handle has a place of its own, or may request one: lets it send its request. */
-static void ask_by_itself(struct hl_acquire *acquire)
+static void send_by_itself(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
     if (acquire->is_held_back) {
@@ -178,17 +178,17 @@ static void ask_by_itself(struct hl_acquire *acquire)
         acquire->is_held_back = 0;
         TAILQ_INSERT_TAIL(&line->queued, acquire, entry);
     }
-    line->core->waiters->ask(acquire);
+    line->core->waiters->send(acquire);
 }
 
-/* Like ask_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
-static void ask_or_hold_back(struct hl_acquire *acquire)
+/* Like send_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
+static void send_or_hold_back(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
     int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
-    int may_ask = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
-    if (may_ask || HL_PLANTED(ASKS_ON_UNANSWERED)) {
-        ask_by_itself(acquire);
+    int may_send = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
+    if (may_send || HL_PLANTED(ASKS_ON_UNANSWERED)) {
+        send_by_itself(acquire);
         return;
     }
     if (acquire->is_held_back)
@@ -198,12 +198,12 @@ static void ask_or_hold_back(struct hl_acquire *acquire)
     TAILQ_INSERT_TAIL(&line->held_back, acquire, entry);
 }
 
-static void ask_held_back(struct hl_name *name)
+static void send_held_back(struct hl_name *name)
 {
     struct hl_acquire *acquire;
     while (name->line && name->unanswered_releases <= UNANSWERED_RELEASES_MAX &&
            (acquire = TAILQ_FIRST(&name->line->held_back)) != NULL)
-        ask_by_itself(acquire);
+        send_by_itself(acquire);
 }
 
 void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
@@ -216,7 +216,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
         return;
     }
     if (list == &line->queued) {
-        ask_or_hold_back(acquire);
+        send_or_hold_back(acquire);
         return;
     }
     hl_line_advance(line, 0);
@@ -265,7 +265,7 @@ void hl_line_try_again(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
     if (acquire->lock->terms->kind->queues_each_handle) {
-        ask_or_hold_back(acquire);
+        send_or_hold_back(acquire);
         return;
     }
     if (acquire->is_try)
@@ -280,7 +280,7 @@ void hl_line_released(struct hl_name *name)
         line->last_status = HILOCK_OK;
     if (line)
         hl_line_advance(line, 1);
-    ask_held_back(name);
+    send_held_back(name);
 }
 
 unsigned hl_line_waiting(const struct hl_name *name) { return name->line ? name->line->waiting_here : 0; }
@@ -446,7 +446,7 @@ void hl_lines_after_shortage(void *arg)
         hl_line_advance(name->line, 0);
         TAILQ_FOREACH(acquire, &name->line->queued, entry)
             if (acquire->state == ACQUIRE_STARVED)
-                core->waiters->ask(acquire);
+                core->waiters->send(acquire);
     }
     hl_host_leave(&core->host);
 }

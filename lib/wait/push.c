@@ -56,7 +56,7 @@ static void report_passed_over(const struct hl_acquire *acquire)
         hl_notice_post(core, &((struct hl_acquire *)(uintptr_t)acquire)->notice, REPORT_PASSED_OVER);
 }
 
-static void ask_all(struct hl_line *line) { hl_line_wake_places(line, line->waiting_here, NULL); }
+static void wake_places(struct hl_line *line) { hl_line_wake_places(line, line->waiting_here, NULL); }
 
 /* Enough of the grant must be left for this lock. A lock without a watchdog cannot use a window, because nothing would
  * make it a lease; its heartbeat brings a whole lease.
@@ -88,9 +88,9 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
             report_passed_over(acquire);
         hl_line_mark_stale(acquire->lock->name->line);
         if (has_lapsed)
-            ask_all(acquire->lock->name->line);
+            wake_places(acquire->lock->name->line);
         else if (acquire->state == ACQUIRE_SLEEPING)
-            core->waiters->ask(acquire);
+            core->waiters->send(acquire);
         return;
     }
     (void)hl_node_withdraw(&hold->request);
@@ -112,7 +112,7 @@ static void on_told_to_ask(struct hl_queue_place *place, const struct hl_push *p
     if (push->server_us && !push->pause_us)
         report_passed_over(acquire);
     if (!push->pause_us && !HL_PLANTED(ASKS_ALONE))
-        ask_all(acquire->lock->name->line);
+        wake_places(acquire->lock->name->line);
     else if (acquire->state == ACQUIRE_SLEEPING)
         hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_place_retry_us(core));
     else

@@ -62,8 +62,8 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     const struct hl_name *name = acquire->lock->name;
     const struct hl_line *line = name->line;
     const struct hl_acquire *head = line ? TAILQ_FIRST(&line->arrivals) : NULL;
-    const struct hl_acquire *asks = hl_waiter_asks_itself(acquire) ? acquire : head;
-    const struct hl_request *request = asks && asks->hold ? &asks->hold->request : NULL;
+    const struct hl_acquire *sender = hl_waiter_sends_by_itself(acquire) ? acquire : head;
+    const struct hl_request *request = sender && sender->hold ? &sender->hold->request : NULL;
     const struct hl_node *node = hl_name_node(core, name);
     int is_pending = request && request->queue == REQUEST_SENT;
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > ANSWER_IS_LATE_US;
@@ -138,8 +138,8 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_text_holder(view->words, strlen(view->words));
-    int has_asked = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
-    if (!*view->words && !name->hold && acquire->lock->terms->kind->has_queue && has_asked)
+    int has_sent = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
+    if (!*view->words && !name->hold && acquire->lock->terms->kind->has_queue && has_sent)
         hl_words_reserved(text, quoted.bytes);
     else if (!*view->words || name->hold)
         hl_words_held_by_us(text, quoted.bytes);

@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
 
 /* Returns 1 if this acquire sends its own requests as soon as it begins; the others wait until they are the head of
  * their line. */
-static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
+static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 {
     return acquire->is_try || acquire->lock->terms->kind->queues_each_handle;
 }
@@ -50,7 +50,7 @@ static inline int hl_waiter_asks_itself(const struct hl_acquire *acquire)
 struct hl_waiter_ops {
     /* The turn of the acquire has come: gets the memory that it needs, and returns 1. 0: there is no memory now. */
     int (*prepare)(struct hl_acquire *acquire);
-    void (*ask)(struct hl_acquire *acquire);    /* the acquire sends its request, if it may */
+    void (*send)(struct hl_acquire *acquire);   /* sends the request of the acquire, if there is memory for it */
     void (*decide)(struct hl_acquire *acquire, hilock_status status);
     void (*report_waiting)(struct hl_core *core, struct hl_acquire *acquire);
     void (*pushed)(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
