@@ -133,7 +133,7 @@ static void wait_through(struct fixture *fixture, const struct trouble *trouble)
 LIVE(is_retried_until_it_can)
 {
     static const struct trouble troubles[] = {
-        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "no master"},
+        {"REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "not a master"},
         {"CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "OOM"},
         {"CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0", "NOREPLICAS"},
     };
