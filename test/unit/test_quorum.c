@@ -443,3 +443,14 @@ A_PLAY(no_vote_is_left_to_others)
     for (unsigned i = 0; i < 3; i++)
         HOLDS(s, strstr(store_line(store_at(s, i), "mutex_release", -1)->text, " 1000000 600000"));
 }
+
+/* One master grants, one is another's, and one does not answer: nobody else is kept waiting for that. */
+A_PLAY(a_round_that_nobody_decides_gives_its_votes_back)
+{
+    struct client *p = quorum(s, 3);
+    take_at(s, 2, 1, "another");
+    PLAN(s, .on = "mutex_acquire", .at = store_at(s, 1), .holds = 1, .times = PLAN_ALWAYS);
+    asking(p, "a", "stock", NULL);
+    run_ms(s, 1000);
+    HOLDS(s, store_count(store_at(s, 0), "mutex_release") >= 1);
+}
