@@ -28,7 +28,7 @@
 #include "link/tls.h"
 #include "link/words.h"
 
-enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 2 << 10, SIGN_MAX = 8 };
+enum { READS_MAX = 16, WRITE_MAX = 1 << 30, BUFFER_KEPT = 2 << 10, BUFFER_MAX = 64 << 10, SIGN_MAX = 8 };
 enum { KEEPALIVE_IDLE_S = 15, KEEPALIVE_INTERVAL_S = 5, KEEPALIVE_PROBES = 3 };
 
 struct hl_link {
@@ -135,12 +135,13 @@ static void name_stranger(struct hl_link *link)
 }
 
 /* Decides whether a buffer may go back to the heap once it is empty. It may if a single burst made it large, as the
- * scripts and their replies do on a new link. It stays if two bursts in a row were large. */
+ * scripts and their replies do on a new link. It stays if two bursts in a row were large, because it would be made
+ * again at once. But an empty buffer above BUFFER_MAX never stays, so that a crowd does not leave its size behind. */
 static int is_spare(size_t room, size_t burst, size_t *burst_before)
 {
     int is_busy = burst > BUFFER_KEPT && *burst_before > BUFFER_KEPT;
     *burst_before = burst;
-    return room > BUFFER_KEPT && !is_busy;
+    return room > BUFFER_MAX || (room > BUFFER_KEPT && !is_busy);
 }
 
 static void drop_read(struct hl_link *link, size_t received)
