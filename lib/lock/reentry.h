@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reentry - acquires of a handle that already has the lock. They are counted here, without a command, for a plain
- * handle and for a group alike.  An acquire counts from the accepted call to the release that takes its count; any
- * release may take it, because all counts are alike. The acquire is answered in a later turn of the loop. It also
- * allocates the memory for the answer to the release that will take its count. The count of a handle is 1 plus its
- * re-entries; the last release releases the hold. Invariant: an acquire that is answered after its hold has ended is
- * not answered OK. */
+ * handle and for a group alike.
+ *
+ * An acquire counts from the accepted call to the release that takes its count; any release may take it, because all
+ * counts are alike. The acquire is answered in a later turn of the loop. It also allocates the memory for the answer to
+ * the release that will take its count. The count of a handle is 1 plus its re-entries; the last release releases the
+ * hold.
+ * Invariant: an acquire that is answered after its hold has ended is not answered OK. */
 #ifndef HL_LOCK_REENTRY_H
 #define HL_LOCK_REENTRY_H
 

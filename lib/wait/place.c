@@ -18,9 +18,8 @@ enum { STEP_US = 10000, NEAR_MAX = 8 };
  * waiter at position 1 polls again after EARLY_POLL_US, or up to twice that. */
 enum { LEFT_TO_OTHERS_MS = 5, EARLY_POLL_US = 1000 };
 /* If the holder's release may wake no waiter, the waiter at position 1 polls after SILENT_POLL_US, and each further
- * time after twice as long, doubled SILENT_POLLS_MAX times at most. While
- * another program holds the name, the waiter at position 2 polls after SECOND_WAITER_POLL_US, in case the first one is
- * dead. */
+ * time after twice as long, doubled SILENT_POLLS_MAX times at most. While another program holds the name, the waiter at
+ * position 2 polls after SECOND_WAITER_POLL_US, in case the first one is dead. */
 enum { SILENT_POLL_US = 5000, SILENT_POLLS_MAX = 4, SECOND_WAITER_POLL_US = 3000000 };
 /* The waiter at position 1 promises a heartbeat within HL_PROMISE_MIN_MS while this client waits for up to
  * PROMISE_NAMES names. For more names the time grows in proportion, so that many names cost no more requests. */
@@ -119,7 +118,7 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
 
 /* ---- the requests of a place ---- */
 
-/* Returns the ticket to send; 0: the store makes one. All members of a multi queue with the ticket of its first place:
+/* Returns the ticket to send; 0: the store makes one. All members of a multi get the ticket of its first place:
  * otherwise waiters that came later than the multi would go before it at its next names, while it keeps the names that
  * it has already. A ticket is a server's time, so it can be sent only to the server whose clock gave it. */
 static uint64_t ticket_of(const struct hl_queue_place *place)
@@ -272,7 +271,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .position = said->position,
                                          .waiters = said->waiters});
     place->position = said->position;
-    place->holder_grants_next = said->hands_over != 0;
+    place->holder_grants_next = said->holder_grants_next != 0;
     if (place->holder_grants_next)
         place->early_polls = 0;
     else
@@ -300,16 +299,16 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* news made it send the request, and perhaps
                                                                         many others as well */
     int is_wide = is_early && core->lines > PROMISE_NAMES;
-    uint64_t at_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
-                             : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
+    uint64_t after_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
+                                : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
     uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host) : sent_us;
-    return hl_left_us(from_us + at_us, hl_now_us(&core->host));
+    return hl_left_us(from_us + after_us, hl_now_us(&core->host));
 }
 
-/* Returns how long a waiter sleeps that no push can find. Behind position 1 it sleeps for half of the time until it
- * will be there at the pace that it has seen; so the further back it stands, the less often it polls. At position 1 it
- * polls in short steps, so that it finds the name free soon: the name stays idle for a sixteenth of its wait there at
- * most. */
+/* No push can find this waiter. Returns how long it sleeps until its next poll. Behind position 1 it sleeps for half of
+ * the time until it will be there at the pace that it has seen; so the further back it stands, the less often it polls.
+ * At position 1 it polls in short steps, so that it finds the name free soon: the name stays idle for a sixteenth of
+ * its wait there at most. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
     uint64_t usual_us = hl_view_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
@@ -328,13 +327,13 @@ static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place
  * the client whose release made the grant (hold/recheck.h), and to the nearest waiters. */
 static uint64_t left_to_lease_end_us(struct hl_core *core, const struct hl_response *said, uint64_t at)
 {
-    uint64_t ends_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;
+    uint64_t lease_left_us = said->left_ms * 1000 + 1000, spread_us = SPREAD_STEP_US * at;
     if (said->has_no_ttl)
         return UINT64_MAX;
     if (at <= NEAR_MAX)
-        return ends_us + STEP_US * (at - 1);
+        return lease_left_us + STEP_US * (at - 1);
     spread_us = spread_us < SPREAD_MIN_US ? SPREAD_MIN_US : spread_us;
-    return said->left_ms > LEASE_MIN_MS ? ends_us + hl_random_below(&core->host.random, spread_us) : UINT64_MAX;
+    return said->left_ms > LEASE_MIN_MS ? lease_left_us + hl_random_below(&core->host.random, spread_us) : UINT64_MAX;
 }
 
 /* While another program holds the name, the waiter at position 1 polls early, because the release of Redisson's fair
@@ -342,7 +341,7 @@ static uint64_t left_to_lease_end_us(struct hl_core *core, const struct hl_respo
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said)
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
-    uint64_t ends_us = left_to_lease_end_us(core, said, at);
+    uint64_t lease_left_us = left_to_lease_end_us(core, said, at);
     int may_miss_release = !place->holder_grants_next && core->silent_releases_until_us > hl_now_us(&core->host);
     if (HL_PLANTED(JAVA_WAITER_TRUSTED))
         may_miss_release = 0;
@@ -357,7 +356,7 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
         place->early_polls = (uint8_t)(place->early_polls + (place->early_polls < SILENT_POLLS_MAX));
     } else if (at == 2 && !place->holder_grants_next)
         sooner_us = SECOND_WAITER_POLL_US;
-    sleep_us = ends_us < sleep_us ? ends_us : sleep_us;
+    sleep_us = lease_left_us < sleep_us ? lease_left_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
 }
 

@@ -37,7 +37,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
         const char *before = line->is_held_by_other_program ? line->holder_or_error : NULL;
         int has_changed = before && strcmp(before, words.bytes) != 0;
         is_silent = said->java_waiter || has_changed;
-        line->is_held_by_other_program = !said->hands_over;
+        line->is_held_by_other_program = !said->holder_grants_next;
         if (line->is_held_by_other_program && is_silent)
             line->core->silent_releases_until_us = now_us + SILENT_RELEASES_US;
     }

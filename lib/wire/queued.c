@@ -274,7 +274,7 @@ static struct hl_response waits(const struct hl_reply *reply)
                                 .left_ms = is_left ? (uint64_t)hands : code < 0 ? (uint64_t)(-1 - code) : 0,
                                 .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
                                 .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
-                                .hands_over = is_left || (hands & HANDS_OVER),
+                                .holder_grants_next = is_left || (hands & HANDS_OVER),
                                 .has_more = !is_left && (hands & HAS_MORE),
                                 .java_waiter = has_java_waiter ? java_waiter->bytes : NULL,
                                 .java_waiter_length = java_waiter ? java_waiter->length : 0,

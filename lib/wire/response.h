@@ -73,8 +73,8 @@ struct hl_response {
     uint32_t position, waiters;  /* acquire NO, peek: the position in the queue (1 is next, 0 is not in it), and the
                                     length of the queue */
     uint32_t ready;              /* peek: how many of the first 64 waiters are ready */
-    int hands_over;              /* acquire NO: the release of the holder grants; 0: it is published on the unlock
-                                    channel, if at all */
+    int holder_grants_next;      /* acquire NO: the holder's release grants the name to the next waiter; 0: that
+                                    release is published on the unlock channel, if at all */
     const char *java_waiter;     /* acquire NO: the first waiter of Redisson's fair lock on the name, which a channel
                                     of its own wakes; NULL: none is known. Valid as long as the reply */
     size_t java_waiter_length;

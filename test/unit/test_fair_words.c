@@ -147,7 +147,7 @@ static const char *said(hl_parse_fn *hear, enum hl_form form, struct hl_reply *r
         snprintf(text, sizeof text, "NO");
     if (answer.result == HL_NO && hear == hl_queued_acquired)
         snprintf(text, sizeof text, "NO \"%.*s\" left %" PRIu64 "%s, %u of %u, ticket %" PRIu64 "%s%s%.*s", (int)answer.holder_length, answer.holder,
-                 answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.hands_over ? ", handed over" : "",
+                 answer.left_ms, answer.has_no_ttl ? " for ever" : "", answer.position, answer.waiters, answer.ticket, answer.holder_grants_next ? ", handed over" : "",
                  answer.java_waiter ? ", wakes " : "", answer.java_waiter ? (int)answer.java_waiter_length : 0, answer.java_waiter ? answer.java_waiter : "");
     if (answer.has_more)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", more");
