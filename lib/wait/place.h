@@ -26,10 +26,10 @@
  *     `--the release needs no command any more, or the reply shows that it carried nothing: the acquire is sent by
  *        itself, later (R4)
  *
- * Invariants: once the release is sent, the carried acquire counts as sent without an answer. If its waiter gives up,
- * or a push for it comes first, its id is released, and released again later, because the carried acquire may still
- * execute. A release carries no acquire to a store under its restart guard. At most one release carries an acquire of a
- * hold, and only the first time that it is sent. */
+ * Invariants: once the release is sent, the carried acquire counts as sent without an answer. If its waiter gives up
+ * before the answer, or a push grants it the name before, its id is later released twice, because the carried acquire
+ * may still execute after the first time. A release carries no acquire to a store under its restart guard. One release
+ * at most carries a given acquire, and only the first time that this release is sent. */
 #ifndef HL_WAIT_PLACE_H
 #define HL_WAIT_PLACE_H
 
@@ -68,8 +68,8 @@ struct hl_queue_place {
 int hl_place_is_wanted(const struct hl_acquire *acquire);
 /* The acquire has no place yet. -1: there is no memory. */
 int hl_place_new(struct hl_core *core, struct hl_acquire *acquire);
-/* If the server refused this answer because the ACL user of the link may not use the keys of the queue, gives the place
- * up for good, so that the waiter polls from now on. Returns 1 if it did. */
+/* If the answer is a refusal because the ACL user of the link may not use the keys of the queue, gives the place up for
+ * good, so that the waiter polls from now on. Returns 1 if it did. */
 int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response *said);
 /* Returns 1 if the acquire requested a place and got none because the queue is full. */
 int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said);
@@ -92,9 +92,9 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
 void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold);
 /* returns the hold whose acquire the release of this hold carries; NULL: none */
 struct hl_hold *hl_place_carried(const struct hl_hold *hold);
-/* The release of this hold was answered; reply NULL: no answer can come any more. If the reply also answers the carried
- * acquire, returns the hold of that acquire: call hl_place_on_carried_answered with it after handling the release.
- * NULL: there is no such answer, and the next handle sends its acquire by itself. */
+/* The release of this hold was answered; reply NULL: it got no answer, or is not sent at all. If the reply also answers
+ * the carried acquire, returns the hold of that acquire: call hl_place_on_carried_answered with it after handling the
+ * release. NULL: there is no such answer, and the next handle sends its acquire by itself. */
 struct hl_hold *hl_place_on_carrier_answered(const struct hl_hold *hold, const struct hl_reply *reply);
 void hl_place_on_carried_answered(struct hl_hold *next, const struct hl_reply *reply);
 
