@@ -8,7 +8,7 @@ import sys
 
 from outside import read
 
-PAGES = ('test/sim/EVIDENCE.md', 'test/live/QUORUM.md', 'test/live/DEPLOYMENTS.md')
+PAGES = ('test/build/COUNTS.md', 'test/sim/EVIDENCE.md', 'test/live/QUORUM.md', 'test/live/DEPLOYMENTS.md')
 
 
 def version_of(text):
