@@ -72,7 +72,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     }
     core->locks++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
-        hl_subscription_start(&hl_name_node(core, names[i])->subscription);
+        hl_subscriptions_start(&hl_name_node(core, names[i])->subscriptions);
     if (options->kind == HILOCK_FAIR)
         hl_grant_channel_open_early(core, lock);
     return lock;

@@ -9,7 +9,7 @@
 #include "base/plant.h"
 #include "client/words.h"
 #include "hold/watchdog.h"
-#include "node/wait_link.h"
+#include "node/confirm_link.h"
 #include "wire/scripts.h"
 
 /* Checks the latest master of a quorum against those before it: a server that is given twice would vote twice. */
@@ -143,12 +143,12 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = options->tls_server_name},
         .scripts = hl_scripts,
-        .wait_link = &hl_wait_link_ops,
+        .confirm_link = &hl_confirm_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,
-        .left_us = hl_watchdog_left_us,
-        .left_arg = &client->core,
+        .remaining_us = hl_watchdog_left_us,
+        .remaining_arg = &client->core,
         .restart_guard_ms = options->restart_guard_ms,
     };
     return makers[urls->of[0].scheme](&client->core.host, &endpoints, &node, events, client);

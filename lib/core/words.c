@@ -12,7 +12,7 @@ enum { QUIET_US = 200000 };
 static int is_quiet(const struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
-    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
+    uint64_t since_us = oldest && oldest->sent_us > node->active_at_us ? oldest->sent_us : node->active_at_us;
     return oldest && hl_now_us(node->host) - since_us > QUIET_US;
 }
 
@@ -51,7 +51,7 @@ void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, cons
     const struct hl_node *node = hl_name_node(lock->terms->cell->core, lock->name);
     if (status == HILOCK_WRONG_KIND)
         hl_text_set(text, "\"%s\" %s", hl_name_quoted(lock->name).bytes, lock->terms->kind->wrong_kind);
-    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_left_us(node))
+    else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_remaining_us(node))
         hl_node_guard_words(node, text);
     else if (hl_stranger_named(note, strlen(note)) && strstr(hl_node_why(node), note) > hl_node_why(node))
         hl_text_set(text, "%s", hl_node_why(node)); /* it names the one of several servers that it is about */

@@ -234,7 +234,7 @@ static hilock_status status_of(const struct hl_group *group, unsigned i)
         return status;
     if (!node->is_up)
         return HILOCK_UNREACHABLE;
-    return hl_node_guard_left_us(node) ? HILOCK_UNWRITABLE : status;
+    return hl_node_guard_remaining_us(node) ? HILOCK_UNWRITABLE : status;
 }
 
 static int has_refused(const struct hl_member *member) { return hl_member_vote_lasts(hl_member_vote(member)->status); }

@@ -35,7 +35,7 @@ static uint64_t limit_us(const struct hl_group *group)
 static int is_able(const struct hl_member *member)
 {
     const struct hl_node *node = hl_member_node(member);
-    return hl_member_is_able(member) && !hl_node_guard_left_us(node) &&
+    return hl_member_is_able(member) && !hl_node_guard_remaining_us(node) &&
            !hl_member_vote_lasts(hl_member_vote(member)->status);
 }
 

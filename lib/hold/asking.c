@@ -11,7 +11,7 @@
 #include "hold/recheck.h"
 #include "hold/watchdog.h"
 #include "node/clock.h"
-#include "node/wait_link.h"
+#include "node/confirm_link.h"
 
 static struct hl_hold *hold_of(struct hl_request *request)
 {
@@ -39,7 +39,7 @@ static struct hl_params params_of(const struct hl_hold *hold)
         .names_all_keys = hl_hold_core(hold)->route->ops->is_spread,
         .is_second = hold->way >= WAY_SECOND,
         .token = hold->token,
-        .is_sharded = hl_node_parent(node)->subscription.is_sharded,
+        .is_sharded = hl_node_parent(node)->subscriptions.is_sharded,
     };
 }
 
@@ -61,7 +61,7 @@ static void add_next_acquire(const struct hl_hold *hold, struct hl_params *param
     struct hl_hold *next = core->owner->next(hold);
     struct hl_params more;
     int was_unanswered;
-    if (!next || params->is_second || params->entry.due_s || hl_node_guard_left_us(hold->request.node))
+    if (!next || params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
         return;
     next->ask = ASK_ACQUIRE;
     next->form = HL_FORM_SCRIPT;
@@ -138,7 +138,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
         report(hold, said);
     } else {
         hold->ask = ASK_CONFIRM;
-        hl_wait_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
+        hl_confirm_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
     }
 }
 

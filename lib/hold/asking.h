@@ -11,7 +11,7 @@
  *
  * Invariants: after a silence the id counts as being at the store until it is released (R3). The deadline counts from
  * the send of the acquire (R1), however long the replicas take. A grant that replicas must confirm is reported only if
- * enough of them have it. WAIT counts only what this client wrote over the same link (node/wait_link.h), so a pushed
+ * enough of them have it. WAIT counts only what this client wrote over the same link (node/confirm_link.h), so a pushed
  * grant, which another client wrote, is asked for first. */
 #ifndef HL_HOLD_ASKING_H
 #define HL_HOLD_ASKING_H

@@ -264,7 +264,7 @@ static void remember(const struct hl_hold *hold)
     released = &core->recent_releases->ring[core->recent_releases->next];
     core->recent_releases->next = (core->recent_releases->next + 1) % RECENT_MAX;
     forget(core, released);
-    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_us, hold->entry};
+    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
     hold->name->refs++;
     hold->terms->refs++;
 }
@@ -371,7 +371,7 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
 static int may_be_back(struct hl_core *core, const struct released *released)
 {
     const struct hl_node *node = hl_name_node(core, released->name);
-    int is_another = node->moved_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
+    int is_another = node->moved_at_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
     uint64_t stands_us = released->terms->kind->has_queue ? queue_us(&released->entry) : 0;
     uint64_t lasts_us = hl_terms_lease_us(released->terms) + stands_us;
     int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);

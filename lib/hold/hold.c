@@ -55,8 +55,8 @@ int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
     uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->granted_us : hold->request.sent_us;
-    int has_moved = node->moved_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
-    int needs_verification = !node->is_up || node->previous_link_us >= proved_us || has_moved;
+    int has_moved = node->moved_at_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
+    int needs_verification = !node->is_up || node->old_link_reply_at_us >= proved_us || has_moved;
     return needs_verification && !HL_PLANTED(MULTI_UNVERIFIED);
 }
 
@@ -114,7 +114,7 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
     size_t length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
     if (core->route->masters || HL_PLANTED(FAIR_NO_YIELD))
         return HL_OWN_ALL;
-    return hl_subscription_has(&hl_node_parent(node)->subscription, channel, length) != 0;
+    return hl_subscriptions_has(&hl_node_parent(node)->subscriptions, channel, length) != 0;
 }
 
 unsigned hl_hold_reserved(const struct hl_hold *hold)
@@ -179,12 +179,12 @@ void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct
     const struct hl_quoted name = hl_name_quoted(hold->name);
     const struct hl_node *node = hl_name_node(core, hold->name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    uint64_t moved_us = lost_us - node->moved_us;
+    uint64_t moved_us = lost_us - node->moved_at_us;
     hl_words_loss(text, &(struct hl_loss){
         .reason = (hilock_lost_reason)hold->reason, .name = name.bytes, .node = hl_node_name(node),
         .lease_ms = hold->asked_ms, .late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)),
         .hold_max_ms = hold->terms->hold_max_ms, .moved_ms = hl_lease_span_ms(moved_us),
-        .has_moved = node->moved_us && moved_us < hl_terms_lease_us(hold->terms),
+        .has_moved = node->moved_at_us && moved_us < hl_terms_lease_us(hold->terms),
         .is_spread = core->route->ops->is_spread, .is_renewed = hold->terms->is_renewed, .is_connected = node->is_up});
 }
 

@@ -54,7 +54,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_target target = {recheck->name->bytes, recheck->name->length, core->uuid, recheck->id, core->label};
     recheck->terms->kind->release(command, &target, &(struct hl_params){
         .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = lapsed,
-        .is_sharded = hl_node_parent(request->node)->subscription.is_sharded,
+        .is_sharded = hl_node_parent(request->node)->subscriptions.is_sharded,
         .own = hl_hold_own_listeners(recheck->core, recheck->name, request->node)});
 }
 

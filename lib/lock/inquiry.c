@@ -37,7 +37,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
         lock->terms->kind->peek(command, &words, &(struct hl_params){.entry = entry});
     else
         lock->terms->kind->release(command, &words,
-                                   &(struct hl_params){.is_sharded = request->node->subscription.is_sharded,
+                                   &(struct hl_params){.is_sharded = request->node->subscriptions.is_sharded,
                                                        .is_second = inquiry->is_second, .holder = inquiry->holder,
                                                        .holder_length = inquiry->holder_length});
 }

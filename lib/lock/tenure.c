@@ -22,7 +22,7 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
     const struct hl_node *node = hl_name_node(core, hold->name);
     if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
         return 1;
-    return (node->is_up || !core->route->ops->can_forget) && node->moved_us < hold->granted_us;
+    return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->granted_us;
 }
 
 /* Returns 1 if a handle with these terms can get the hold:

@@ -5,6 +5,18 @@
 #include "base/plant.h"
 #include "node/node.h"
 
+enum { RTT_SAMPLES_MAX = 8 };
+
+void hl_clock_add_round_trip(struct hl_node *node, uint64_t took_us)
+{
+    uint64_t most_us = 2 * node->mean_rtt_us;
+    if (took_us < node->min_rtt_us)
+        node->min_rtt_us = took_us;
+    node->rtt_samples += node->rtt_samples < RTT_SAMPLES_MAX;
+    took_us = took_us > most_us ? most_us : took_us;
+    node->mean_rtt_us = (node->mean_rtt_us * (node->rtt_samples - 1) + took_us) / node->rtt_samples;
+}
+
 void hl_clock_learn(struct hl_node *node, uint64_t server_us, uint64_t asked_us)
 {
     uint64_t took_us = hl_now_us(node->host) - asked_us;

@@ -11,6 +11,8 @@
 
 struct hl_node;
 
+/* Adds a round trip to the node's mean. A very long one, as after a pause of the process, counts as twice the mean. */
+void hl_clock_add_round_trip(struct hl_node *node, uint64_t took_us);
 /* Takes a sample that was asked for at asked_us. */
 void hl_clock_learn(struct hl_node *node, uint64_t server_us, uint64_t asked_us);
 void hl_clock_raise(struct hl_node *node, uint64_t server_us); /* takes a stamp that was read just now */

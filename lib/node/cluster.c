@@ -352,7 +352,7 @@ static void on_up(void *arg, struct hl_node *node)
     if (!cluster->has_table) { /* so no server has a channel yet */
         cluster->servers.is_sharded = node->has_sharded;
         for (unsigned i = 0; i < cluster->servers.count; i++)
-            cluster->servers.list[i]->node.subscription.is_sharded = node->has_sharded;
+            cluster->servers.list[i]->node.subscriptions.is_sharded = node->has_sharded;
         refresh(cluster);
     }
     cluster->route.events->on_up(cluster->route.arg, node);
@@ -427,7 +427,7 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_endpoints 
     cluster->pause_us = PAUSE_MIN_US;
     cluster->servers.host = host;
     cluster->servers.options = *options;
-    cluster->servers.options.is_lazy = cluster->servers.options.asks_sharded = 1;
+    cluster->servers.options.is_lazy = cluster->servers.options.is_in_cluster = 1;
     cluster->servers.events = &node_events;
     cluster->servers.on_wrong_slot = refresh_later;
     cluster->servers.arg = cluster;

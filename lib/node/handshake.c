@@ -74,7 +74,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     }
     uint64_t now_us = hl_now_us(node->host);
     enum hl_server_info_news news =
-        hl_server_info_read_server(&node->server_info, reply, now_us, node->previous_link_us);
+        hl_server_info_read_server(&node->server_info, reply, now_us, node->old_link_reply_at_us);
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
@@ -87,7 +87,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     hl_handshake_report(node, HL_MISSING_INFO, news == HL_SERVER_INFO_UNREADABLE ? what.bytes : NULL);
     if (news == HL_SERVER_INFO_ANOTHER && !node->parent) {
         hl_words_server_changed(&what, fact.node);
-        node->moved_us = now_us;
+        node->moved_at_us = now_us;
         hl_trace(node->host, HL_SERVER_CHANGED, &fact);
     }
     if (news != HL_SERVER_INFO_NEWS || node->parent)
@@ -160,10 +160,10 @@ unsigned hl_handshake_steps(const struct hl_node *node)
     unsigned wanted = 1u << STEP_SERVER | 1u << STEP_PROBE;
     if (node->options.asks_role)
         wanted |= 1u << STEP_ROLE;
-    else if (!node->options.asks_sharded && !node->parent) /* not in a cluster, where a replica answers MOVED */
+    else if (!node->options.is_in_cluster && !node->parent) /* not in a cluster, where a replica answers MOVED */
         wanted |= 1u << STEP_REPLICATION;
     if (!node->parent)
-        wanted |= 1u << STEP_MEMORY | 1u << (node->options.asks_sharded ? STEP_SHARDED : STEP_COUNTS);
+        wanted |= 1u << STEP_MEMORY | 1u << (node->options.is_in_cluster ? STEP_SHARDED : STEP_COUNTS);
     return wanted;
 }
 

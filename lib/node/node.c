@@ -6,11 +6,12 @@
 #include "base/plant.h"
 #include "base/stranger.h"
 #include "link/words.h"
+#include "node/clock.h"
 #include "node/denial.h"
 #include "node/words.h"
 
 enum { RELOADS_MAX = 3, SILENCE_US = 500000, LISTENING_US = 1000000, STALL_US = 100000, GRACE_US = 50000,
-       GRACES_MAX = 3, RTT_SAMPLES_MAX = 8 };
+       GRACES_MAX = 3 };
 
 static int load(struct hl_node *node, const struct hl_script *script);
 
@@ -22,14 +23,14 @@ static int write_request(struct hl_node *node, struct hl_request *request)
     request->sent_us = hl_now_us(node->host);
     request->ops->encode(request, &command);
     if (request->ops->about)
-        hl_node_parent(node)->used_us = node->used_us = request->sent_us;
+        hl_node_parent(node)->used_at_us = node->used_at_us = request->sent_us;
     if (!command.script)
         request->reloads = RELOADS_MAX; /* without a script nothing is loaded again, even after a NOSCRIPT */
     else if (request->reloads && load(node, command.script) != 0)
         return -1;
     if (request->how & HL_REQUEST_ASKING) { /* counts for the next command only */
         hl_command_begin(&asking, "ASKING");
-        request->skips = 1;
+        request->asking_reply_due = 1;
         if (hl_session_send(&node->session, &asking) != 0)
             return -1;
     }
@@ -44,9 +45,9 @@ static int send_request(struct hl_node *node, struct hl_request *request)
     if (sent == 0 && node->is_up)
         hl_node_report(node, HL_COMMAND_SENT, NULL);
     hl_node_enqueue(node, request, REQUEST_SENT);
-    hl_session_watch(&node->session, request->sent_us + (uint64_t)request->timeout_ms * 1000);
+    hl_session_wake_at(&node->session, request->sent_us + (uint64_t)request->timeout_ms * 1000);
     if (node->events->on_silence && !node->is_silent)
-        hl_session_watch(&node->session, request->sent_us + SILENCE_US);
+        hl_session_wake_at(&node->session, request->sent_us + SILENCE_US);
     return sent;
 }
 
@@ -99,10 +100,10 @@ static int is_for_replicas(const struct hl_node *node, const struct hl_request *
     return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
 }
 
-static void answer_guarded(struct hl_node *node)
+static void answer_barred(struct hl_node *node)
 {
     const struct hl_request *first = TAILQ_FIRST(&node->queues[REQUEST_BARRED]);
-    const char *words = first && is_for_replicas(node, first) ? hl_words_no_wait_link : hl_words_guarded;
+    const char *words = first && is_for_replicas(node, first) ? hl_words_no_confirm_link : hl_words_guarded;
     const struct hl_reply reply = hl_stranger_reply(words);
     answer_all(node, REQUEST_BARRED, &(struct hl_answer){&reply, 0});
 }
@@ -124,26 +125,15 @@ static void pump(struct hl_node *node)
     while ((request = next_to_send(node)) != NULL) {
         int heeds_guard = (request->how & HL_REQUEST_GRANT) && !HL_PLANTED(GUARD_IGNORED);
         hl_node_dequeue(request);
-        request->skips = 0;
+        request->asking_reply_due = 0;
         request->reloads = 0;
-        if (is_for_replicas(node, request) || (heeds_guard && hl_node_guard_left_us(node))) {
+        if (is_for_replicas(node, request) || (heeds_guard && hl_node_guard_remaining_us(node))) {
             /* it is answered on the next turn, never inside the call that submits it */
             hl_node_enqueue(node, request, REQUEST_BARRED);
-            hl_session_watch(&node->session, hl_now_us(node->host));
+            hl_session_wake_at(&node->session, hl_now_us(node->host));
         } else
             send_request(node, request);
     }
-}
-
-/* Adds a round trip to the mean. A very long one, as after a pause of the process, counts as twice the mean. */
-static void measure_rtt(struct hl_node *node, uint64_t took_us)
-{
-    uint64_t most_us = 2 * node->mean_rtt_us;
-    if (took_us < node->min_rtt_us)
-        node->min_rtt_us = took_us;
-    node->rtt_samples += node->rtt_samples < RTT_SAMPLES_MAX;
-    took_us = took_us > most_us ? most_us : took_us;
-    node->mean_rtt_us = (node->mean_rtt_us * (node->rtt_samples - 1) + took_us) / node->rtt_samples;
 }
 
 static void on_answer(struct hl_node *node, const struct hl_reply *reply)
@@ -160,8 +150,8 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         hl_session_break(&node->session, hl_words_unexpected);
         return;
     }
-    if (request->skips) {
-        request->skips = 0;
+    if (request->asking_reply_due) {
+        request->asking_reply_due = 0;
         hl_words_refused(&what, "ASKING", hl_host_quote(node->host, reply->bytes, reply->length).bytes, "");
         if (is_error)
             hl_node_report(node, HL_NODE_FAULT, what.bytes);
@@ -178,7 +168,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     }
     if (node->is_up)
         hl_trace(node->host, HL_COMMAND_ANSWERED,
-                 &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_us - request->sent_us});
+                 &(struct hl_fact){.node = hl_node_name(node), .waited_us = node->active_at_us - request->sent_us});
     if (is_script_missing && refused.length)
         reply = &refused; /* the error of the load has the reason */
     const char *elsewhere = NULL;
@@ -186,9 +176,9 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         elsewhere = hl_wrong_server_check(parent, reply);
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has submitted it again */
-        measure_rtt(node, node->active_us - request->sent_us);
+        hl_clock_add_round_trip(node, node->active_at_us - request->sent_us);
         /* This route cannot redirect it. */
-        if (is_error && !node->options.asks_sharded && hl_reply_starts(reply, "MOVED ")) {
+        if (is_error && !node->options.is_in_cluster && hl_reply_starts(reply, "MOVED ")) {
             hl_handshake_report(parent, HL_MISSING_CLUSTER, moved.bytes);
             reply = &moved;
         }
@@ -207,7 +197,7 @@ static void come_up(struct hl_node *node)
     hl_denial_learn(node, NULL);
     node->is_at_wrong_server = 0;
     node->has_no_queue = 0;
-    hl_session_watch(&node->session, node->active_us + (uint64_t)node->options.keepalive_ms * 1000);
+    hl_session_wake_at(&node->session, node->active_at_us + (uint64_t)node->options.keepalive_ms * 1000);
     if (!node->options.is_sentinel && !node->parent)
         hl_node_report(node, HL_NODE_UP, NULL);
     if (node->events->on_up)
@@ -218,12 +208,12 @@ static void come_up(struct hl_node *node)
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
     struct hl_node *node = arg;
-    node->active_us = node->host->entered_us;
+    node->active_at_us = node->host->entered_us;
     node->is_silent = 0;
     on_answer(node, reply);
     come_up(node);
     if (node->parent)
-        node->options.wait_link->go_on(node);
+        node->options.confirm_link->go_on(node);
     pump(node);
 }
 
@@ -233,8 +223,8 @@ static void on_open(void *arg)
     unsigned steps = hl_handshake_steps(node);
     int may_send = !node->options.is_sentinel; /* a sentinel has no handshake */
     node->server_us = node->clock_error_us = 0;
-    node->previous_link_us = node->active_us;
-    node->active_us = hl_now_us(node->host);
+    node->old_link_reply_at_us = node->active_at_us;
+    node->active_at_us = hl_now_us(node->host);
     (void)hl_node_withdraw(&node->steps[HL_HANDSHAKE_PROBE]); /* it was queued for the previous link */
     node->is_replica = 0;
     for (unsigned i = 0; node->options.scripts[i] && may_send; i++)
@@ -252,8 +242,9 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 {
     struct hl_node *node = arg;
     struct hl_text words;
-    const struct hl_reply vain = hl_wrong_server_words(node, why, &words);
-    const struct hl_answer refused = {vain.length ? &vain : refusal, 0}, unanswered = {NULL, 1};
+    const struct hl_reply wrong_server_reply = hl_wrong_server_words(node, why, &words);
+    const struct hl_answer refused = {wrong_server_reply.length ? &wrong_server_reply : refusal, 0};
+    const struct hl_answer unanswered = {NULL, 1};
     int was_up = node->is_up;
     int is_news = was_up || node->session.failures == 1 || (refusal && !node->is_refused);
     const struct hl_fact fact = {.node = hl_node_name(node), .detail = why, .retry_us = retry_us,
@@ -261,7 +252,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     node->is_up = node->is_silent = node->grace_count = 0;
     node->is_at_wrong_server = node->session.is_at_wrong_server;
     /* The server is away as a whole: the next loss of the subscription link is news. */
-    node->subscription.is_cut_reported = 0;
+    node->subscriptions.is_cut_reported = 0;
     hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);
     if (!node->options.is_sentinel && !node->parent)
@@ -270,7 +261,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
         hl_trace(node->host, HL_NODE_FAULT, &fact);
     node->events->on_down(node->arg, node);
     if (!HL_PLANTED(GUARD_UNANSWERED))
-        answer_guarded(node);
+        answer_barred(node);
     answer_all(node, REQUEST_SENT, &unanswered);
     for (unsigned queue = REQUEST_FIRST; refused.reply && queue <= REQUEST_NORMAL; queue++)
         answer_all(node, queue, &refused);
@@ -279,10 +270,10 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 static void on_fault(void *arg, const char *what) { hl_handshake_report(arg, HL_MISSING_NAME, what); }
 
 /* Every hold depends on a sentinel. */
-static uint64_t left_us(void *arg)
+static uint64_t remaining_us(void *arg)
 {
-    struct hl_node *node = arg;
-    return node->options.left_us(node->options.left_arg, node->options.is_sentinel ? NULL : hl_node_parent(node));
+    struct hl_node *node = arg, *parent = hl_node_parent(node);
+    return node->options.remaining_us(node->options.remaining_arg, node->options.is_sentinel ? NULL : parent);
 }
 
 void hl_node_probe(struct hl_node *node)
@@ -298,16 +289,16 @@ void hl_node_probe(struct hl_node *node)
 static void detect_silence(struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
-    uint64_t since_us = oldest && oldest->sent_us > node->active_us ? oldest->sent_us : node->active_us;
+    uint64_t since_us = oldest && oldest->sent_us > node->active_at_us ? oldest->sent_us : node->active_at_us;
     uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000, until_us;
     int may_move = node->events->on_silence != NULL;
-    if (may_move && keepalive_us > LISTENING_US && !hl_subscription_is_idle(&node->subscription))
+    if (may_move && keepalive_us > LISTENING_US && !hl_subscriptions_is_idle(&node->subscriptions))
         keepalive_us = HL_PLANTED(SILENCE_UNASKED) ? keepalive_us : LISTENING_US;
     if (!node->is_up || (oldest && (!may_move || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))))
         return;
     until_us = since_us + (oldest ? SILENCE_US : keepalive_us);
     if (until_us > hl_now_us(node->host))
-        hl_session_watch(&node->session, until_us);
+        hl_session_wake_at(&node->session, until_us);
     else if (!oldest)
         hl_node_probe(node);
     else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
@@ -325,7 +316,7 @@ static void on_due(void *arg, uint64_t due_us)
     const struct hl_request *request;
     uint64_t now_us = hl_now_us(node->host), earliest_us = UINT64_MAX;
     hl_host_check_stall(node->host, due_us);
-    answer_guarded(node);
+    answer_barred(node);
     TAILQ_FOREACH(request, &node->queues[REQUEST_SENT], entry)
     {
         uint64_t ends_us = request->sent_us + (uint64_t)request->timeout_ms * 1000;
@@ -334,11 +325,11 @@ static void on_due(void *arg, uint64_t due_us)
     if (earliest_us > now_us) {
         node->grace_count = 0;
         if (earliest_us != UINT64_MAX)
-            hl_session_watch(&node->session, earliest_us);
+            hl_session_wake_at(&node->session, earliest_us);
         detect_silence(node);
     } else if (now_us - due_us > STALL_US && node->grace_count < GRACES_MAX) {
         node->grace_count++;
-        hl_session_watch(&node->session, now_us + GRACE_US);
+        hl_session_wake_at(&node->session, now_us + GRACE_US);
     } else
         hl_session_break(&node->session, hl_words_timed_out);
 }
@@ -346,7 +337,8 @@ static void on_due(void *arg, uint64_t due_us)
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg)
 {
-    static const struct hl_session_events session_events = {on_open, on_reply, on_close, on_fault, on_due, left_us};
+    static const struct hl_session_events session_events = {on_open,  on_reply, on_close,
+                                                            on_fault, on_due,   remaining_us};
     static const struct hl_request_ops load_ops = {NULL, encode_load, on_loaded};
     uint32_t timeout_ms = options->command_timeout_ms;
     *node = (struct hl_node){.host = host, .options = *options, .events = events, .arg = arg};
@@ -358,8 +350,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
     for (unsigned queue = REQUEST_FIRST; queue <= REQUEST_SENT; queue++)
         TAILQ_INIT(&node->queues[queue]);
     if (hl_session_init(&node->session, host, &node->options.session, &session_events, node) == 0 &&
-        hl_subscription_init(&node->subscription, host, &node->options.session, timeout_ms,
-                             options->keepalive_ms) == 0) {
+        hl_subscriptions_init(&node->subscriptions, host, &node->options.session, timeout_ms,
+                              options->keepalive_ms) == 0) {
         hl_wrong_server_watch(node);
         return 0;
     }
@@ -369,20 +361,21 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 
 void hl_node_done(struct hl_node *node)
 {
-    if (node->wait_node) {
-        hl_node_done(node->wait_node);
-        hl_memory_free(&node->host->memory, node->wait_node);
+    if (node->confirm_node) {
+        hl_node_done(node->confirm_node);
+        hl_memory_free(&node->host->memory, node->confirm_node);
     }
     hl_denial_done(node);
-    hl_subscription_done(&node->subscription);
+    hl_subscriptions_done(&node->subscriptions);
     hl_session_done(&node->session);
 }
 
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how)
 {
     enum hl_request_queue queue = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
-    struct hl_node *wait_node = how & HL_REQUEST_CONFIRM && !node->parent ? node->options.wait_link->link(node) : NULL;
-    struct hl_node *link = wait_node ? wait_node : node; /* if there is no memory for it, this node bars the request */
+    int must_confirm = how & HL_REQUEST_CONFIRM && !node->parent;
+    struct hl_node *confirm_node = must_confirm ? node->options.confirm_link->link(node) : NULL;
+    struct hl_node *link = confirm_node ? confirm_node : node; /* without memory for it, this node bars the request */
     HL_REQUIRE(request->queue == REQUEST_IDLE); /* the owner submits its request again only after the answer */
     request->timeout_ms = timeout_ms;
     request->how = (uint8_t)how;
@@ -409,8 +402,8 @@ void hl_node_take(struct hl_node *node, struct hl_requests *ret)
             hl_node_dequeue(request);
             TAILQ_INSERT_TAIL(ret, request, entry);
         }
-    if (node->wait_node)
-        hl_node_take(node->wait_node, ret);
+    if (node->confirm_node)
+        hl_node_take(node->confirm_node, ret);
 }
 
 /* What was learnt about the old server is forgotten, because the new one may differ. */
@@ -420,18 +413,18 @@ void hl_node_move(struct hl_node *node, const struct hl_address *address, const 
     hl_address_write(node->options.session.endpoint.name, address);
     node->server_info = (struct hl_server_info){0};
     node->reported_missing = 0;
-    node->moved_us = hl_now_us(node->host);
+    node->moved_at_us = hl_now_us(node->host);
     hl_session_move(&node->session, why);
-    hl_session_move(&node->subscription.session, why);
-    if (node->wait_node)
-        hl_node_move(node->wait_node, address, why);
+    hl_session_move(&node->subscriptions.session, why);
+    if (node->confirm_node)
+        hl_node_move(node->confirm_node, address, why);
 }
 
 void hl_node_break(struct hl_node *node, const char *why)
 {
     hl_session_break(&node->session, why);
-    if (node->wait_node)
-        hl_session_break(&node->wait_node->session, why);
+    if (node->confirm_node)
+        hl_session_break(&node->confirm_node->session, why);
 }
 
 /* The keep-alive and the handshake do not count as requests. */
@@ -443,16 +436,17 @@ int hl_node_is_idle(const struct hl_node *node)
     for (unsigned queue = REQUEST_FIRST; queue < REQUEST_SENT; queue++)
         if (!TAILQ_EMPTY(&node->queues[queue]))
             return 0;
-    return hl_subscription_is_idle(&node->subscription) && (!node->wait_node || hl_node_is_idle(node->wait_node));
+    return hl_subscriptions_is_idle(&node->subscriptions) &&
+           (!node->confirm_node || hl_node_is_idle(node->confirm_node));
 }
 
 void hl_node_rest(struct hl_node *node)
 {
     HL_REQUIRE(hl_node_is_idle(node)); /* the callers check this first */
-    if (node->wait_node)
-        hl_node_rest(node->wait_node);
+    if (node->confirm_node)
+        hl_node_rest(node->confirm_node);
     hl_session_stop(&node->session);
-    hl_subscription_rest(&node->subscription);
+    hl_subscriptions_rest(&node->subscriptions);
     if (node->is_up && !node->parent)
         hl_node_report(node, HL_NODE_RESTS, hl_words_rests);
     while (!TAILQ_EMPTY(&node->queues[REQUEST_SENT]))
@@ -460,9 +454,9 @@ void hl_node_rest(struct hl_node *node)
     node->is_up = 0;
 }
 
-uint64_t hl_node_since_us(const struct hl_node *node)
+uint64_t hl_node_both_up_since_us(const struct hl_node *node)
 {
-    uint64_t commands_us = node->session.opened_us, channels_us = node->subscription.session.opened_us;
+    uint64_t commands_us = node->session.opened_us, channels_us = node->subscriptions.session.opened_us;
     uint64_t later_us = commands_us > channels_us ? commands_us : channels_us;
     return commands_us && channels_us ? later_us : UINT64_MAX;
 }
@@ -473,18 +467,19 @@ int hl_node_is_able(const struct hl_node *node, uint64_t patience_us)
     return node->is_up && (!oldest || hl_now_us(node->host) - oldest->sent_us <= patience_us);
 }
 
-uint64_t hl_node_guard_left_us(const struct hl_node *node)
+uint64_t hl_node_guard_remaining_us(const struct hl_node *node)
 {
     int64_t now_us = (int64_t)hl_now_us(node->host);
-    int64_t left_us = node->server_info.started_us + (int64_t)node->options.restart_guard_ms * 1000 - now_us;
-    return node->options.restart_guard_ms && left_us > 0 ? (uint64_t)left_us : 0;
+    int64_t remaining_us = node->server_info.started_us + (int64_t)node->options.restart_guard_ms * 1000 - now_us;
+    return node->options.restart_guard_ms && remaining_us > 0 ? (uint64_t)remaining_us : 0;
 }
 
 void hl_node_guard_words(const struct hl_node *node, struct hl_text *text)
 {
-    uint64_t left_us = hl_node_guard_left_us(node);
+    uint64_t remaining_us = hl_node_guard_remaining_us(node);
     uint64_t up_us = hl_now_us(node->host) - (uint64_t)node->server_info.started_us;
-    hl_words_guard(text, hl_node_name(node), (unsigned)(up_us / 1000000), (unsigned)((left_us + 999999) / 1000000));
+    hl_words_guard(text, hl_node_name(node), (unsigned)(up_us / 1000000),
+                   (unsigned)((remaining_us + 999999) / 1000000));
 }
 
 const char *hl_node_name(const struct hl_node *node) { return node->options.session.endpoint.name; }

@@ -5,8 +5,9 @@
  * There is one session for commands and one for subscriptions, because RESP2 cannot mix them. While the command session
  * is closed, requests wait in their queue. When it is lost, every request that was sent is answered "none came". When
  * its login is refused, all waiting requests get that refusal, and so do later requests for a grant (denial.h).
- * Requests that replicas must confirm use a third link, which is made when it is first needed (wait_link.h). A server
- * that started less than restart_guard_ms ago is not asked for grants: the node answers these requests "GUARD ..".
+ * Requests that replicas must confirm use a third link, which is made when it is first needed (confirm_link.h). A
+ * server that started less than restart_guard_ms ago is not asked for grants: the node answers these requests
+ * "GUARD ..".
  * Invariant: no request is on the wire for longer than its timeout. Then the link is given up, because replies come in
  * order and all later ones would be late as well. */
 #ifndef HL_NODE_NODE_H
@@ -16,11 +17,11 @@
 #include "node/handshake.h"
 #include "node/server_info.h"
 #include "node/session.h"
-#include "node/subscription.h"
+#include "node/subscriptions.h"
 
 enum { HL_SCRIPTS_MAX = 16 };
 
-struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
+struct hl_confirm_link_ops { /* the third link of a node (confirm_link.h) */
     struct hl_node *(*link)(struct hl_node *node); /* makes the link if it is missing, and starts it; NULL: no memory */
     void (*go_on)(struct hl_node *link);           /* called after each reply on the link */
 };
@@ -28,15 +29,15 @@ struct hl_wait_link_ops { /* the third link of a node (wait_link.h) */
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* loaded on every connect; NULL ends the list */
-    const struct hl_wait_link_ops *wait_link; /* NULL: no request of this node has HL_REQUEST_CONFIRM */
+    const struct hl_confirm_link_ops *confirm_link; /* NULL: no request of this node has HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* Returns how long the earliest hold lasts that depends on this node (node NULL: on any node), UINT64_MAX: no hold
      * does. Called when a link is lost, so that the next attempt comes in time. */
-    uint64_t (*left_us)(void *arg, const struct hl_node *node);
-    void *left_arg;
+    uint64_t (*remaining_us)(void *arg, const struct hl_node *node);
+    void *remaining_arg;
     uint32_t restart_guard_ms; /* a server that is up for less than this is not asked for grants; 0: off */
     uint8_t asks_role;         /* asks for the role by ROLE, and leaves a server that is not a master */
-    uint8_t asks_sharded;      /* asks whether the server has sharded channels (has_sharded) */
+    uint8_t is_in_cluster;     /* asks whether the server has sharded channels (has_sharded) */
     uint8_t is_lazy;           /* the first request starts the node */
     uint8_t is_sentinel; /* the server keeps no locks: no handshake, no NODE_UP and NODE_DOWN */
 };
@@ -66,10 +67,10 @@ struct hl_node {
     const struct hl_node_events *events;
     void *arg;
     struct hl_session session;
-    struct hl_subscription subscription;
+    struct hl_subscriptions subscriptions;
     struct hl_requests queues[REQUEST_SENT + 1]; /* the index is an enum hl_request_queue */
     unsigned sent_count;
-    uint64_t active_us;            /* when the call from the loop began that brought the latest reply */
+    uint64_t active_at_us;         /* when the call from the loop began that brought the latest reply */
     struct hl_request mark;        /* marks, in a queue, the end of the requests that are being answered */
     /* The latest sample of its clock, and when that was asked for; server_us 0: none. */
     uint64_t time_sent_us, server_us;
@@ -81,13 +82,13 @@ struct hl_node {
     struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* the error that answered the latest load; "": none */
     struct hl_server_info server_info;
-    uint64_t previous_link_us;     /* when the latest reply over an earlier link came */
+    uint64_t old_link_reply_at_us; /* when the latest reply over an earlier link came */
     unsigned reported_missing;           /* bits of enum hl_missing_right */
     uint8_t has_no_queue;          /* this link's user may not use the wait queue */
     uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB is needed; it was refused (handshake.h) */
     int has_sharded;               /* the latest link's server has sharded channels */
-    uint64_t used_us;              /* when a request about a lock was last sent */
-    uint64_t moved_us;             /* when the node last moved to another server, or got slots; 0: never */
+    uint64_t used_at_us;           /* when a request about a lock was last sent */
+    uint64_t moved_at_us;          /* when the node last moved to another server, or got slots; 0: never */
     uint64_t unready_since_us;     /* since when every reply is LOADING or MASTERDOWN; 0: the last was not */
     int is_up, is_silent;
     int is_replica;                /* the latest link reached a replica, and was left for that */
@@ -96,13 +97,13 @@ struct hl_node {
     struct hl_denial denial;
     int grace_count;               /* how often an overdue reply got more time because the loop stood still */
     int is_urgent_only;            /* only urgent requests are sent */
-    struct hl_node *wait_node;     /* the third link (wait_link.h); NULL: none was needed yet */
+    struct hl_node *confirm_node;  /* the third link (confirm_link.h); NULL: none was needed yet */
     struct hl_node *parent;          /* if this node is a third link: the node that has it; else NULL */
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
                  const struct hl_node_events *events, void *arg); /* returns 0, or -1 if there is no memory */
-/* Starts the command link; calling it again changes nothing. hl_subscription_start starts subscriptions. */
+/* Starts the command link; calling it again changes nothing. hl_subscriptions_start starts subscriptions. */
 static inline void hl_node_start(struct hl_node *node) { hl_session_start(&node->session); }
 static inline int hl_node_is_started(const struct hl_node *node) { return node->session.is_started; }
 void hl_node_done(struct hl_node *node); /* legal in any state; its requests are not answered any more */
@@ -121,10 +122,10 @@ int hl_node_is_idle(const struct hl_node *node); /* no request and no listener n
 int hl_node_withdraw(struct hl_request *request);
 
 /* Returns since when the command link and the subscription link have both been up; UINT64_MAX: one is down. */
-uint64_t hl_node_since_us(const struct hl_node *node);
+uint64_t hl_node_both_up_since_us(const struct hl_node *node);
 
 /* Returns how long the restart guard still forbids grants at a node that is up; 0: grants are allowed. */
-uint64_t hl_node_guard_left_us(const struct hl_node *node);
+uint64_t hl_node_guard_remaining_us(const struct hl_node *node);
 void hl_node_guard_words(const struct hl_node *node, struct hl_text *text);
 void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
 /* The node is worth asking: it is up, and no request has been on the wire for longer than patience_us. */

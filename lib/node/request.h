@@ -39,7 +39,7 @@ enum hl_request_queue { /* which queue of its node a request is in; IDLE: none *
     REQUEST_URGENT,
     REQUEST_NORMAL,
     REQUEST_BARRED, /* the node must not send it, and answers so on the next turn */
-    REQUEST_CONFIRMING, /* answered by the server; replicas must confirm what it wrote (wait_link.h) */
+    REQUEST_CONFIRMING, /* answered by the server; replicas must confirm what it wrote (confirm_link.h) */
     REQUEST_SENT
 };
 
@@ -61,7 +61,7 @@ struct hl_request {
                              replicas have */
     uint8_t queue;        /* enum hl_request_queue */
     uint8_t how;          /* bits of enum hl_request_how */
-    uint8_t skips : 1;    /* the reply to its ASKING comes first, and is skipped */
+    uint8_t asking_reply_due : 1; /* the reply to its ASKING comes first, and is skipped */
     uint8_t reloads : 3;  /* how often its script had to be loaded again */
     uint8_t hops : 3;     /* redirects from node to node without a pause */
     uint8_t detours;      /* how often its route redirected or repeated it since it was submitted */

@@ -114,7 +114,7 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
     hl_words_master_before(&why, from);
     hl_node_move(&deployment->node, to, why.bytes);
     if (is_first)
-        deployment->node.moved_us = 0;
+        deployment->node.moved_at_us = 0;
     else {
         hl_trace(deployment->route.host, HL_FAILOVER, &(struct hl_fact){.node = name, .detail = what.bytes});
         deployment->route.events->on_moved(deployment->route.arg, 1);
@@ -149,7 +149,7 @@ static int is_disputed(const struct sentinel *sentinel)
     if (!known(deployment)->port || hl_address_is_same(known(deployment), &sentinel->address) ||
         agree > deployment->count / 2)
         return 0;
-    return deployment->node.is_up || hl_now_us(deployment->route.host) - deployment->node.moved_us < SEEK_US;
+    return deployment->node.is_up || hl_now_us(deployment->route.host) - deployment->node.moved_at_us < SEEK_US;
 }
 
 static void believe(const struct sentinel *sentinel)
@@ -346,7 +346,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_endpoints
     static const struct hl_node_events events = {on_sentinel_up, on_sentinel_down, NULL, NULL};
     static const struct hl_request_ops ops = {NULL, encode, on_answer};
     struct sentinel *sentinel = &deployment->sentinels[deployment->count];
-    struct hl_subscription *subscription = &sentinel->node.subscription;
+    struct hl_subscriptions *subscriptions = &sentinel->node.subscriptions;
     struct hl_node_options own = *options;
     char text[HL_ADDRESS_TEXT_MAX];
     own.is_sentinel = 1;
@@ -359,8 +359,8 @@ static int add_sentinel(struct deployment *deployment, const struct hl_endpoints
     if (hl_node_init(&sentinel->node, deployment->route.host, &own, &events, sentinel) != 0)
         return 0;
     deployment->count++;
-    return hl_listener_open(subscription, "+switch-master", strlen("+switch-master"), on_channel, sentinel) &&
-           hl_listener_open(subscription, "+promoted-slave", strlen("+promoted-slave"), on_channel, sentinel);
+    return hl_listener_open(subscriptions, "+switch-master", strlen("+switch-master"), on_channel, sentinel) &&
+           hl_listener_open(subscriptions, "+promoted-slave", strlen("+promoted-slave"), on_channel, sentinel);
 }
 
 struct hl_route *hl_sentinel_new(struct hl_host *host, const struct hl_endpoints *endpoints,

@@ -54,7 +54,7 @@ int hl_server_info_is_replica(const struct hl_reply *reply)
 /* The run id shows whether this is another run; without run ids, an uptime shorter than the time since the last reading
  * shows it. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
-                                                    uint64_t now_us, uint64_t previous_link_us)
+                                                    uint64_t now_us, uint64_t old_link_reply_at_us)
 {
     char run_id[HL_RUN_ID_MAX + 1];
     uint64_t up_s = 0;
@@ -70,12 +70,12 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
     int is_another = has_id ? !is_same : is_younger;
     /* SURE_US: the uptime is in whole seconds, and the server's clock may have been set by a little */
     int64_t began_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
-    int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)previous_link_us;
+    int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)old_link_reply_at_us;
     up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
     if (!server_info->read_us || !is_same)
         server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
-    if (is_another && server_info->started_us < (int64_t)previous_link_us)
-        server_info->started_us = (int64_t)previous_link_us;
+    if (is_another && server_info->started_us < (int64_t)old_link_reply_at_us)
+        server_info->started_us = (int64_t)old_link_reply_at_us;
     memcpy(server_info->run_id, run_id, sizeof run_id);
     server_info->read_us = now_us;
     if (is_older)

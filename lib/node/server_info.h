@@ -24,12 +24,12 @@ enum hl_server_info_news {
     HL_SERVER_INFO_AS_BEFORE, HL_SERVER_INFO_NEWS, HL_SERVER_INFO_ANOTHER, HL_SERVER_INFO_UNREADABLE
 };
 
-/* These read the reply to INFO server and to INFO memory. previous_link_us is the time of the latest reply over an
+/* These read the reply to INFO server and to INFO memory. old_link_reply_at_us is the time of the latest reply over an
  * earlier link. The first returns NEWS if the server restarted since the last reading, and ANOTHER if this is another
  * server, which was running while the earlier one still answered. The second returns NEWS if the eviction policy is a
  * risk and is new or has changed. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
-                                                    uint64_t now_us, uint64_t previous_link_us);
+                                                    uint64_t now_us, uint64_t old_link_reply_at_us);
 enum hl_server_info_news hl_server_info_read_memory(struct hl_server_info *server_info, const struct hl_reply *reply);
 
 void hl_server_info_read_run(char ret_run_id[HL_RUN_ID_MAX + 1], const struct hl_reply *reply); /* "": unknown */

@@ -3,7 +3,7 @@
 #include "node/servers.h"
 
 #include "base/plant.h"
-#include "node/wait_link.h"
+#include "node/confirm_link.h"
 #include "node/words.h"
 
 enum { UNUSED_US = 60000000, AWAY_US = 10000000 };
@@ -19,9 +19,9 @@ static struct hl_server *server_new(struct hl_servers *servers, const struct hl_
         return NULL;
     }
     server->index = servers->count;
-    server->node.subscription.is_sharded = servers->is_sharded;
-    server->node.subscription.on_wrong_slot = servers->on_wrong_slot;
-    server->node.subscription.wrong_slot_arg = servers->arg;
+    server->node.subscriptions.is_sharded = servers->is_sharded;
+    server->node.subscriptions.on_wrong_slot = servers->on_wrong_slot;
+    server->node.subscriptions.wrong_slot_arg = servers->arg;
     return servers->list[servers->count++] = server;
 }
 
@@ -86,9 +86,9 @@ void hl_servers_rest(struct hl_servers *servers)
         struct hl_node *node = &server->node;
         /* Else the server that is being connected may be the only one that answers. */
         int is_heard = up || HL_PLANTED(RESTS_UNHEARD);
-        int is_used = server->slots && now_us - node->used_us <= UNUSED_US;
+        int is_used = server->slots && now_us - node->used_at_us <= UNUSED_US;
         int is_last = is_up(server) && up == 1;
-        hl_wait_link_rest(node, UNUSED_US);
+        hl_confirm_link_rest(node, UNUSED_US);
         if (!is_heard || is_used || is_last || !hl_node_is_idle(node))
             continue;
         up -= is_up(server);
@@ -111,7 +111,7 @@ void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_s
         from->slots--;
         from->is_losing = 1;
         /* counts as used, because the request that goes there now is not submitted yet */
-        to->node.moved_us = to->node.used_us = hl_now_us(servers->host);
+        to->node.moved_at_us = to->node.used_at_us = hl_now_us(servers->host);
     }
     to->slots++;
     to->known_epoch = 0;
@@ -176,7 +176,7 @@ int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, u
         if (!is_back || HL_PLANTED(SLOTS_BACK_UNNOTICED))
             continue;
         server->is_back = 1;
-        server->node.moved_us = hl_now_us(servers->host);
+        server->node.moved_at_us = hl_now_us(servers->host);
         ++*changes;
     }
     return 1;

@@ -14,7 +14,8 @@
 #include "base/url.h"
 #include "node/words.h"
 
-enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, LEFT_PARTS = 4, STEADY_US = 1000000, WRONG_SERVER_STEADY_US = 10000000 };
+enum { CODE_MAX = 16, PAUSE_MIN_US = 50000, RETRIES_IN_REMAINING = 4, STEADY_US = 1000000,
+       WRONG_SERVER_STEADY_US = 10000000 };
 
 static void connect_next(struct hl_session *session);
 
@@ -51,8 +52,10 @@ static void fail(struct hl_session *session, const char *why, const struct hl_re
     else if (was_good)
         session->wrong_servers = 0;
     if (!session->is_moved) {
-        uint64_t left_us = session->events->left_us ? session->events->left_us(session->arg) : UINT64_MAX;
-        uint64_t hurry_us = left_us / LEFT_PARTS > PAUSE_MIN_US ? left_us / LEFT_PARTS : PAUSE_MIN_US;
+        uint64_t (*remaining)(void *arg) = session->events->remaining_us;
+        uint64_t remaining_us = remaining ? remaining(session->arg) : UINT64_MAX;
+        uint64_t hurry_us = remaining_us / RETRIES_IN_REMAINING;
+        hurry_us = hurry_us > PAUSE_MIN_US ? hurry_us : PAUSE_MIN_US;
         retry_us = (uint64_t)PAUSE_MIN_US << (session->failures < 16 ? session->failures : 16);
         retry_us = retry_us < hurry_us ? retry_us : hurry_us;
         retry_us = retry_us < most_us ? retry_us : most_us;
@@ -78,7 +81,7 @@ static int greet(struct hl_session *session, const char *word, const char *secon
     hl_command_add_word(&command, third);
     int sent = session->options->links.send(session->link, command.argc, command.argv, command.lengths);
     hl_memory_wipe(command.room, command.used);
-    session->greetings++;
+    session->unanswered_greetings++;
     return sent;
 }
 
@@ -107,7 +110,7 @@ static void on_up(void *arg)
     struct hl_session *session = arg;
     const struct hl_login *login = session->options->login;
     session->state = SESSION_GREETING;
-    session->greetings = 0;
+    session->unanswered_greetings = 0;
     session->is_logged_in = !login->password && !login->username;
     greet_next(session);
 }
@@ -133,15 +136,15 @@ static struct hl_reply known_words(const struct hl_reply *error, struct hl_text 
  * ends the link like a refused AUTH. */
 static int on_refused(struct hl_session *session, const struct hl_reply *error)
 {
-    int is_auth = !session->is_logged_in, is_last = !is_auth && session->greetings == 0;
-    int is_of_name = hl_reply_starts(error, "NOPERM") || hl_reply_starts(error, "ERR unknown") ||
+    int is_auth = !session->is_logged_in, is_last = !is_auth && session->unanswered_greetings == 0;
+    int is_setname_error = hl_reply_starts(error, "NOPERM") || hl_reply_starts(error, "ERR unknown") ||
                      hl_reply_starts(error, "ERR Client names");
     struct hl_text words;
     const struct hl_reply shown = is_auth ? known_words(error, &words) : *error;
     const struct hl_quoted quote = hl_host_quote(session->host, shown.bytes, shown.length);
     if (is_auth && HL_PLANTED(R10_AUTH_FAILURE_IGNORED))
         return 0;
-    if (is_last && is_of_name) {
+    if (is_last && is_setname_error) {
         hl_words_refused(&session->why, "CLIENT SETNAME", quote.bytes, hl_words_without_name);
         if (session->events->on_fault)
             session->events->on_fault(session->arg, session->why.bytes);
@@ -160,9 +163,9 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         session->events->on_reply(session->arg, reply);
         return;
     }
-    session->greetings--;
+    session->unanswered_greetings--;
     /* Only the answer to CLIENT SETNAME is still to come. */
-    if (session->is_logged_in && session->identity && session->greetings == 1) {
+    if (session->is_logged_in && session->identity && session->unanswered_greetings == 1) {
         session->identity->read(session->server_id, reply);
         return;
     }
@@ -171,7 +174,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     if (!session->is_logged_in) {
         session->is_logged_in = 1;
         greet_next(session);
-    } else if (session->greetings == 0) {
+    } else if (session->unanswered_greetings == 0) {
         hl_timer_stop(session->host, session->timer);
         session->state = SESSION_OPEN;
         session->due_us = 0;
@@ -199,12 +202,12 @@ static const char *choose(struct hl_session *session)
 {
     unsigned count = session->addresses_count;
     int is_led = session->leader && hl_session_is_open(session->leader) && !session->tried;
-    if (count > 1 && strcmp(session->addresses[session->next_address % count], session->left_address) == 0)
+    if (count > 1 && strcmp(session->addresses[session->next_address % count], session->abandoned_address) == 0)
         session->next_address++;
     for (unsigned i = 0; is_led && i < count; i++)
         if (strcmp(session->addresses[i], session->leader->reached_address) == 0)
             session->next_address = i;
-    *session->left_address = '\0';
+    *session->abandoned_address = '\0';
     session->tried++;
     return session->addresses[session->next_address++ % count];
 }
@@ -336,7 +339,7 @@ int hl_session_send(struct hl_session *session, const struct hl_command *command
     return -1;
 }
 
-void hl_session_watch(struct hl_session *session, uint64_t due_us)
+void hl_session_wake_at(struct hl_session *session, uint64_t due_us)
 {
     if (session->state != SESSION_OPEN || (session->due_us && session->due_us <= due_us))
         return;
@@ -363,9 +366,9 @@ void hl_session_leave(struct hl_session *session, const char *why)
     session->next_address += session->state == SESSION_OPEN; /* counts on from the address of this link */
     /* This link may have no address yet; then the leader's is taken. */
     if (*session->reached_address || session->leader)
-        memcpy(session->left_address,
-               *session->reached_address ? session->reached_address : session->leader->left_address,
-               sizeof session->left_address);
+        memcpy(session->abandoned_address,
+               *session->reached_address ? session->reached_address : session->leader->abandoned_address,
+               sizeof session->abandoned_address);
     hl_session_break(session, why);
 }
 

@@ -23,7 +23,7 @@ struct hl_endpoint {
     char name[HL_ADDRESS_TEXT_MAX]; /* as shown to people: "10.0.0.5:6379" */
 };
 
-struct hl_identity { /* a command of the greeting that asks the server which one it is */
+struct hl_identity_query { /* a command of the greeting that asks the server which one it is */
     const char *words[2];
     void (*read)(char ret_id[HL_SERVER_ID_MAX + 1], const struct hl_reply *reply); /* ret_id "": unknown */
 };
@@ -50,10 +50,10 @@ struct hl_session_events {
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
     /* Something was refused, but the session goes on. NULL: not needed. */
     void (*on_fault)(void *arg, const char *what);
-    void (*on_due)(void *arg, uint64_t due_us);    /* the time of hl_session_watch has come */
+    void (*on_due)(void *arg, uint64_t due_us);    /* the time of hl_session_wake_at has come */
     /* Returns how long the earliest hold lasts that needs this link; UINT64_MAX: no hold does. NULL: no hold ever
      * does. */
-    uint64_t (*left_us)(void *arg);
+    uint64_t (*remaining_us)(void *arg);
 };
 
 enum { HL_SESSION_ADDRESSES_MAX = 8, HL_ADDRESS_MAX = 46 };
@@ -73,14 +73,15 @@ struct hl_session {
     const struct hl_session_events *events;
     void *arg;
     enum hl_session_state state;
-    const struct hl_identity *identity; /* set by the owner: each greeting asks for it. NULL: not needed */
+    const struct hl_identity_query *identity; /* set by the owner: each greeting asks for it. NULL: not needed */
     /* Set by the owner: attempts begin at the address of that session. NULL: none. */
     const struct hl_session *leader;
     struct hl_link *link;
     void *query, *timer;
     uint64_t opened_us; /* 0: not open */
     uint64_t due_us;    /* OPEN: when the timer fires; 0: never */
-    unsigned failures, greetings; /* failed attempts in a row; answers to the greeting that are still to come */
+    unsigned failures;             /* how many attempts failed in a row */
+    unsigned unanswered_greetings; /* how many commands of the greeting have no answer yet */
     int is_logged_in;             /* AUTH was accepted, or is not needed */
     int is_started;
     int is_moved;                 /* the endpoint has changed: the next attempt begins at once */
@@ -92,7 +93,7 @@ struct hl_session {
     unsigned addresses_count, tried; /* how many addresses the name has, and how many were tried in this attempt */
     unsigned next_address;           /* which address is next; counts on from attempt to attempt */
     char reached_address[HL_ADDRESS_MAX]; /* the address of the present link; "": the endpoint is no name */
-    char left_address[HL_ADDRESS_MAX]; /* the address that was left: the next attempt does not begin there */
+    char abandoned_address[HL_ADDRESS_MAX]; /* the address that was left: the next attempt does not begin there */
     struct hl_text why; /* the reason of the latest loss or failed attempt; or "" */
 };
 
@@ -107,7 +108,7 @@ static inline int hl_session_is_open(const struct hl_session *session) { return 
 int hl_session_send(struct hl_session *session, const struct hl_command *command);
 /* Asks for on_due at that time at the latest, if the session is open and stays open. The earliest of all calls
  * counts. */
-void hl_session_watch(struct hl_session *session, uint64_t due_us);
+void hl_session_wake_at(struct hl_session *session, uint64_t due_us);
 /* Gives the link up, with a reset, so that bytes that are not sent yet are never executed. on_close runs on a later
  * turn. */
 void hl_session_break(struct hl_session *session, const char *why);

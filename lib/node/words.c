@@ -29,7 +29,7 @@ void hl_words_login_refused(struct hl_text *to, int is_auth, const char *quote)
 /* ---- a node ---- */
 
 const char hl_words_rests[] = "its links are closed, because nothing needs them now";
-const char hl_words_no_wait_link[] = "OOM this client has no memory for the link over which replicas confirm";
+const char hl_words_no_confirm_link[] = "OOM this client has no memory for the link over which replicas confirm";
 const char hl_words_guarded[] = "GUARD the store is under its restart guard";
 
 void hl_words_guard(struct hl_text *to, const char *node, unsigned up_s, unsigned left_s)
@@ -52,10 +52,10 @@ void hl_words_eviction(struct hl_text *to, const char *policy)
     hl_text_set(to, "maxmemory-policy is %s: the store may evict locks; set noeviction", policy);
 }
 
-void hl_words_subscriptions_lost(struct hl_text *to, const char *why, int was_on)
+void hl_words_subscriptions_lost(struct hl_text *to, const char *why, int was_open)
 {
     hl_text_set(to, "subscriptions: %s%s", why,
-                was_on ? "; if commands flow: is client-output-buffer-limit pubsub too small?" : "");
+                was_open ? "; if commands flow: is client-output-buffer-limit pubsub too small?" : "");
 }
 
 /* ---- a right is missing ---- */

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* ---- why a link was given up (node.c, session.c, subscription.c) ---- */
+/* ---- why a link was given up (node.c, session.c, subscriptions.c) ---- */
 
 extern const char hl_words_timed_out[], hl_words_subscription_timed_out[], hl_words_connect_memory[],
     hl_words_resolve_memory[], hl_words_command_memory[], hl_words_no_address[];
@@ -21,13 +21,13 @@ void hl_words_login_refused(struct hl_text *to, int is_auth, const char *quote);
 /* ---- a node ---- */
 
 extern const char hl_words_rests[];
-extern const char hl_words_no_wait_link[], hl_words_guarded[]; /* error replies: their first word is read by wire */
+extern const char hl_words_no_confirm_link[], hl_words_guarded[]; /* error replies: their first word is read by wire */
 
 void hl_words_guard(struct hl_text *to, const char *node, unsigned up_s, unsigned left_s);
 void hl_words_restarted(struct hl_text *to, const char *node, unsigned ago_s);
 void hl_words_server_changed(struct hl_text *to, const char *node);
 void hl_words_eviction(struct hl_text *to, const char *policy);
-void hl_words_subscriptions_lost(struct hl_text *to, const char *why, int was_on);
+void hl_words_subscriptions_lost(struct hl_text *to, const char *why, int was_open);
 
 /* ---- a right is missing (handshake.c): the command that was refused, and what is lost without it ---- */
 

@@ -34,9 +34,9 @@ void hl_wrong_server_leave(struct hl_node *node, const char *why)
 {
     node->unready_since_us = 0;
     hl_session_leave(&node->session, why);
-    hl_session_leave(&node->subscription.session, why);
-    if (node->wait_node)
-        hl_session_leave(&node->wait_node->session, why);
+    hl_session_leave(&node->subscriptions.session, why);
+    if (node->confirm_node)
+        hl_session_leave(&node->confirm_node->session, why);
 }
 
 int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, const struct hl_reply *error,
@@ -57,8 +57,8 @@ static int is_known(const struct hl_session *link)
 
 void hl_wrong_server_compare(struct hl_node *node)
 {
-    struct hl_session *wait_node = node->wait_node ? &node->wait_node->session : NULL, *latest = NULL;
-    struct hl_session *const links[LINKS] = {&node->session, &node->subscription.session, wait_node};
+    struct hl_session *confirm_node = node->confirm_node ? &node->confirm_node->session : NULL, *latest = NULL;
+    struct hl_session *const links[LINKS] = {&node->session, &node->subscriptions.session, confirm_node};
     static const char *const words[LINKS] = {"commands", "subscriptions", "confirmed requests"};
     struct hl_text why;
     for (unsigned i = 0; i < LINKS; i++)
@@ -82,16 +82,16 @@ static void on_subscribed(void *node) { hl_wrong_server_compare(node); }
  * has INFO. A sentinel has no locks, so its links do not ask. */
 void hl_wrong_server_watch(struct hl_node *node)
 {
-    static const struct hl_identity run = {{"INFO", "server"}, hl_server_info_read_run};
-    static const struct hl_identity myself = {{"CLUSTER", "NODES"}, hl_slots_read_myself};
-    struct hl_subscription *subscription = &node->subscription;
-    if (node->options.asks_sharded)
-        node->session.identity = subscription->session.identity = &myself;
+    static const struct hl_identity_query run = {{"INFO", "server"}, hl_server_info_read_run};
+    static const struct hl_identity_query myself = {{"CLUSTER", "NODES"}, hl_slots_read_myself};
+    struct hl_subscriptions *subscriptions = &node->subscriptions;
+    if (node->options.is_in_cluster)
+        node->session.identity = subscriptions->session.identity = &myself;
     else if (!node->options.is_sentinel)
-        subscription->session.identity = &run;
-    subscription->session.leader = &node->session;
-    subscription->on_open = on_subscribed;
-    subscription->open_arg = node;
+        subscriptions->session.identity = &run;
+    subscriptions->session.leader = &node->session;
+    subscriptions->on_open = on_subscribed;
+    subscriptions->open_arg = node;
 }
 
 struct hl_reply hl_wrong_server_words(const struct hl_node *node, const char *why, struct hl_text *room)

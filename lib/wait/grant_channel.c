@@ -185,17 +185,17 @@ static void locate(struct hl_grant_channel *channel)
 
 static void subscribe_to_channel(struct hl_grant_channel *channel)
 {
-    struct hl_subscription *subscription;
+    struct hl_subscriptions *subscriptions;
     char written[HL_GRANT_CHANNEL_MAX];
     const char *text = written;
     locate(channel);
-    subscription = &channel->node->subscription;
-    hl_subscription_start(subscription); /* the subscription link may have been closed as unused */
+    subscriptions = &channel->node->subscriptions;
+    hl_subscriptions_start(subscriptions); /* the subscription link may have been closed as unused */
     if (channel->listener)
         return;
-    hl_queued_channel(written, channel->core->uuid, channel->tag, subscription->is_sharded);
+    hl_queued_channel(written, channel->core->uuid, channel->tag, subscriptions->is_sharded);
     text += *written == '!'; /* for the scripts a '!' marks a sharded channel; it is no part of the name */
-    channel->listener = hl_listener_open(subscription, text, strlen(text), on_channel, channel);
+    channel->listener = hl_listener_open(subscriptions, text, strlen(text), on_channel, channel);
     if (!channel->listener)
         return;
     channel->listener->may_rest = 1;
@@ -279,7 +279,7 @@ enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place
         subscribe_to_channel(channel);
     if (channel->is_refused || (place->ticket && !channel->listener))
         return ENTRY_POLLS;
-    return channel->node->subscription.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
+    return channel->node->subscriptions.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
 }
 
 void hl_grant_channels_follow(struct hl_core *core)

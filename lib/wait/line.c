@@ -365,8 +365,8 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
 static void subscribe_to(struct hl_line *line, struct hl_listener **listener, const char *channel, size_t length)
 {
     struct hl_listener *old = *listener;
-    struct hl_subscription *subscription = &hl_name_node(line->core, line->name)->subscription;
-    struct hl_listener *opened = hl_listener_open(subscription, channel, length, on_channel, line);
+    struct hl_subscriptions *subscriptions = &hl_name_node(line->core, line->name)->subscriptions;
+    struct hl_listener *opened = hl_listener_open(subscriptions, channel, length, on_channel, line);
     int has_missed = opened && hl_listener_is_on(opened) && !(old && old->channel == opened->channel);
     *listener = opened;
     if (has_missed && !HL_PLANTED(R7_NO_SECOND_TRY))
@@ -420,7 +420,7 @@ void hl_lines_retry(struct hl_core *core, const struct hl_node *up)
     while ((name = name_after(core, name)) != NULL) {
         struct hl_line *line = name->line;
         const struct hl_node *node = hl_name_node(core, name);
-        int has_moved = line->unlock_listener && hl_listener_where(line->unlock_listener) != &node->subscription;
+        int has_moved = line->unlock_listener && hl_listener_where(line->unlock_listener) != &node->subscriptions;
         if (up && up != node)
             continue;
         if (up && HL_PLANTED(R7_NO_RETRY_AT_RECONNECT))

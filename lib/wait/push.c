@@ -34,7 +34,7 @@ static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_
         is_stepped = 0;
     if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)
         return 0;
-    if (sent_us <= hl_node_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
+    if (sent_us <= hl_node_both_up_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
         return 0;
     if (!from_us || is_stepped)
         return 0;
@@ -79,7 +79,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     deadline_us = deadline_of(place, node, push);
     now_us = hl_now_us(node->host);
     has_lapsed = deadline_us && deadline_us <= now_us;
-    if (!terms->is_renewed || must_confirm || hl_node_guard_left_us(node))
+    if (!terms->is_renewed || must_confirm || hl_node_guard_remaining_us(node))
         deadline_us = 0;
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (!deadline_us || hl_left_us(deadline_us, now_us) < least_us) {

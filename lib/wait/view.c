@@ -119,7 +119,7 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     const struct hl_terms *terms = acquire->lock->terms;
     const struct hl_line *line = name->line;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(line->lease_ends_at_us, now_us), step;
-    uint64_t guard_us = hl_node_guard_left_us(hl_name_node(core, name));
+    uint64_t guard_us = hl_node_guard_remaining_us(hl_name_node(core, name));
     if (HL_PLANTED(SLEEPS_FOR_EVER))
         return (uint64_t)1 << 50;
     if (line->last_status == HILOCK_UNWRITABLE && guard_us)
@@ -156,8 +156,8 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
 static void unreachable(struct hl_text *text, const struct hl_acquire *acquire, const struct hl_node *node,
                         uint32_t waited_ms)
 {
-    if (acquire->lock->terms->replicas && node->is_up && node->wait_node && !node->wait_node->is_up)
-        node = node->wait_node; /* only the link for WAIT is down */
+    if (acquire->lock->terms->replicas && node->is_up && node->confirm_node && !node->confirm_node->is_up)
+        node = node->confirm_node; /* only the link for WAIT is down */
     if (acquire->attempts)
         hl_words_no_answer(text, hl_node_name(node), waited_ms, hl_words_silence(node), acquire->attempts);
     else

@@ -49,7 +49,7 @@ PAGES = re.compile(r'(README|CONTRIBUTING|CHANGELOG|SECURITY)\.md$|include/hiloc
 PAGE_COLUMNS_MAX = 100
 # Where functions have another prefix than their file; all others are found by their name.
 STEMS = {
-    'lib/node/subscription.c': 'hl_listener_',  # they change what it asks the server for
+    'lib/node/subscriptions.c': 'hl_listener_',  # they change what it asks the server for
     'lib/link/tls_none.c': 'hl_tls_',  # tls.h where there is no TLS
 }
 FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^;{]*\)\s*\{|(?:\[\])? = )', re.M)

@@ -12,10 +12,10 @@ static const uint64_t now_us = 500000000;
 
 static struct hl_reply said(const char *text) { return (struct hl_reply){.type = HL_REPLY_STRING, .bytes = text, .length = strlen(text)}; }
 
-static enum hl_server_info_news server(struct hl_server_info *server_info, const char *text, uint64_t at_us, uint64_t previous_link_us)
+static enum hl_server_info_news server(struct hl_server_info *server_info, const char *text, uint64_t at_us, uint64_t old_link_reply_at_us)
 {
     struct hl_reply reply = said(text);
-    return hl_server_info_read_server(server_info, &reply, at_us, previous_link_us);
+    return hl_server_info_read_server(server_info, &reply, at_us, old_link_reply_at_us);
 }
 
 static enum hl_server_info_news memory(struct hl_server_info *server_info, const char *text)
@@ -36,7 +36,7 @@ enum { S = 1000000 };
 static const struct {
     int is_first;
     const char *text;
-    uint64_t at_us, previous_link_us;
+    uint64_t at_us, old_link_reply_at_us;
     enum hl_server_info_news news;
     int64_t started_us;
 } answers[] = {
@@ -69,7 +69,7 @@ TEST(the_start_is_never_believed_to_be_later_than_it_can_be_true)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         if (answers[i].is_first)
             server_info = (struct hl_server_info){.run_id = ""};
-        assert_int_equal(server(&server_info, answers[i].text, answers[i].at_us, answers[i].previous_link_us),
+        assert_int_equal(server(&server_info, answers[i].text, answers[i].at_us, answers[i].old_link_reply_at_us),
                          answers[i].news);
         if (server_info.started_us != answers[i].started_us)
             fail_msg("row %zu started at %lld", i, (long long)server_info.started_us);

@@ -301,7 +301,7 @@ static const char *heard_of(struct fixture *s, struct client *p, int first_goes,
     struct hl_route *route = p->client->core.route;
     memset(heard, 0, sizeof heard);
     for (int i = 0; i < 3; i++)
-        ears[i] = hl_listener_open(&route->ops->node_at(route, 0)->subscription, "news", 4, hear, &numbers[i]);
+        ears[i] = hl_listener_open(&route->ops->node_at(route, 0)->subscriptions, "news", 4, hear, &numbers[i]);
     goes[0] = first_goes;
     goes[1] = second_goes;
     goes[2] = third_goes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait_link - a node's third link, for requests that replicas must confirm by WAIT.
+/* confirm_link - a node's third link, for requests that replicas must confirm by WAIT.
  *
  * WAIT counts the replicas that have the latest write of its own connection; over another connection it would answer at
  * once and confirm nothing. It also blocks all later commands on its connection. So these requests (HL_REQUEST_CONFIRM)
@@ -14,12 +14,12 @@
  * replicas that one of them needs, so that no grant waits for the replicas of another; the next WAIT asks for the rest.
  * Invariant: a write is confirmed only by a WAIT over the same link. When the link is lost, the requests that wait for
  * confirmation are answered "none came". */
-#ifndef HL_NODE_WAIT_LINK_H
-#define HL_NODE_WAIT_LINK_H
+#ifndef HL_NODE_CONFIRM_LINK_H
+#define HL_NODE_CONFIRM_LINK_H
 
 #include "node/node.h"
 
-struct hl_wait_link {
+struct hl_confirm_link {
     /* The first member, because it is freed as its node. Its queue CONFIRMING has the pending requests. */
     struct hl_node node;
     struct hl_request wait, mark; /* mark: the end of the requests that are being answered */
@@ -27,12 +27,12 @@ struct hl_wait_link {
     uint32_t timeout_ms;
 };
 
-extern const struct hl_wait_link_ops hl_wait_link_ops; /* go_on sends WAIT when it is time */
+extern const struct hl_confirm_link_ops hl_confirm_link_ops; /* go_on sends WAIT when it is time */
 /* Closes an idle link that was not used for so long. */
-void hl_wait_link_rest(struct hl_node *node, uint64_t unused_us);
+void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us);
 
 /* Asks for the confirmation of a request that was just answered over such a link, and that wrote. Its `done` runs when
  * so many replicas have the write, or when the time is over. The answer is that to WAIT: how many replicas have it. */
-void hl_wait_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms);
+void hl_confirm_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* subscription - see subscription.h.
+/* subscriptions - see subscriptions.h.
  *
  *   OFF -> SENT (SUBSCRIBE) -> ON -> SENT (UNSUBSCRIBE) -> freed
  *
  * Each confirmation compares the state with what is wanted: a channel that is wanted again while its UNSUBSCRIBE is out
  * is subscribed again. */
-#include "node/subscription.h"
+#include "node/subscriptions.h"
 
 #include "base/container.h"
 #include "base/plant.h"
@@ -20,7 +20,7 @@ enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 struct hl_channel {
     struct hl_table_entry entry;
     TAILQ_ENTRY(hl_channel) sent_entry; /* in the FIFO `sent` of the subscription */
-    struct hl_subscription *subscription;
+    struct hl_subscriptions *subscriptions;
     TAILQ_HEAD(, hl_listener) listeners; /* empty: the channel is not wanted */
     uint64_t sent_us;
     enum channel_state state;
@@ -36,7 +36,7 @@ static struct hl_channel *channel_of(struct hl_table_entry *entry)
 
 static void tell(struct hl_channel *channel, enum hl_channel_event event, const struct hl_reply *message)
 {
-    struct hl_listener **next = &channel->subscription->next, *listener;
+    struct hl_listener **next = &channel->subscriptions->next, *listener;
     for (*next = TAILQ_FIRST(&channel->listeners); (listener = *next) != NULL;) {
         *next = TAILQ_NEXT(listener, entry);
         listener->on_event(listener->arg, event, message);
@@ -44,16 +44,16 @@ static void tell(struct hl_channel *channel, enum hl_channel_event event, const 
 }
 
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
-static int is_beat(const struct hl_channel *channel) { return channel == channel->subscription->beat; }
+static int is_beat(const struct hl_channel *channel) { return channel == channel->subscriptions->beat; }
 
 static void forget(struct hl_channel *channel)
 {
-    struct hl_subscription *subscription = channel->subscription;
-    hl_table_remove(&subscription->channels, &channel->entry);
-    hl_memory_free(&subscription->host->memory, channel);
+    struct hl_subscriptions *subscriptions = channel->subscriptions;
+    hl_table_remove(&subscriptions->channels, &channel->entry);
+    hl_memory_free(&subscriptions->host->memory, channel);
 }
 
-static int is_sharded(const struct hl_channel *c) { return c->subscription->is_sharded && !is_beat(c); }
+static int is_sharded(const struct hl_channel *c) { return c->subscriptions->is_sharded && !is_beat(c); }
 
 static const char *word_of(const struct hl_channel *channel)
 {
@@ -67,42 +67,42 @@ static int send_word(const struct hl_channel *channel, const char *word)
     struct hl_command command;
     hl_command_begin(&command, word);
     hl_command_add(&command, channel->name, channel->length);
-    return hl_session_send(&channel->subscription->session, &command);
+    return hl_session_send(&channel->subscriptions->session, &command);
 }
 
 /* Sends the command that is wanted now. Without a link nothing is sent: the next link subscribes all wanted
  * channels. */
-static void send(struct hl_channel *channel)
+static void send_wanted(struct hl_channel *channel)
 {
-    struct hl_subscription *subscription = channel->subscription;
-    if (!hl_session_is_open(&subscription->session))
+    struct hl_subscriptions *subscriptions = channel->subscriptions;
+    if (!hl_session_is_open(&subscriptions->session))
         return;
-    TAILQ_INSERT_TAIL(&subscription->sent, channel, sent_entry);
+    TAILQ_INSERT_TAIL(&subscriptions->sent, channel, sent_entry);
     channel->state = CHANNEL_SENT;
     channel->sent_unsubscribe = !is_wanted(channel);
-    channel->sent_us = hl_now_us(subscription->host);
+    channel->sent_us = hl_now_us(subscriptions->host);
     channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
-    hl_session_watch(&subscription->session, channel->sent_us + subscription->timeout_us);
+    hl_session_wake_at(&subscriptions->session, channel->sent_us + subscriptions->timeout_us);
     if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
-        send_word(subscription->beat, "UNSUBSCRIBE");
+        send_word(subscriptions->beat, "UNSUBSCRIBE");
 }
 
 /* Moves a channel towards what is wanted. A refused channel is asked for again only when its next listener comes. */
-static void settle(struct hl_channel *channel)
+static void reconcile(struct hl_channel *channel)
 {
     int is_off = channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED;
     if (channel->state == (is_wanted(channel) ? CHANNEL_OFF : CHANNEL_ON))
-        send(channel);
+        send_wanted(channel);
     else if (is_off && !is_wanted(channel) && !is_beat(channel))
         forget(channel);
 }
 
-static void settle_all(struct hl_subscription *subscription)
+static void reconcile_all(struct hl_subscriptions *subscriptions)
 {
-    struct hl_table_entry *entry, *next = hl_table_next(&subscription->channels, NULL);
+    struct hl_table_entry *entry, *next = hl_table_next(&subscriptions->channels, NULL);
     while ((entry = next) != NULL) {
-        next = hl_table_next(&subscription->channels, entry);
-        settle(channel_of(entry));
+        next = hl_table_next(&subscriptions->channels, entry);
+        reconcile(channel_of(entry));
     }
 }
 
@@ -110,15 +110,15 @@ static void settle_all(struct hl_subscription *subscription)
  * on. */
 static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
 {
-    struct hl_subscription *subscription = channel->subscription;
-    uint8_t *is_told = &subscription->told_refusals[channel->sent_unsubscribe];
+    struct hl_subscriptions *subscriptions = channel->subscriptions;
+    uint8_t *is_told = &subscriptions->told_refusals[channel->sent_unsubscribe];
     struct hl_text what;
     if (refusal && !*is_told) {
         *is_told = 1;
         hl_words_refused(&what, word_of(channel),
-                         hl_host_quote(subscription->host, refusal->bytes, refusal->length).bytes, "");
-        hl_trace(subscription->host, HL_NODE_FAULT,
-                 &(struct hl_fact){.node = subscription->session.options->endpoint.name, .detail = what.bytes});
+                         hl_host_quote(subscriptions->host, refusal->bytes, refusal->length).bytes, "");
+        hl_trace(subscriptions->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.node = subscriptions->session.options->endpoint.name, .detail = what.bytes});
     }
     if (channel->sent_unsubscribe)
         channel->state = refusal && is_wanted(channel) ? CHANNEL_ON : CHANNEL_OFF;
@@ -127,50 +127,50 @@ static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal
     if (is_wanted(channel) && channel->state != CHANNEL_OFF)
         tell(channel, channel->state == CHANNEL_ON ? HL_CHANNEL_ON : HL_CHANNEL_REFUSED, NULL);
     else
-        settle(channel);
+        reconcile(channel);
 }
 
 /* The channel's slot is not at this server, or no longer. */
 static void on_wrong_slot(struct hl_channel *channel)
 {
-    struct hl_subscription *subscription = channel->subscription;
+    struct hl_subscriptions *subscriptions = channel->subscriptions;
     channel->state = CHANNEL_OFF;
     if (!is_wanted(channel))
         forget(channel);
-    hl_session_watch(&subscription->session, hl_now_us(subscription->host) + AGAIN_US);
-    subscription->on_wrong_slot(subscription->wrong_slot_arg);
+    hl_session_wake_at(&subscriptions->session, hl_now_us(subscriptions->host) + AGAIN_US);
+    subscriptions->on_wrong_slot(subscriptions->wrong_slot_arg);
 }
 
 static int is_confirmed(const struct hl_channel *channel, const struct hl_reply *kind, const struct hl_channel *named)
 {
-    const struct hl_channel *last = channel->is_fenced ? channel->subscription->beat : channel;
+    const struct hl_channel *last = channel->is_fenced ? channel->subscriptions->beat : channel;
     const char *word = channel->sent_unsubscribe ? "unsubscribe" : is_sharded(channel) ? "ssubscribe" : "subscribe";
     return kind && hl_reply_is(kind, word) && named == last;
 }
 
 /* Takes a confirmation. It must match the oldest command; otherwise the stream is out of step and the link is
  * broken. */
-static void on_confirmation(struct hl_subscription *subscription, const struct hl_reply *reply,
+static void on_confirmation(struct hl_subscriptions *subscriptions, const struct hl_reply *reply,
                             const struct hl_reply *kind, struct hl_channel *named)
 {
-    struct hl_channel *channel = TAILQ_FIRST(&subscription->sent);
+    struct hl_channel *channel = TAILQ_FIRST(&subscriptions->sent);
     struct hl_channel *taken = HL_PLANTED(TAKEN_BACK_UNHEARD) ? NULL : named;
     int is_of_slot = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
                       hl_reply_starts(reply, "CLUSTERDOWN") || hl_reply_starts(reply, "TRYAGAIN");
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
         return;
-    if (is_taken && subscription->is_sharded) {
+    if (is_taken && subscriptions->is_sharded) {
         if (taken && taken->state == CHANNEL_ON)
             on_wrong_slot(taken);
         return;
     }
     if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
-        struct hl_quoted quote = hl_host_quote(subscription->host, reply->bytes, reply->length);
-        hl_session_break(&subscription->session, is_error ? quote.bytes : hl_words_unexpected);
+        struct hl_quoted quote = hl_host_quote(subscriptions->host, reply->bytes, reply->length);
+        hl_session_break(&subscriptions->session, is_error ? quote.bytes : hl_words_unexpected);
         return;
     }
-    TAILQ_REMOVE(&subscription->sent, channel, sent_entry);
+    TAILQ_REMOVE(&subscriptions->sent, channel, sent_entry);
     if (is_error && is_of_slot && is_sharded(channel))
         on_wrong_slot(channel);
     else
@@ -179,126 +179,128 @@ static void on_confirmation(struct hl_subscription *subscription, const struct h
 
 static void on_reply(void *arg, const struct hl_reply *reply)
 {
-    struct hl_subscription *subscription = arg;
+    struct hl_subscriptions *subscriptions = arg;
     const struct hl_reply *kind = hl_reply_item(reply, 0, HL_REPLY_STRING);
     const struct hl_reply *name = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *text = hl_reply_item(reply, 2, HL_REPLY_STRING);
-    struct hl_table_entry *entry = name ? hl_table_find(&subscription->channels, name->bytes, name->length) : NULL;
+    struct hl_table_entry *entry = name ? hl_table_find(&subscriptions->channels, name->bytes, name->length) : NULL;
     struct hl_channel *named = entry ? channel_of(entry) : NULL;
-    subscription->active_us = hl_now_us(subscription->host);
+    subscriptions->active_at_us = hl_now_us(subscriptions->host);
     if (!kind || !(hl_reply_is(kind, "message") || hl_reply_is(kind, "smessage")))
-        on_confirmation(subscription, reply, kind, named);
+        on_confirmation(subscriptions, reply, kind, named);
     else if (named && text)
         tell(named, HL_CHANNEL_MESSAGE, text);
 }
 
 static void on_open(void *arg)
 {
-    struct hl_subscription *subscription = arg;
-    subscription->session.options->links.stream(subscription->session.link);
-    subscription->was_on = 1;
-    subscription->active_us = hl_now_us(subscription->host);
+    struct hl_subscriptions *subscriptions = arg;
+    subscriptions->session.options->links.stream(subscriptions->session.link);
+    subscriptions->was_open = 1;
+    subscriptions->active_at_us = hl_now_us(subscriptions->host);
     if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-        settle_all(subscription);
-    hl_session_watch(&subscription->session, subscription->active_us + subscription->keepalive_us);
-    if (subscription->on_open)
-        subscription->on_open(subscription->open_arg);
+        reconcile_all(subscriptions);
+    hl_session_wake_at(&subscriptions->session, subscriptions->active_at_us + subscriptions->keepalive_us);
+    if (subscriptions->on_open)
+        subscriptions->on_open(subscriptions->open_arg);
 }
 
-static void lose_all(struct hl_subscription *subscription)
+static void lose_all(struct hl_subscriptions *subscriptions)
 {
     struct hl_table_entry *entry = NULL;
-    TAILQ_INIT(&subscription->sent);
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL)
+    TAILQ_INIT(&subscriptions->sent);
+    while ((entry = hl_table_next(&subscriptions->channels, entry)) != NULL)
         channel_of(entry)->state = CHANNEL_OFF;
-    settle_all(subscription);
+    reconcile_all(subscriptions);
 }
 
 /* Returns whether the loss is news. If an open link ends while commands flow, the server cut it, most often because a
  * burst of messages was more than it keeps for a subscriber. That will happen again, so only the first cut is news,
  * until the command link is lost as well. The command link reports a stranger, so here a stranger is no news. */
-static int note_loss(struct hl_subscription *subscription, const struct hl_reply *refusal)
+static int note_loss(struct hl_subscriptions *subscriptions, const struct hl_reply *refusal)
 {
-    int was_on = subscription->was_on, was_reported = subscription->is_cut_reported;
-    subscription->was_on = 0;
-    if (was_on)
-        subscription->is_cut_reported = 1;
+    int was_open = subscriptions->was_open, was_reported = subscriptions->is_cut_reported;
+    subscriptions->was_open = 0;
+    if (was_open)
+        subscriptions->is_cut_reported = 1;
     if (refusal && hl_stranger_named(refusal->bytes, refusal->length))
         return 0;
-    return subscription->session.failures <= 1 && !(was_on && was_reported);
+    return subscriptions->session.failures <= 1 && !(was_open && was_reported);
 }
 
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
-    struct hl_subscription *subscription = arg;
+    struct hl_subscriptions *subscriptions = arg;
     struct hl_text what;
-    int was_on = subscription->was_on;
-    lose_all(subscription);
-    hl_words_subscriptions_lost(&what, why, was_on);
-    if (note_loss(subscription, refusal))
-        hl_trace(subscription->host, HL_NODE_FAULT,
-                 &(struct hl_fact){
-                     .node = subscription->session.options->endpoint.name, .detail = what.bytes, .retry_us = retry_us});
+    int was_open = subscriptions->was_open;
+    lose_all(subscriptions);
+    hl_words_subscriptions_lost(&what, why, was_open);
+    if (note_loss(subscriptions, refusal))
+        hl_trace(subscriptions->host, HL_NODE_FAULT,
+                 &(struct hl_fact){.node = subscriptions->session.options->endpoint.name,
+                                   .detail = what.bytes,
+                                   .retry_us = retry_us});
 }
 
 /* Runs when the earliest of these is due: an overdue answer, a look at all channels, the next keep-alive. After a
  * silence a link that owes an answer is given up; a link that was not asked is asked. */
 static void on_due(void *arg, uint64_t due_us)
 {
-    struct hl_subscription *subscription = arg;
-    struct hl_session *session = &subscription->session;
-    uint64_t now_us = hl_now_us(subscription->host), quiet_us = now_us - subscription->active_us;
-    uint64_t timeout_us = subscription->timeout_us;
+    struct hl_subscriptions *subscriptions = arg;
+    struct hl_session *session = &subscriptions->session;
+    uint64_t now_us = hl_now_us(subscriptions->host), quiet_us = now_us - subscriptions->active_at_us;
+    uint64_t timeout_us = subscriptions->timeout_us;
     (void)due_us;
-    settle_all(subscription);
-    const struct hl_channel *oldest = TAILQ_FIRST(&subscription->sent);
+    reconcile_all(subscriptions);
+    const struct hl_channel *oldest = TAILQ_FIRST(&subscriptions->sent);
     if (oldest && quiet_us >= timeout_us && now_us - oldest->sent_us >= timeout_us)
         hl_session_break(session, hl_words_subscription_timed_out);
     else if (oldest)
-        hl_session_watch(session, now_us + timeout_us / 4);
-    else if (quiet_us < subscription->keepalive_us)
-        hl_session_watch(session, subscription->active_us + subscription->keepalive_us);
+        hl_session_wake_at(session, now_us + timeout_us / 4);
+    else if (quiet_us < subscriptions->keepalive_us)
+        hl_session_wake_at(session, subscriptions->active_at_us + subscriptions->keepalive_us);
     else
-        send(subscription->beat);
+        send_wanted(subscriptions->beat);
 }
 
-static struct hl_channel *channel_new(struct hl_subscription *subscription, const char *name, size_t length)
+static struct hl_channel *channel_new(struct hl_subscriptions *subscriptions, const char *name, size_t length)
 {
-    struct hl_channel *channel = hl_memory_new(&subscription->host->memory, sizeof *channel + length);
+    struct hl_channel *channel = hl_memory_new(&subscriptions->host->memory, sizeof *channel + length);
     if (!channel)
         return NULL;
     memcpy(channel->name, name, length);
     channel->length = length;
-    channel->subscription = subscription;
+    channel->subscriptions = subscriptions;
     TAILQ_INIT(&channel->listeners);
-    if (hl_table_add(&subscription->channels, &channel->entry, channel->name, length) == 0)
+    if (hl_table_add(&subscriptions->channels, &channel->entry, channel->name, length) == 0)
         return channel;
-    hl_memory_free(&subscription->host->memory, channel);
+    hl_memory_free(&subscriptions->host->memory, channel);
     return NULL;
 }
 
-int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
-                         const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
+int hl_subscriptions_init(struct hl_subscriptions *subscriptions, struct hl_host *host,
+                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms)
 {
     /* there is no on_fault, because the command session reports the same */
     static const struct hl_session_events events = {on_open, on_reply, on_close, NULL, on_due, NULL};
     static const char beat[] = "hilock:beat";
-    *subscription = (struct hl_subscription){.host = host, .timeout_us = (uint64_t)timeout_ms * 1000,
-                                             .keepalive_us = (uint64_t)keepalive_ms * 1000};
-    TAILQ_INIT(&subscription->sent);
-    hl_table_init(&subscription->channels, &host->memory, hl_random_next(&host->random), hl_random_next(&host->random));
-    subscription->beat = channel_new(subscription, beat, sizeof beat - 1);
-    if (subscription->beat && hl_session_init(&subscription->session, host, options, &events, subscription) == 0)
+    *subscriptions = (struct hl_subscriptions){.host = host, .timeout_us = (uint64_t)timeout_ms * 1000,
+                                               .keepalive_us = (uint64_t)keepalive_ms * 1000};
+    TAILQ_INIT(&subscriptions->sent);
+    hl_table_init(&subscriptions->channels, &host->memory, hl_random_next(&host->random),
+                  hl_random_next(&host->random));
+    subscriptions->beat = channel_new(subscriptions, beat, sizeof beat - 1);
+    if (subscriptions->beat && hl_session_init(&subscriptions->session, host, options, &events, subscriptions) == 0)
         return 0;
-    hl_subscription_done(subscription);
+    hl_subscriptions_done(subscriptions);
     return -1;
 }
 
-int hl_subscription_is_idle(const struct hl_subscription *subscription)
+int hl_subscriptions_is_idle(const struct hl_subscriptions *subscriptions)
 {
     const struct hl_table_entry *entry = NULL;
     const struct hl_listener *listener;
-    while ((entry = hl_table_next(&subscription->channels, entry)) != NULL) {
+    while ((entry = hl_table_next(&subscriptions->channels, entry)) != NULL) {
         const struct hl_channel *channel = HL_CONTAINER(entry, const struct hl_channel, entry);
         if (!is_wanted(channel) && !is_beat(channel))
             return 0;
@@ -309,17 +311,17 @@ int hl_subscription_is_idle(const struct hl_subscription *subscription)
     return 1;
 }
 
-void hl_subscription_rest(struct hl_subscription *subscription)
+void hl_subscriptions_rest(struct hl_subscriptions *subscriptions)
 {
-    hl_session_stop(&subscription->session);
-    lose_all(subscription);
+    hl_session_stop(&subscriptions->session);
+    lose_all(subscriptions);
 }
 
-void hl_subscription_done(struct hl_subscription *subscription)
+void hl_subscriptions_done(struct hl_subscriptions *subscriptions)
 {
     struct hl_table_entry *entry;
-    hl_session_done(&subscription->session);
-    while ((entry = hl_table_next(&subscription->channels, NULL)) != NULL) {
+    hl_session_done(&subscriptions->session);
+    while ((entry = hl_table_next(&subscriptions->channels, NULL)) != NULL) {
         struct hl_channel *channel = channel_of(entry);
         while (is_wanted(channel))
             hl_listener_close(TAILQ_FIRST(&channel->listeners));
@@ -327,27 +329,27 @@ void hl_subscription_done(struct hl_subscription *subscription)
     }
 }
 
-int hl_subscription_has(const struct hl_subscription *subscription, const char *name, size_t length)
+int hl_subscriptions_has(const struct hl_subscriptions *subscriptions, const char *name, size_t length)
 {
-    struct hl_table_entry *entry = hl_table_find(&subscription->channels, name, length);
+    struct hl_table_entry *entry = hl_table_find(&subscriptions->channels, name, length);
     return entry && channel_of(entry)->state == CHANNEL_ON;
 }
 
-struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
+struct hl_listener *hl_listener_open(struct hl_subscriptions *subscriptions, const char *name, size_t length,
                                      hl_channel_fn *on_event, void *arg)
 {
-    struct hl_table_entry *found = hl_table_find(&subscription->channels, name, length);
-    struct hl_channel *channel = found ? channel_of(found) : channel_new(subscription, name, length);
-    struct hl_listener *listener = channel ? hl_memory_new(&subscription->host->memory, sizeof *listener) : NULL;
+    struct hl_table_entry *found = hl_table_find(&subscriptions->channels, name, length);
+    struct hl_channel *channel = found ? channel_of(found) : channel_new(subscriptions, name, length);
+    struct hl_listener *listener = channel ? hl_memory_new(&subscriptions->host->memory, sizeof *listener) : NULL;
     if (!listener && channel && !found)
         forget(channel);
     if (!listener)
         return NULL;
     *listener = (struct hl_listener){.channel = channel, .on_event = on_event, .arg = arg};
     TAILQ_INSERT_TAIL(&channel->listeners, listener, entry);
-    hl_subscription_start(subscription);
+    hl_subscriptions_start(subscriptions);
     if (channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED)
-        send(channel);
+        send_wanted(channel);
     return listener;
 }
 
@@ -358,15 +360,15 @@ void hl_listener_close(struct hl_listener *listener)
     if (!listener)
         return;
     struct hl_channel *channel = listener->channel;
-    struct hl_subscription *subscription = channel->subscription;
-    if (subscription->next == listener)
-        subscription->next = TAILQ_NEXT(listener, entry);
+    struct hl_subscriptions *subscriptions = channel->subscriptions;
+    if (subscriptions->next == listener)
+        subscriptions->next = TAILQ_NEXT(listener, entry);
     TAILQ_REMOVE(&channel->listeners, listener, entry);
-    hl_memory_free(&subscription->host->memory, listener);
+    hl_memory_free(&subscriptions->host->memory, listener);
     if (!is_wanted(channel))
-        hl_session_watch(&subscription->session, hl_now_us(subscription->host) + AGAIN_US);
+        hl_session_wake_at(&subscriptions->session, hl_now_us(subscriptions->host) + AGAIN_US);
 }
 
-const struct hl_subscription *hl_listener_where(const struct hl_listener *it) { return it->channel->subscription; }
+const struct hl_subscriptions *hl_listener_where(const struct hl_listener *it) { return it->channel->subscriptions; }
 
 int hl_listener_is_on(const struct hl_listener *listener) { return listener->channel->state == CHANNEL_ON; }

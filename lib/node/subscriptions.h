@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* subscription - the channels of a node, over the node's subscription link.
+/* subscriptions - the channels of a node, over the node's subscription link.
  *
  * The link connects with the first channel, or earlier if a listener is likely. A channel may have several listeners,
  * because two names may share a channel. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels shows
@@ -15,8 +15,8 @@
  * The listeners of a channel are called in the order of their opening. A listener may close itself or another one
  * meanwhile. Invariants: a channel has at most one command under way. ON is reported only for a confirmation over the
  * present link. A message is only a hint (R7); its text is not read here. */
-#ifndef HL_NODE_SUBSCRIPTION_H
-#define HL_NODE_SUBSCRIPTION_H
+#ifndef HL_NODE_SUBSCRIPTIONS_H
+#define HL_NODE_SUBSCRIPTIONS_H
 
 #include "base/table.h"
 #include "node/session.h"
@@ -37,18 +37,18 @@ struct hl_listener {
     int may_rest; /* set by the owner: this listener does not keep the link; a new link subscribes its channel again */
 };
 
-struct hl_subscription {
+struct hl_subscriptions {
     struct hl_host *host;
     struct hl_session session;
     struct hl_table channels;
     TAILQ_HEAD(hl_channels, hl_channel) sent; /* channels whose command is not answered yet */
-    uint64_t active_us, timeout_us, keepalive_us;
+    uint64_t active_at_us, timeout_us, keepalive_us;
     void (*on_wrong_slot)(void *arg); /* the server does not have the slot of a channel; set if is_sharded */
     void *wrong_slot_arg;
     void (*on_open)(void *arg);      /* the link is open, and session.server_id is known. NULL: not needed */
     void *open_arg;
     uint8_t told_refusals[2]; /* a refused SUBSCRIBE, and a refused UNSUBSCRIBE, was reported */
-    uint8_t was_on;     /* the link has been open since its latest loss */
+    uint8_t was_open;   /* the link has been open since its latest loss */
     uint8_t is_cut_reported; /* a cut by the server was reported; cleared when the command link is lost */
     int is_sharded; /* channels are sharded (SSUBSCRIBE) */
     struct hl_listener *next;   /* the next listener to call, while listeners are called */
@@ -56,24 +56,24 @@ struct hl_subscription {
 };
 
 /* Returns 0, or -1 if there is no memory. The options outlive the subscription. */
-int hl_subscription_init(struct hl_subscription *subscription, struct hl_host *host,
-                         const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms);
+int hl_subscriptions_init(struct hl_subscriptions *subscriptions, struct hl_host *host,
+                          const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms);
 /* Connects, the first time that it is called. The first listener does the same. */
-static inline void hl_subscription_start(struct hl_subscription *subscription)
+static inline void hl_subscriptions_start(struct hl_subscriptions *subscriptions)
 {
-    hl_session_start(&subscription->session);
+    hl_session_start(&subscriptions->session);
 }
 /* The channel is on, even if it has no listeners any more. */
-int hl_subscription_has(const struct hl_subscription *subscription, const char *name, size_t length);
-int hl_subscription_is_idle(const struct hl_subscription *subscription); /* no channel needs the link */
-void hl_subscription_rest(struct hl_subscription *subscription); /* closes the idle link until it is started again */
-void hl_subscription_done(struct hl_subscription *subscription); /* also frees the channels */
+int hl_subscriptions_has(const struct hl_subscriptions *subscriptions, const char *name, size_t length);
+int hl_subscriptions_is_idle(const struct hl_subscriptions *subscriptions); /* no channel needs the link */
+void hl_subscriptions_rest(struct hl_subscriptions *subscriptions); /* closes the idle link until it is started again */
+void hl_subscriptions_done(struct hl_subscriptions *subscriptions); /* also frees the channels */
 
 /* Opens a listener; NULL: no memory. It is called from the loop only; hl_listener_is_on has the state now. */
-struct hl_listener *hl_listener_open(struct hl_subscription *subscription, const char *name, size_t length,
+struct hl_listener *hl_listener_open(struct hl_subscriptions *subscriptions, const char *name, size_t length,
                                      hl_channel_fn *on_event, void *arg);
 void hl_listener_close(struct hl_listener *listener); /* no call follows; NULL is allowed */
 int hl_listener_is_on(const struct hl_listener *listener);
-const struct hl_subscription *hl_listener_where(const struct hl_listener *listener);
+const struct hl_subscriptions *hl_listener_where(const struct hl_listener *listener);
 
 #endif
