@@ -32,9 +32,9 @@ struct cluster {
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us;
     struct hl_flush slots_moved;    /* waits while slots have moved in this turn */
-    /* Failed attempts in a row, while there is no table, that met a server without a cluster. */
+    /* How many attempts in a row failed at a server without a cluster, while no server has given a slot table yet. */
     unsigned strangers;
-    unsigned unserved_in_row;       /* replies in a row that named no server for waiting requests */
+    unsigned unserved_in_row;       /* how many replies in a row named no server for the waiting requests */
     int is_second_half;             /* the epochs have been read, and the slots are asked for */
     int has_table, is_refreshing, is_parking;
 };
@@ -54,7 +54,8 @@ static void refresh_later(void *arg)
 
 /* ---- owners of slots ---- */
 
-/* If no owner of the slot is known, the slots are asked for again, and the request waits for that. */
+/* Returns the node of the slot's owner. If no owner is known, the servers are asked for the slots again, and the
+ * request waits for that at the node `unassigned`. */
 static struct hl_node *node_of(struct hl_route *route, const struct hl_about *about)
 {
     struct cluster *cluster = HL_CONTAINER(route, struct cluster, route);
@@ -122,7 +123,7 @@ static void try_seed(struct cluster *cluster)
     hl_node_start(&cluster->servers.list[cluster->seed]->node);
 }
 
-/* Connects one more server that has slots, so that it can be asked as well: its reply may settle the matter. */
+/* Connects one more server that has slots, so that it can be asked as well: its reply may decide. */
 static void ask_another(struct cluster *cluster)
 {
     for (unsigned i = 0; i < cluster->servers.count; i++) {
@@ -187,7 +188,7 @@ static void note_stranger(struct cluster *cluster, const char *name, const char 
         hl_refusal_answer(&cluster->unassigned, words);
 }
 
-/* Looks whether the reply names a server for the waiting requests. If not, another server is tried, which may know
+/* Checks whether the reply names a server for the waiting requests. If not, another server is tried, which may know
  * more. This is reported after as many such replies as the url has hosts, because one host may belong to another
  * cluster. */
 static void report_unserved_slots(struct cluster *cluster, const struct hl_reply *reply)
@@ -348,7 +349,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
 static void on_up(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
-    hl_server_of(node)->lost_us = 0;
+    hl_server_of(node)->lost_at_us = 0;
     if (!cluster->has_table) { /* so no server has a channel yet */
         cluster->servers.is_sharded = node->has_sharded;
         for (unsigned i = 0; i < cluster->servers.count; i++)
@@ -362,8 +363,8 @@ static void on_down(void *arg, struct hl_node *node)
 {
     struct cluster *cluster = arg;
     struct hl_server *server = hl_server_of(node);
-    if (!server->lost_us)
-        server->lost_us = hl_now_us(cluster->route.host);
+    if (!server->lost_at_us)
+        server->lost_at_us = hl_now_us(cluster->route.host);
     if (cluster->servers.asked == server)
         (void)hl_node_withdraw(&cluster->question); /* withdraws the half that was not sent yet */
     if (!cluster->has_table)

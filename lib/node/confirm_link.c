@@ -70,7 +70,7 @@ void hl_confirm_link_ask(struct hl_request *request, unsigned replicas, uint32_t
     confirm_link->node.is_urgent_only = 1;
 }
 
-static void go_on(struct hl_node *link)
+static void on_reply(struct hl_node *link)
 {
     struct hl_confirm_link *confirm_link = confirm_link_of(link);
     if (hl_request_is_busy(&confirm_link->wait))
@@ -81,8 +81,8 @@ static void go_on(struct hl_node *link)
         ask_for_the_least(confirm_link);
 }
 
-/* Answers the pending requests. If a WAIT was sent, that is left to on_waited: the WAIT is answered "none came"
- * next. */
+/* Answers the pending requests without a reply. If a WAIT was sent, on_waited does this, because the node answers the
+ * WAIT next. */
 static void on_down(void *arg, struct hl_node *link)
 {
     struct hl_confirm_link *confirm_link = arg;
@@ -98,14 +98,14 @@ static void on_down(void *arg, struct hl_node *link)
         on_waited(&confirm_link->wait, &(struct hl_answer){NULL, 1});
 }
 
-/* The parent node checks whether the server is alive, and does what is needed. */
+/* Makes the parent node find out whether the server is alive; the parent then does what is needed. */
 static void on_silence(void *arg)
 {
     struct hl_confirm_link *confirm_link = arg;
     hl_node_probe(confirm_link->node.parent);
 }
 
-static struct hl_node *link_of(struct hl_node *node)
+static struct hl_node *get(struct hl_node *node)
 {
     static const struct hl_node_events events = {NULL, on_down, NULL, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
@@ -134,4 +134,4 @@ void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us)
         hl_node_rest(link);
 }
 
-const struct hl_confirm_link_ops hl_confirm_link_ops = {link_of, go_on};
+const struct hl_confirm_link_ops hl_confirm_link_ops = {get, on_reply};

@@ -13,7 +13,7 @@
  * WAIT is sent when all requests before it are answered, and covers all their grants. It asks for the lowest number of
  * replicas that one of them needs, so that no grant waits for the replicas of another; the next WAIT asks for the rest.
  * Invariant: a write is confirmed only by a WAIT over the same link. When the link is lost, the requests that wait for
- * confirmation are answered "none came". */
+ * confirmation are answered without a reply. */
 #ifndef HL_NODE_CONFIRM_LINK_H
 #define HL_NODE_CONFIRM_LINK_H
 
@@ -22,17 +22,19 @@
 struct hl_confirm_link {
     /* The first member, because it is freed as its node. Its queue CONFIRMING has the pending requests. */
     struct hl_node node;
-    struct hl_request wait, mark; /* mark: the end of the requests that are being answered */
-    unsigned replicas;          /* how many replicas the WAIT asks for, and how long it may block */
-    uint32_t timeout_ms;
+    struct hl_request wait; /* WAIT */
+    struct hl_request mark; /* marks, in a queue, the end of the requests that are being answered */
+    unsigned replicas;      /* how many replicas the WAIT asks for */
+    uint32_t timeout_ms;    /* how long the WAIT may block */
 };
 
-extern const struct hl_confirm_link_ops hl_confirm_link_ops; /* go_on sends WAIT when it is time */
-/* Closes an idle link that was not used for so long. */
+extern const struct hl_confirm_link_ops hl_confirm_link_ops; /* on_reply sends WAIT when it is time */
+/* Closes the third link if it is idle and was not used for unused_us. */
 void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us);
 
-/* Asks for the confirmation of a request that was just answered over such a link, and that wrote. Its `done` runs when
- * so many replicas have the write, or when the time is over. The answer is that to WAIT: how many replicas have it. */
+/* Makes a request that wrote, and that was just answered over a third link, wait for the confirmation of that write.
+ * Its `done` runs once more, when `replicas` replicas have the write or timeout_ms are over. The answer that `done`
+ * gets is that to WAIT: how many replicas have the write. */
 void hl_confirm_link_ask(struct hl_request *request, unsigned replicas, uint32_t timeout_ms);
 
 #endif

@@ -9,7 +9,8 @@
 #include "base/container.h"
 #include "base/plant.h"
 
-/* Other refusals of a login, such as LOADING or too many clients, pass by themselves. */
+/* Returns 1 if the refusal will stay until somebody changes rights or passwords. Others, such as LOADING or too many
+ * clients, pass by themselves. */
 static int is_about_rights(const struct hl_reply *refusal)
 {
     static const char unwanted[] = "without any password configured";

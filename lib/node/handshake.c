@@ -78,7 +78,7 @@ static void on_server(struct hl_node *node, const struct hl_reply *reply)
     struct hl_quoted quote = hl_host_quote(node->host, reply->bytes, reply->length);
     struct hl_text what;
     const struct hl_fact fact = {.node = node->options.session.endpoint.name, .detail = what.bytes};
-    if (!node->session.identity) { /* the greeting did not ask for it */
+    if (!node->session.identity) { /* the greeting did not ask which server this is */
         hl_server_info_read_run(node->session.server_id, reply);
         hl_wrong_server_compare(hl_node_parent(node));
     }

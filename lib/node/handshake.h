@@ -3,8 +3,8 @@
  * every script (the server may evict scripts made by EVAL, but not loaded ones); the role, by ROLE behind Sentinel and
  * else by INFO; whether the server has sharded channels, or lets the user count listeners; INFO about the server and
  * its memory; and last TIME, the node's probe, because a sample of the clock is best when fresh. A third link sends
- * only those that matter for it, and reports no news about the server. All are sent together, and the node is up when
- * all are answered.
+ * only the requests that matter for it, and reports no news about the server. All requests are sent together, and the
+ * node is up when all are answered.
  *
  * Some of them need a right that the user may lack. A missing right is reported once, with what is lost by it, and not
  * on every connect. It is reported again only if the user had the right in between, or if the node is another server.
@@ -18,7 +18,7 @@
 
 enum { HL_HANDSHAKE_PROBE = 6, HL_HANDSHAKE_STEPS }; /* the probe is the last step, and also the keep-alive */
 
-enum hl_missing_right { /* bits: which losses were reported */
+enum hl_missing_right { /* bits: which missing rights were reported */
     HL_MISSING_NAME = 1,     /* CLIENT SETNAME */
     HL_MISSING_LOAD = 2,     /* SCRIPT LOAD */
     HL_MISSING_ROLE = 4,
@@ -34,7 +34,7 @@ enum hl_missing_right { /* bits: which losses were reported */
 unsigned hl_handshake_steps(const struct hl_node *node); /* the steps for this node, as bits */
 extern const struct hl_request_ops hl_handshake_ops; /* the requests of the steps have these */
 
-/* Reports what is lost without a right, once; what NULL: the user has the right. */
+/* Reports once, in the words `what`, that the user lacks a right; what NULL: the user has the right. */
 void hl_handshake_report(struct hl_node *node, enum hl_missing_right lack, const char *what);
 /* Returns 1 if the reply is an error, and reports "<command> refused: <error><loss>". Otherwise the user has the
  * right. */
@@ -43,7 +43,7 @@ int hl_handshake_report_error(struct hl_node *node, enum hl_missing_right lack, 
 
 /* The server refused a waiter its place in the wait queue: MUTEX handles poll there until the next link. */
 void hl_handshake_queue_refused(struct hl_node *node, const char *quote, size_t length);
-/* Reports that PUBSUB NUMSUB was refused if a lock needs it; are_wanted: this lock does. */
+/* Reports that PUBSUB NUMSUB was refused, if a lock needs it; are_wanted: the lock of this call needs it. */
 void hl_handshake_report_counts(struct hl_node *node, int are_wanted);
 
 #endif

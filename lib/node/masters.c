@@ -45,7 +45,8 @@ static void on_down(void *arg, struct hl_node *node)
     masters->route.events->on_down(masters->route.arg, node);
 }
 
-/* By now the name, or another of its addresses, may lead to the master. So the node leaves, and the request waits. */
+/* Leaves a read-only server, because the name, or another of its addresses, may lead to the master by now. The request
+ * is submitted again, and waits for the new link. */
 static int on_error(void *arg, struct hl_node *node, struct hl_request *request, const struct hl_reply *error)
 {
     (void)arg;

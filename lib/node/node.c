@@ -94,7 +94,8 @@ static void answer_all(struct hl_node *node, enum hl_request_queue queue, const 
     TAILQ_REMOVE(from, &node->mark, entry);
 }
 
-/* The request must go over a third link, but there was no memory to make one, so it is in this node's queue. */
+/* Returns 1 if the request must go over a third link, but is in this node's own queue, because there was no memory to
+ * make that link. */
 static int is_for_replicas(const struct hl_node *node, const struct hl_request *request)
 {
     return (request->how & HL_REQUEST_CONFIRM) && !node->parent;
@@ -128,7 +129,7 @@ static void pump(struct hl_node *node)
         request->asking_reply_due = 0;
         request->reloads = 0;
         if (is_for_replicas(node, request) || (heeds_guard && hl_node_guard_remaining_us(node))) {
-            /* it is answered on the next turn, never inside the call that submits it */
+            /* the request is answered on the next turn, never inside the call that submits it */
             hl_node_enqueue(node, request, REQUEST_BARRED);
             hl_session_wake_at(&node->session, hl_now_us(node->host));
         } else
@@ -160,7 +161,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
     int may_reload = is_script_missing && request->reloads < most;
     hl_node_dequeue(request);
-    /* After several loads it is not sent again: the user may lack the right to load. */
+    /* After several loads the request is not sent again: the user may lack the right to load. */
     if (may_reload && !HL_PLANTED(SCRIPT_NOT_RELOADED)) {
         request->reloads++;
         send_request(node, request); /* loads the script first */
@@ -177,7 +178,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         if (is_error && parent->events->on_error && parent->events->on_error(parent->arg, parent, request, reply))
             return; /* the route has submitted it again */
         hl_clock_add_round_trip(node, node->active_at_us - request->sent_us);
-        /* This route cannot redirect it. */
+        /* The server is in a cluster, but this route is not that of a cluster, so nothing redirects the request. */
         if (is_error && !node->options.is_in_cluster && hl_reply_starts(reply, "MOVED ")) {
             hl_handshake_report(parent, HL_MISSING_CLUSTER, moved.bytes);
             reply = &moved;
@@ -188,7 +189,7 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
         hl_wrong_server_leave(parent, elsewhere);
 }
 
-/* Sets the node up once its handshake is answered, if that has not ended the link. */
+/* Marks the node as up once its whole handshake is answered, unless an answer ended the link. */
 static void come_up(struct hl_node *node)
 {
     if (node->is_up || hl_node_oldest(node) || !hl_session_is_open(&node->session))
@@ -213,7 +214,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     on_answer(node, reply);
     come_up(node);
     if (node->parent)
-        node->options.confirm_link->go_on(node);
+        node->options.confirm_link->on_reply(node);
     pump(node);
 }
 
@@ -236,8 +237,9 @@ static void on_open(void *arg)
     hl_wrong_server_compare(hl_node_parent(node)); /* in a cluster the greeting has read which server this is */
 }
 
-/* Ends what was sent, and reports the loss. News is the first failure of all, the first one after the node was up, and
- * the first refusal of its login. For a sentinel or a third link only news is reported. */
+/* Answers all sent requests without a reply, and reports the loss. The loss is news if it is the first failure in a
+ * row, the first one after the node was up, or the first refusal of the login. For a sentinel or a third link only news
+ * is reported. */
 static void on_close(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us)
 {
     struct hl_node *node = arg;
@@ -251,7 +253,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                                  .count = (unsigned)was_up, .is_news = is_news};
     node->is_up = node->is_silent = node->grace_count = 0;
     node->is_at_wrong_server = node->session.is_at_wrong_server;
-    /* The server is away as a whole: the next loss of the subscription link is news. */
+    /* The command link is lost, too, so the next loss of the subscription link is news. */
     node->subscriptions.is_cut_reported = 0;
     hl_denial_learn(node, refusal);
     node->is_refused = refusal || (node->is_refused && !was_up);
@@ -269,7 +271,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
 
 static void on_fault(void *arg, const char *what) { hl_handshake_report(arg, HL_MISSING_NAME, what); }
 
-/* Every hold depends on a sentinel. */
+/* If this node is a sentinel, all holds count, because each of them needs it to find the master after a failover. */
 static uint64_t remaining_us(void *arg)
 {
     struct hl_node *node = arg, *parent = hl_node_parent(node);
@@ -283,9 +285,9 @@ void hl_node_probe(struct hl_node *node)
         hl_node_submit(node, probe, node->options.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-/* Finds out whether the server is silent: the time since the send of the oldest unanswered request, or since the latest
- * reply if that is later, is too long. An idle node is probed. It is probed more often if it has listeners and another
- * server may take its place, because nothing else would show that it is silent. */
+/* Finds out whether the server is silent: whether the time since the oldest unanswered request was sent, or since the
+ * latest reply if that is later, is too long. An idle node is probed. It is probed more often if it has listeners and
+ * another server may take its place, because nothing else would show that it is silent. */
 static void detect_silence(struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
@@ -374,7 +376,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 {
     enum hl_request_queue queue = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
     int must_confirm = how & HL_REQUEST_CONFIRM && !node->parent;
-    struct hl_node *confirm_node = must_confirm ? node->options.confirm_link->link(node) : NULL;
+    struct hl_node *confirm_node = must_confirm ? node->options.confirm_link->get(node) : NULL;
     struct hl_node *link = confirm_node ? confirm_node : node; /* without memory for it, this node bars the request */
     HL_REQUIRE(request->queue == REQUEST_IDLE); /* the owner submits its request again only after the answer */
     request->timeout_ms = timeout_ms;
@@ -406,7 +408,7 @@ void hl_node_take(struct hl_node *node, struct hl_requests *ret)
         hl_node_take(node->confirm_node, ret);
 }
 
-/* What was learnt about the old server is forgotten, because the new one may differ. */
+/* Also forgets what was learnt about the old server, because the new one may differ. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why)
 {
     node->options.session.endpoint.address = *address;
@@ -427,7 +429,7 @@ void hl_node_break(struct hl_node *node, const char *why)
         hl_session_break(&node->confirm_node->session, why);
 }
 
-/* The keep-alive and the handshake do not count as requests. */
+/* The keep-alive and the handshake do not make a node busy. */
 int hl_node_is_idle(const struct hl_node *node)
 {
     const struct hl_request *sent = hl_node_oldest(node);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node - one server, as the lock layers see it. Requests are queued, sent in order and answered once; scripts are
- * loaded when they are missing; the server's clock is estimated for not_after.
+ * loaded when they are missing; the server's clock is estimated, because a request can carry a time (not_after) from
+ * which the server must not execute it.
  *
  * There is one session for commands and one for subscriptions, because RESP2 cannot mix them. While the command session
- * is closed, requests wait in their queue. When it is lost, every request that was sent is answered "none came". When
- * its login is refused, all waiting requests get that refusal, and so do later requests for a grant (denial.h).
+ * is closed, requests wait in their queue. When it is lost, every request that was sent is answered without a reply
+ * (reply NULL, was_sent 1), because the server may have executed it. When its login is refused, all waiting requests
+ * get that refusal, and so do later requests for a grant (denial.h).
+ *
  * Requests that replicas must confirm use a third link, which is made when it is first needed (confirm_link.h). A
  * server that started less than restart_guard_ms ago is not asked for grants: the node answers these requests
  * "GUARD ..".
@@ -21,9 +24,10 @@
 
 enum { HL_SCRIPTS_MAX = 16 };
 
-struct hl_confirm_link_ops { /* the third link of a node (confirm_link.h) */
-    struct hl_node *(*link)(struct hl_node *node); /* makes the link if it is missing, and starts it; NULL: no memory */
-    void (*go_on)(struct hl_node *link);           /* called after each reply on the link */
+struct hl_confirm_link_ops { /* the third link of a node: a node of its own, inside that node (confirm_link.h) */
+    /* Makes that inner node if it is missing, starts it, and returns it; NULL: no memory. */
+    struct hl_node *(*get)(struct hl_node *node);
+    void (*on_reply)(struct hl_node *confirm_node); /* called after each reply over that link */
 };
 
 struct hl_node_options {
@@ -31,13 +35,14 @@ struct hl_node_options {
     const struct hl_script *const *scripts; /* loaded on every connect; NULL ends the list */
     const struct hl_confirm_link_ops *confirm_link; /* NULL: no request of this node has HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
-    /* Returns how long the earliest hold lasts that depends on this node (node NULL: on any node), UINT64_MAX: no hold
-     * does. Called when a link is lost, so that the next attempt comes in time. */
+    /* Of the holds that depend on this node (node NULL: on any node) it considers the one that ends first, and returns
+     * the time left to that one; UINT64_MAX: no hold depends on it. Called when a link is lost, so that the next
+     * attempt comes in time. */
     uint64_t (*remaining_us)(void *arg, const struct hl_node *node);
     void *remaining_arg;
     uint32_t restart_guard_ms; /* a server that is up for less than this is not asked for grants; 0: off */
-    uint8_t asks_role;         /* asks for the role by ROLE, and leaves a server that is not a master */
-    uint8_t is_in_cluster;     /* asks whether the server has sharded channels (has_sharded) */
+    uint8_t asks_role;         /* the handshake asks for the role by ROLE, and a server that is no master is left */
+    uint8_t is_in_cluster;     /* a server of a cluster: is asked whether it has sharded channels (has_sharded) */
     uint8_t is_lazy;           /* the first request starts the node */
     uint8_t is_sentinel; /* the server keeps no locks: no handshake, no NODE_UP and NODE_DOWN */
 };
@@ -70,26 +75,27 @@ struct hl_node {
     struct hl_subscriptions subscriptions;
     struct hl_requests queues[REQUEST_SENT + 1]; /* the index is an enum hl_request_queue */
     unsigned sent_count;
-    uint64_t active_at_us;         /* when the call from the loop began that brought the latest reply */
+    uint64_t active_at_us;         /* the latest reply came in a call from the loop that began at this time */
     struct hl_request mark;        /* marks, in a queue, the end of the requests that are being answered */
-    /* The latest sample of its clock, and when that was asked for; server_us 0: none. */
+    /* The latest sample of the server's clock is server_us; it was asked for at time_sent_us. server_us 0: none. */
     uint64_t time_sent_us, server_us;
-    uint64_t clock_error_us;       /* how far the estimate of the clock may be ahead: the longest sample of this link */
-    uint64_t min_rtt_us;           /* the shortest round trip on this link: the network's part of it */
+    uint64_t clock_error_us;       /* how far the estimate of the server's clock may be ahead: the longest round trip of
+                                      a sample on this link */
+    uint64_t min_rtt_us;           /* the shortest round trip on this link: about what the network alone takes */
     uint64_t mean_rtt_us;          /* the moving mean of round trips */
-    unsigned rtt_samples;          /* how many samples the mean has, up to its window */
+    unsigned rtt_samples;          /* how many round trips the mean has taken into account, up to a limit */
     struct hl_request loads[HL_SCRIPTS_MAX]; /* SCRIPT LOAD of each script, by its index in the options */
     struct hl_request steps[HL_HANDSHAKE_STEPS];
     struct hl_text load_refusal;   /* the error that answered the latest load; "": none */
     struct hl_server_info server_info;
     uint64_t old_link_reply_at_us; /* when the latest reply over an earlier link came */
     unsigned reported_missing;           /* bits of enum hl_missing_right */
-    uint8_t has_no_queue;          /* this link's user may not use the wait queue */
-    uint8_t wants_counts, are_counts_refused; /* PUBSUB NUMSUB is needed; it was refused (handshake.h) */
+    uint8_t has_no_queue;          /* the user that this link logged in as may not use the wait queue */
+    uint8_t wants_counts, are_counts_refused; /* a lock needs PUBSUB NUMSUB; the server refused it (handshake.h) */
     int has_sharded;               /* the latest link's server has sharded channels */
     uint64_t used_at_us;           /* when a request about a lock was last sent */
     uint64_t moved_at_us;          /* when the node last moved to another server, or got slots; 0: never */
-    uint64_t unready_since_us;     /* since when every reply is LOADING or MASTERDOWN; 0: the last was not */
+    uint64_t unready_since_us;     /* since when every reply is LOADING or MASTERDOWN; 0: the latest reply was not */
     int is_up, is_silent;
     int is_replica;                /* the latest link reached a replica, and was left for that */
     int is_at_wrong_server;        /* its links were left (wrong_server.h), and it has not been up since */
@@ -98,7 +104,7 @@ struct hl_node {
     int grace_count;               /* how often an overdue reply got more time because the loop stood still */
     int is_urgent_only;            /* only urgent requests are sent */
     struct hl_node *confirm_node;  /* the third link (confirm_link.h); NULL: none was needed yet */
-    struct hl_node *parent;          /* if this node is a third link: the node that has it; else NULL */
+    struct hl_node *parent;          /* if this node is a third link: the node that has it; NULL: it is no third link */
 };
 
 int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_node_options *options,
@@ -111,14 +117,14 @@ void hl_node_done(struct hl_node *node); /* legal in any state; its requests are
 /* Sends the request, now or when its turn comes; `how` has bits of enum hl_request_how. */
 void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t timeout_ms, unsigned how);
 void hl_node_take(struct hl_node *node, struct hl_requests *ret); /* takes out all requests that are not sent yet */
-/* Moves the node to another address. Requests that were sent are answered "none came", and nothing more is read from
- * the old address. */
+/* Moves the node to another address. Requests that were sent are answered without a reply, and nothing more is read
+ * from the old address. */
 void hl_node_move(struct hl_node *node, const struct hl_address *address, const char *why);
 void hl_node_break(struct hl_node *node, const char *why); /* closes the command links, so that nothing more is read */
-void hl_node_probe(struct hl_node *node); /* asks for the time, unless that is pending, to see whether it is silent */
-void hl_node_rest(struct hl_node *node); /* closes the links of an idle node until it is started again */
+void hl_node_probe(struct hl_node *node); /* sends TIME, unless one is pending, to see whether the server is silent */
+void hl_node_rest(struct hl_node *node); /* closes the links of an idle node, until hl_node_start */
 int hl_node_is_idle(const struct hl_node *node); /* no request and no listener needs it */
-/* Returns 1 if it was waiting and is not sent; 0: it was sent, or is idle. */
+/* Takes the request out of its queue, so that it is not sent. Returns 0 if it was sent already, or is in no queue. */
 int hl_node_withdraw(struct hl_request *request);
 
 /* Returns since when the command link and the subscription link have both been up; UINT64_MAX: one is down. */
@@ -128,7 +134,8 @@ uint64_t hl_node_both_up_since_us(const struct hl_node *node);
 uint64_t hl_node_guard_remaining_us(const struct hl_node *node);
 void hl_node_guard_words(const struct hl_node *node, struct hl_text *text);
 void hl_node_report(struct hl_node *node, enum hl_what what, const char *detail);
-/* The node is worth asking: it is up, and no request has been on the wire for longer than patience_us. */
+/* Returns 1 if a request is likely to be answered soon: the node is up, and no request has been on the wire for longer
+ * than patience_us. */
 int hl_node_is_able(const struct hl_node *node, uint64_t patience_us);
 /* These put a request into a queue, and take it out. */
 static inline void hl_node_enqueue(struct hl_node *node, struct hl_request *request, enum hl_request_queue queue)

@@ -5,8 +5,8 @@
 #include "base/stranger.h"
 #include "node/node.h"
 
-/* Takes the requests one by one from the queues, because an answered request may withdraw others. It answers only as
- * many as are there now, because a request may submit itself again. */
+/* Takes the requests one by one from the queues, because an answered request may withdraw others. Only as many requests
+ * are answered as there are now, because an answered request may be submitted again. */
 void hl_refusal_answer(struct hl_node *node, const char *words)
 {
     const struct hl_reply refusal = hl_stranger_reply(words);

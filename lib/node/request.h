@@ -12,8 +12,8 @@ struct hl_node;
 struct hl_request;
 
 struct hl_answer {
-    const struct hl_reply *reply; /* NULL: none came, and a sent command may have been executed (R3) */
-    /* 0: the command was never sent; a reply is then a refusal made or passed on by the node. */
+    const struct hl_reply *reply; /* NULL: no answer came, so a command that was sent may have been executed (R3) */
+    /* 0: the command was never sent; a reply is then a refusal that the node makes itself or passes on. */
     int was_sent;
 };
 
@@ -38,8 +38,8 @@ enum hl_request_queue { /* which queue of its node a request is in; IDLE: none *
     REQUEST_FIRST,
     REQUEST_URGENT,
     REQUEST_NORMAL,
-    REQUEST_BARRED, /* the node must not send it, and answers so on the next turn */
-    REQUEST_CONFIRMING, /* answered by the server; replicas must confirm what it wrote (confirm_link.h) */
+    REQUEST_BARRED, /* the node must not send it, and answers it with an error on the next turn */
+    REQUEST_CONFIRMING, /* the server has answered it, and replicas must confirm what it wrote (confirm_link.h) */
     REQUEST_SENT
 };
 
@@ -49,7 +49,7 @@ enum hl_request_how { /* bits */
     HL_REQUEST_ASKING = 4, /* is sent right after ASKING, because its slot is moving to this node */
     HL_REQUEST_CONFIRM = 8, /* goes over the third link: replicas are to confirm what it writes */
     HL_REQUEST_FIRST = 32,  /* goes before all others: a renewal, which cannot wait for many repeated releases */
-    HL_REQUEST_BLOCKS = 16  /* the server may take long, so silence is no sign of a fault */
+    HL_REQUEST_BLOCKS = 16  /* the server may take long to answer, so silence is no sign of a fault */
 };
 
 struct hl_request {
@@ -57,14 +57,14 @@ struct hl_request {
     const struct hl_request_ops *ops;
     struct hl_node *node;
     uint64_t sent_us;     /* when it was last sent */
-    uint32_t timeout_ms;  /* without an answer for so long after the send, the link is broken. CONFIRMING: how long
-                             replicas have */
+    uint32_t timeout_ms;  /* when there is no answer this long after the send, the link is given up. CONFIRMING: how
+                             long replicas may take */
     uint8_t queue;        /* enum hl_request_queue */
     uint8_t how;          /* bits of enum hl_request_how */
-    uint8_t asking_reply_due : 1; /* the reply to its ASKING comes first, and is skipped */
+    uint8_t asking_reply_due : 1; /* the next reply is that to its ASKING, and is skipped */
     uint8_t reloads : 3;  /* how often its script had to be loaded again */
     uint8_t hops : 3;     /* redirects from node to node without a pause */
-    uint8_t detours;      /* how often its route redirected or repeated it since it was submitted */
+    uint8_t detours;      /* how often its route has redirected or repeated it since hl_route_submit */
     uint8_t replicas;     /* CONFIRMING: how many replicas must confirm */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* route - finds the node that serves a key. Each deployment (one server or a quorum of them, Sentinel, Cluster) is one
- * implementation of this interface. The lock layers ask the route at every request, and keep no node themselves.
+ * implementation of this interface. The lock layers ask the route for the node at every request, and keep no node
+ * themselves.
  * The node of a key may change: a slot moves, or another server takes over. The route then moves requests that are not
  * sent yet to the right node, and on_moved lets the lock layers verify holds and open channels there.
  * Invariant: every key has a node at any time, and a node that was returned once lives as long as its route. */
@@ -27,7 +28,7 @@ struct hl_route_ops {
     void (*start)(struct hl_route *route);
     void (*free)(struct hl_route *route); /* also frees its nodes and links */
     int is_spread;  /* the keys are spread over several servers */
-    int can_forget; /* another server may take over that lacks acknowledged writes */
+    int can_forget; /* a server that lacks acknowledged writes may take over */
 };
 
 struct hl_route {
@@ -35,7 +36,7 @@ struct hl_route {
     struct hl_host *host;
     const struct hl_route_events *events;
     void *arg;
-    uint8_t masters, needed; /* in a quorum, how many vote and how many must agree; masters 0: no quorum */
+    uint8_t masters, needed; /* in a quorum: how many masters vote, and how many must agree. masters 0: no quorum */
 };
 
 static inline struct hl_node *hl_route_node(struct hl_route *route, const struct hl_about *about)

@@ -33,17 +33,18 @@ struct sentinel {
     int is_second_half;          /* the epoch has been read, and the address is asked for */
     uint64_t epoch;              /* its config-epoch; 0: there was no failover yet */
     struct hl_address address;   /* the master's address by this link; port 0: unknown */
-    uint64_t answered_us;        /* when it last gave the address */
-    const char *stranger;        /* the sentence of the stranger at its address; NULL: no stranger */
-    int is_unusable;             /* it gave no address or could not be reached */
-    int is_news;                 /* it is asked again as soon as it has answered */
+    uint64_t answered_at_us;     /* when the sentinel last gave the address */
+    const char *stranger;        /* our text about the stranger at its address; NULL: there is no stranger */
+    int is_unusable;             /* the sentinel gave no address, or could not be reached */
+    int is_to_ask_again;         /* the sentinel is asked again as soon as it has answered */
 };
 
 struct deployment {
     struct hl_route route;
     struct hl_node node; /* the master */
     void *timer;         /* asks the sentinels again */
-    uint64_t epoch, epoch_us; /* the epoch that counts, and since when */
+    uint64_t epoch;           /* the config-epoch that counts */
+    uint64_t epoch_since_us;  /* since when that epoch counts */
     char *master;             /* the sentinels' name for the master */
     unsigned count;
     struct sentinel sentinels[];
@@ -73,8 +74,8 @@ static void ask_half(struct sentinel *sentinel, int is_second_half)
 /* Asks a sentinel, after its pending question if there is one. One that is away is asked when it connects. */
 static void ask(struct sentinel *sentinel)
 {
-    sentinel->is_news = sentinel->node.is_up && hl_request_is_busy(&sentinel->question);
-    if (sentinel->node.is_up && !sentinel->is_news)
+    sentinel->is_to_ask_again = sentinel->node.is_up && hl_request_is_busy(&sentinel->question);
+    if (sentinel->node.is_up && !sentinel->is_to_ask_again)
         ask_half(sentinel, 0);
 }
 
@@ -122,24 +123,26 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
     watch(deployment);
 }
 
-/* The sentinels were set up from scratch: more than half of them answer, and none has an epoch as high as ours. Just
- * after a switch that is normal, because one sentinel reports it first; so only answers after HEARD_US count. */
+/* Returns 1 if the sentinels were set up from scratch: more than half of them answer, and none has an epoch as high as
+ * ours. Just after a switch that is normal, because one sentinel reports it first; so only answers after HEARD_US
+ * count. */
 static int are_set_up_anew(const struct deployment *deployment)
 {
-    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_us + HEARD_US;
+    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_since_us + HEARD_US;
     unsigned lower = 0;
     for (unsigned i = 0; i < deployment->count; i++) {
         const struct sentinel *sentinel = &deployment->sentinels[i];
         if (sentinel->address.port && sentinel->epoch >= deployment->epoch)
             return 0;
-        lower += sentinel->address.port && sentinel->answered_us >= since_us;
+        lower += sentinel->address.port && sentinel->answered_at_us >= since_us;
     }
     return lower > deployment->count / 2;
 }
 
-/* A sentinel names another master without a failover, because it has another address of the same server or was set up
- * by hand. It is followed only if most sentinels agree, or if the master is away. In that case there is a pause before
- * the next change, because the others go on naming the other address. */
+/* Returns 1 if the sentinel must not be followed now, because it names another master without a failover: it has
+ * another address of the same server, or was set up by hand. Such a sentinel is followed only if most sentinels agree,
+ * or if the master is away. In the second case there is a pause before the next change, because the other sentinels
+ * still name the other address. */
 static int is_disputed(const struct sentinel *sentinel)
 {
     const struct deployment *deployment = sentinel->deployment;
@@ -165,7 +168,7 @@ static void believe(const struct sentinel *sentinel)
         return;
     if (sentinel->epoch != deployment->epoch) {
         deployment->epoch = sentinel->epoch;
-        deployment->epoch_us = hl_now_us(deployment->route.host);
+        deployment->epoch_since_us = hl_now_us(deployment->route.host);
     }
     if (is_news || !hl_address_is_same(known(deployment), &sentinel->address))
         follow(deployment, &sentinel->address);
@@ -173,7 +176,8 @@ static void believe(const struct sentinel *sentinel)
 
 /* ---- a sentinel's answers ---- */
 
-/* Marks a sentinel that cannot be reached, or that has no such master. Reported once all sentinels are marked. */
+/* Marks a sentinel that cannot be reached, or that has no such master. When all sentinels are marked, that is reported
+ * once. */
 static void mark_unusable(struct sentinel *sentinel, const char *why)
 {
     struct deployment *deployment = sentinel->deployment;
@@ -218,7 +222,7 @@ static int read_address(struct sentinel *sentinel, const struct hl_reply *reply)
     return hl_address_read(&sentinel->address, host->bytes, host->length, number) && *sentinel->address.host;
 }
 
-/* Without an answer to one half nothing is learnt: the question is asked again when the sentinel is back. */
+/* Without an answer to one half nothing is learnt, and the sentinel is asked again when its link is back. */
 static void on_answer(struct hl_request *request, const struct hl_answer *answer)
 {
     struct sentinel *sentinel = request->node->arg;
@@ -232,7 +236,7 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
         return;
     }
     if (sentinel->is_second_half && read_address(sentinel, reply)) {
-        sentinel->answered_us = hl_now_us(sentinel->node.host);
+        sentinel->answered_at_us = hl_now_us(sentinel->node.host);
         sentinel->stranger = NULL;
         believe(sentinel);
     } else {
@@ -247,7 +251,7 @@ static void on_answer(struct hl_request *request, const struct hl_answer *answer
                                   hl_text_quote(name, strlen(name)).bytes);
         mark_unusable(sentinel, why.bytes);
     }
-    if (sentinel->is_news)
+    if (sentinel->is_to_ask_again)
         ask(sentinel);
 }
 

@@ -27,7 +27,7 @@ static struct value value_of(const struct hl_reply *info, const char *name)
     return (struct value){"", 0};
 }
 
-/* Copies a value. One that is too long counts as missing, because no run id and no policy is that long. */
+/* Copies a value. A value that is too long counts as missing, because no run id and no policy is that long. */
 static void keep(char *to, size_t room, struct value value)
 {
     size_t length = value.length < room ? value.length : 0;
@@ -51,8 +51,8 @@ int hl_server_info_is_replica(const struct hl_reply *reply)
     return role.length == 5 && memcmp(role.bytes, "slave", 5) == 0;
 }
 
-/* The run id shows whether this is another run; without run ids, an uptime shorter than the time since the last reading
- * shows it. */
+/* A different run id shows that this is another run. Without run ids an uptime that is shorter than the time since the
+ * last reading shows it. */
 enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *server_info, const struct hl_reply *reply,
                                                     uint64_t now_us, uint64_t old_link_reply_at_us)
 {

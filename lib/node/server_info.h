@@ -16,8 +16,9 @@ enum { HL_RUN_ID_MAX = 40, HL_POLICY_MAX = 24 };
 struct hl_server_info {
     char run_id[HL_RUN_ID_MAX + 1]; /* "": unknown */
     uint64_t read_us;               /* when the uptime was read; 0: never, or the last reading failed */
-    int64_t started_us;             /* when it started, at the latest; below 0: before this machine's clock began */
-    char policy[HL_POLICY_MAX + 1]; /* the policy, if it may evict locks and memory is limited; or "" */
+    int64_t started_us;             /* the latest time at which it may have started; below 0: before this machine's
+                                       clock began */
+    char policy[HL_POLICY_MAX + 1]; /* the eviction policy, if it may evict locks and memory is limited; else "" */
 };
 
 enum hl_server_info_news {

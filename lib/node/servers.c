@@ -35,7 +35,7 @@ static struct hl_server *server_reused(struct hl_servers *servers, const struct 
         if (server == source || server->slots || server->is_named || !hl_node_is_idle(&server->node))
             continue;
         hl_node_rest(&server->node);
-        server->lost_us = server->epoch = server->known_epoch = 0;
+        server->lost_at_us = server->epoch = server->known_epoch = 0;
         hl_node_move(&server->node, address, hl_words_another_server);
         return server;
     }
@@ -84,7 +84,7 @@ void hl_servers_rest(struct hl_servers *servers)
     for (unsigned i = 0; i < servers->count; i++) {
         struct hl_server *server = servers->list[i];
         struct hl_node *node = &server->node;
-        /* Else the server that is being connected may be the only one that answers. */
+        /* While no server is up, the one that is being connected may be the only one that answers. */
         int is_heard = up || HL_PLANTED(RESTS_UNHEARD);
         int is_used = server->slots && now_us - node->used_at_us <= UNUSED_US;
         int is_last = is_up(server) && up == 1;
@@ -96,10 +96,10 @@ void hl_servers_rest(struct hl_servers *servers)
     }
 }
 
-/* The owner has been away for long, so perhaps no other server is left to ask. */
+/* Returns 1 if the owner has been away for so long that perhaps no other server is left to ask. */
 static int is_away(const struct hl_server *owner)
 {
-    return owner->lost_us && hl_now_us(owner->node.host) - owner->lost_us > AWAY_US;
+    return owner->lost_at_us && hl_now_us(owner->node.host) - owner->lost_at_us > AWAY_US;
 }
 
 void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_server *to)
@@ -110,7 +110,7 @@ void hl_servers_give_slot(struct hl_servers *servers, unsigned slot, struct hl_s
             to->epoch = from->epoch;
         from->slots--;
         from->is_losing = 1;
-        /* counts as used, because the request that goes there now is not submitted yet */
+        /* the server counts as used, because the request that goes there now is not submitted yet */
         to->node.moved_at_us = to->node.used_at_us = hl_now_us(servers->host);
     }
     to->slots++;
@@ -131,7 +131,7 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
         servers->answered[slot] = server;
 }
 
-/* The answer may move a slot from `owner` to `to`. */
+/* Returns 1 if the answer may move a slot from `owner` to `to`. */
 static int is_believed(const struct hl_servers *servers, const struct hl_server *owner, const struct hl_server *to)
 {
     int is_undated, is_free = !owner || is_away(owner);
@@ -168,7 +168,7 @@ int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, u
         int is_back = known_epoch && epoch > known_epoch;
         if (!server->is_named || !epoch)
             continue;
-        /* About itself a server is right, even after a set-up from scratch. */
+        /* A server gives its own epoch correctly, even if the cluster was set up from scratch. */
         if (epoch > server->epoch || server == servers->asked)
             server->epoch = epoch;
         if (epoch > known_epoch)

@@ -25,8 +25,8 @@ enum { HL_SERVERS_MAX = 1024 };
 
 struct hl_server {
     struct hl_node node;
-    unsigned index, slots;   /* its place in the list, and how many slots it has */
-    uint64_t lost_us;        /* when its link was lost; 0: it is up, or it never was up */
+    unsigned index, slots;   /* its index in the list, and how many slots it has */
+    uint64_t lost_at_us;     /* when its link was lost; 0: it is up, or it never was up */
     int is_losing;           /* some of its slots went to other servers in this turn */
     int is_named;            /* the latest answer names it as a master */
     uint64_t epoch;          /* 1 + the newest config-epoch that any server gave for it; 0: unknown */
@@ -35,20 +35,20 @@ struct hl_server {
     int is_back;             /* it has its slots back from another server, as this turn found */
 };
 
-struct hl_servers { /* all zero: no server. The owner fills the members before `list`, and `keyed` */
+struct hl_servers { /* all zero: there is no server yet. The owner fills the members before `list`, and `keyed` */
     struct hl_host *host;
     struct hl_node_options options;  /* the options of each server; the endpoint is that of the server made last */
     const struct hl_node_events *events;
     void *arg;
     void (*on_wrong_slot)(void *arg); /* on_wrong_slot of their subscriptions, with the same arg */
     struct hl_server *list[HL_SERVERS_MAX];
-    unsigned hashes[HL_SERVERS_MAX]; /* hashes of their addresses, to find them faster */
+    unsigned hashes[HL_SERVERS_MAX]; /* the hash of the address of each server in the list, to find it faster */
     struct hl_table keyed;           /* stays empty; its hash function is used, which no server can predict */
     unsigned count, seeds;           /* the first `seeds` servers are those of the url */
     int is_sharded;                  /* the cluster has sharded channels */
     struct hl_server *asked;         /* the server that was last asked for the slots */
-    struct hl_epochs epochs;         /* the epochs in its answer */
-    struct hl_server *answered[HL_SLOTS]; /* the owner of each slot by its answer; NULL: none */
+    struct hl_epochs epochs;         /* the epochs in the answer of `asked` */
+    struct hl_server *answered[HL_SLOTS]; /* the owner of each slot by the answer of `asked`; NULL: none */
     struct hl_server *owners[HL_SLOTS];   /* the owner of each slot that this client uses; NULL: none */
 };
 

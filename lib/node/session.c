@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session - see session.h. The timer has one meaning in each state: in PAUSED it starts the next attempt, from
- * RESOLVING to GREETING it is the connect timeout, in OPEN it is what the owner watches for, and in BROKEN it notifies
- * the owner on the next turn. */
+ * RESOLVING to GREETING it is the connect timeout, in OPEN it runs the owner's on_due, and in BROKEN the owner's
+ * on_close, on the next turn. */
 #include "node/session.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,9 @@ static void drop_link(struct hl_session *session, int is_reset)
  * open for a while, the pauses start from the shortest again. A link that was left as the wrong server must have been
  * open for long to count as good, because the next one may lead to the same server. The less time is left to a hold,
  * the shorter is the pause, because the hold can still be saved. Half of the pause is fixed and half is random, so that
- * many clients do not come back at the same moment. A stranger's sentence is reported as a refusal. */
+ * many clients do not come back at the same moment. If `why` is the text for a stranger (base/stranger.h), that
+ * text is given to on_close as a refusal, as if the server had answered with it, so that waiting requests are answered
+ * with it. */
 static void fail(struct hl_session *session, const char *why, const struct hl_reply *refusal)
 {
     const struct hl_stranger *stranger = hl_stranger_named(why, strlen(why));
@@ -164,7 +166,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
         return;
     }
     session->unanswered_greetings--;
-    /* Only the answer to CLIENT SETNAME is still to come. */
+    /* After this reply only that to CLIENT SETNAME is still to come, so this one answers the identity query. */
     if (session->is_logged_in && session->identity && session->unanswered_greetings == 1) {
         session->identity->read(session->server_id, reply);
         return;
@@ -195,9 +197,9 @@ static void on_down(void *arg, const char *why)
         fail(session, why, NULL);
 }
 
-/* Chooses the address for an attempt. The links of a node go to the address of its command link, if the name still has
- * that address. An attempt does not begin at the server that was just left, but tries it later in the round, because it
- * may recover while the others are dead. */
+/* Chooses the address for an attempt. The other links of a node go to the address of its command link (the leader), if
+ * the name still has that address. An attempt does not begin at the address that was just left, but tries it later in
+ * the round, because its server may recover while the others are dead. */
 static const char *choose(struct hl_session *session)
 {
     unsigned count = session->addresses_count;
@@ -363,8 +365,9 @@ void hl_session_leave(struct hl_session *session, const char *why)
     if (session->state == SESSION_PAUSED || session->state == SESSION_BROKEN)
         return;
     session->is_at_wrong_server = 1;
-    session->next_address += session->state == SESSION_OPEN; /* counts on from the address of this link */
-    /* This link may have no address yet; then the leader's is taken. */
+    /* on_reply made an open link's address the next one, so skip that address */
+    session->next_address += session->state == SESSION_OPEN;
+    /* If this link has no address yet, the address that the leader has just left is taken. */
     if (*session->reached_address || session->leader)
         memcpy(session->abandoned_address,
                *session->reached_address ? session->reached_address : session->leader->abandoned_address,

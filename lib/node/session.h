@@ -3,11 +3,13 @@
  * after a pause that doubles and has jitter.
  *
  *   PAUSED -> RESOLVING -> CONNECTING -> GREETING (AUTH | SELECT, identity, CLIENT SETNAME) -> OPEN -> PAUSED -> ...
+ *   RESOLVING to OPEN -> BROKEN (given up; on_close follows on the next turn of the loop) -> PAUSED
  *
+ * The owner of a session is the node, or the subscriptions of a node, that has the session as a member.
  * Invariants: no command of the owner is sent before AUTH and SELECT are accepted; a refusal ends the link, because
  * later commands would run as the default user or in the wrong database (R10). Each on_open is followed by an on_close,
- * unless the owner stops the session; on_close also follows a failed attempt. Neither runs inside a call of the
- * owner. */
+ * unless the owner stops the session; on_close also follows a failed attempt. Neither of them runs inside a call of an
+ * hl_session function. */
 #ifndef HL_NODE_SESSION_H
 #define HL_NODE_SESSION_H
 
@@ -50,9 +52,9 @@ struct hl_session_events {
     void (*on_close)(void *arg, const char *why, const struct hl_reply *refusal, uint64_t retry_us);
     /* Something was refused, but the session goes on. NULL: not needed. */
     void (*on_fault)(void *arg, const char *what);
-    void (*on_due)(void *arg, uint64_t due_us);    /* the time of hl_session_wake_at has come */
-    /* Returns how long the earliest hold lasts that needs this link; UINT64_MAX: no hold does. NULL: no hold ever
-     * does. */
+    void (*on_due)(void *arg, uint64_t due_us);    /* due_us, a time that was given to hl_session_wake_at, has come */
+    /* Of the holds that need this link it considers the one that ends first, and returns the time left to that one;
+     * UINT64_MAX: no hold needs the link. A NULL function means that no hold ever does. */
     uint64_t (*remaining_us)(void *arg);
 };
 
@@ -64,7 +66,7 @@ enum hl_session_state {
     SESSION_CONNECTING,
     SESSION_GREETING,
     SESSION_OPEN,
-    SESSION_BROKEN
+    SESSION_BROKEN /* the link is given up and closed already; on_close follows on the next turn of the loop */
 };
 
 struct hl_session {
@@ -73,7 +75,7 @@ struct hl_session {
     const struct hl_session_events *events;
     void *arg;
     enum hl_session_state state;
-    const struct hl_identity_query *identity; /* set by the owner: each greeting asks for it. NULL: not needed */
+    const struct hl_identity_query *identity; /* set by the owner: a part of each greeting. NULL: not needed */
     /* Set by the owner: attempts begin at the address of that session. NULL: none. */
     const struct hl_session *leader;
     struct hl_link *link;
@@ -86,14 +88,14 @@ struct hl_session {
     int is_started;
     int is_moved;                 /* the endpoint has changed: the next attempt begins at once */
     int has_answered;             /* the server has answered since the link is open: the link was good */
-    int is_at_wrong_server;       /* the link was left (hl_session_leave); cleared after its on_close */
+    int is_at_wrong_server;       /* hl_session_leave gave the link up; cleared after its on_close */
     unsigned wrong_servers;       /* how many links in a row were left */
     char server_id[HL_SERVER_ID_MAX + 1]; /* which server the present link reached; "": unknown */
     char addresses[HL_SESSION_ADDRESSES_MAX][HL_ADDRESS_MAX];
     unsigned addresses_count, tried; /* how many addresses the name has, and how many were tried in this attempt */
-    unsigned next_address;           /* which address is next; counts on from attempt to attempt */
+    unsigned next_address;           /* which address is tried next; a new attempt does not reset it */
     char reached_address[HL_ADDRESS_MAX]; /* the address of the present link; "": the endpoint is no name */
-    char abandoned_address[HL_ADDRESS_MAX]; /* the address that was left: the next attempt does not begin there */
+    char abandoned_address[HL_ADDRESS_MAX]; /* hl_session_leave left it, so the next attempt does not begin there */
     struct hl_text why; /* the reason of the latest loss or failed attempt; or "" */
 };
 
@@ -106,8 +108,8 @@ void hl_session_done(struct hl_session *session); /* legal in any state; no call
 static inline int hl_session_is_open(const struct hl_session *session) { return session->state == SESSION_OPEN; }
 /* Sends a command; legal while open. Returns 0, or -1 and the session is broken (hl_session_break). */
 int hl_session_send(struct hl_session *session, const struct hl_command *command);
-/* Asks for on_due at that time at the latest, if the session is open and stays open. The earliest of all calls
- * counts. */
+/* Makes on_due run at due_us, or earlier if an earlier time was given before. Has no effect unless the session is open
+ * and stays open. */
 void hl_session_wake_at(struct hl_session *session, uint64_t due_us);
 /* Gives the link up, with a reset, so that bytes that are not sent yet are never executed. on_close runs on a later
  * turn. */

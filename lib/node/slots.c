@@ -39,7 +39,7 @@ unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *ar
 
 struct part { const char *bytes; size_t length; };
 
-/* Returns the part before the next byte `at`, and moves *left behind that byte. */
+/* Returns the part of *left before the next byte `at`, and makes *left begin after that byte. */
 static struct part cut(struct part *left, char at)
 {
     const char *end = memchr(left->bytes, at, left->length);

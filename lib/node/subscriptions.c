@@ -2,9 +2,11 @@
 /* subscriptions - see subscriptions.h.
  *
  *   OFF -> SENT (SUBSCRIBE) -> ON -> SENT (UNSUBSCRIBE) -> freed
+ *            `-> REFUSED -> SENT (SUBSCRIBE), when its next listener opens
+ *   any -> OFF, when the link is lost, or when the slot of the channel is at another server
  *
- * Each confirmation compares the state with what is wanted: a channel that is wanted again while its UNSUBSCRIBE is out
- * is subscribed again. */
+ * After each confirmation the state is compared with what is wanted: a channel that is wanted again while its
+ * UNSUBSCRIBE is on its way is subscribed again. */
 #include "node/subscriptions.h"
 
 #include "base/container.h"
@@ -15,6 +17,7 @@
 
 enum { AGAIN_US = 200000 };
 
+/* SENT: a command of the channel has no answer yet. */
 enum channel_state { CHANNEL_OFF, CHANNEL_SENT, CHANNEL_ON, CHANNEL_REFUSED };
 
 struct hl_channel {
@@ -87,7 +90,7 @@ static void send_wanted(struct hl_channel *channel)
         send_word(subscriptions->beat, "UNSUBSCRIBE");
 }
 
-/* Moves a channel towards what is wanted. A refused channel is asked for again only when its next listener comes. */
+/* Moves a channel towards what is wanted. A refused channel is subscribed again only when its next listener opens. */
 static void reconcile(struct hl_channel *channel)
 {
     int is_off = channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED;
@@ -106,8 +109,8 @@ static void reconcile_all(struct hl_subscriptions *subscriptions)
     }
 }
 
-/* Takes the answer to the channel's command; refusal NULL: confirmed. If UNSUBSCRIBE is refused, the channel stays
- * on. */
+/* Takes the answer to the channel's command; refusal NULL: confirmed. If UNSUBSCRIBE is refused, a channel that is
+ * wanted again counts as on, and an unwanted one is forgotten. */
 static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
 {
     struct hl_subscriptions *subscriptions = channel->subscriptions;
@@ -130,7 +133,7 @@ static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal
         reconcile(channel);
 }
 
-/* The channel's slot is not at this server, or no longer. */
+/* Handles a channel whose slot is not at this server, or no longer. */
 static void on_wrong_slot(struct hl_channel *channel)
 {
     struct hl_subscriptions *subscriptions = channel->subscriptions;
@@ -148,8 +151,8 @@ static int is_confirmed(const struct hl_channel *channel, const struct hl_reply 
     return kind && hl_reply_is(kind, word) && named == last;
 }
 
-/* Takes a confirmation. It must match the oldest command; otherwise the stream is out of step and the link is
- * broken. */
+/* Takes any reply but a message. It must answer the oldest command; otherwise the stream is out of step and the link is
+ * given up. One reply answers no command: the sunsubscribe that a server sends by itself when a slot has left. */
 static void on_confirmation(struct hl_subscriptions *subscriptions, const struct hl_reply *reply,
                             const struct hl_reply *kind, struct hl_channel *named)
 {
@@ -195,6 +198,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
 static void on_open(void *arg)
 {
     struct hl_subscriptions *subscriptions = arg;
+    /* from now on the link delivers every message, and does not pair replies with commands (link.h) */
     subscriptions->session.options->links.stream(subscriptions->session.link);
     subscriptions->was_open = 1;
     subscriptions->active_at_us = hl_now_us(subscriptions->host);
@@ -214,9 +218,10 @@ static void lose_all(struct hl_subscriptions *subscriptions)
     reconcile_all(subscriptions);
 }
 
-/* Returns whether the loss is news. If an open link ends while commands flow, the server cut it, most often because a
- * burst of messages was more than it keeps for a subscriber. That will happen again, so only the first cut is news,
- * until the command link is lost as well. The command link reports a stranger, so here a stranger is no news. */
+/* Returns 1 if the loss is news, that is, worth a report. If an open link ends while commands flow, the server cut it,
+ * most often because a burst of messages was more than it keeps for a subscriber. That will happen again, so only the
+ * first cut is news, until the command link is lost as well. The command link reports a stranger, so here a stranger is
+ * no news. */
 static int note_loss(struct hl_subscriptions *subscriptions, const struct hl_reply *refusal)
 {
     int was_open = subscriptions->was_open, was_reported = subscriptions->is_cut_reported;
@@ -242,8 +247,8 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
                                    .retry_us = retry_us});
 }
 
-/* Runs when the earliest of these is due: an overdue answer, a look at all channels, the next keep-alive. After a
- * silence a link that owes an answer is given up; a link that was not asked is asked. */
+/* Runs when the earliest of these is due: an overdue answer, the next check of all channels, the next keep-alive. If
+ * nothing has come for too long, the link is given up if a command is unanswered; otherwise a keep-alive is sent. */
 static void on_due(void *arg, uint64_t due_us)
 {
     struct hl_subscriptions *subscriptions = arg;

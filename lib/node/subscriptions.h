@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subscriptions - the channels of a node, over the node's subscription link.
  *
- * The link connects with the first channel, or earlier if a listener is likely. A channel may have several listeners,
- * because two names may share a channel. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of channels shows
- * which command an answer is for; an error is the answer to the oldest command. After a loss all wanted channels are
- * subscribed again. An unwanted channel is unsubscribed at the next look, up to 200 ms later.
+ * The link is opened when the first listener opens, or earlier if a listener is likely. A channel may have several
+ * listeners, because two names may share a channel. SUBSCRIBE and UNSUBSCRIBE are answered in order, so a FIFO of
+ * channels shows which command an answer is for; an error is the answer to the oldest command. After a loss all wanted
+ * channels are subscribed again. An unwanted channel is unsubscribed when all channels are checked next (on_due), up to
+ * 200 ms later.
  *
  * In a cluster channels may be sharded: SSUBSCRIBE goes to the server that has the slot of the channel. That server
  * ends the subscription when the slot leaves (a sunsubscribe that no command asked for), and refuses it if it does not
- * have the slot. Then the route is notified, and the channel is subscribed again in a moment, unless it was moved by
- * then. SUNSUBSCRIBE may be answered twice when the slot has just left. So a fence follows it: an UNSUBSCRIBE that has
- * one answer in any state. All answers before that of the fence belong to SUNSUBSCRIBE.
+ * have the slot. Then the route is notified. The channel is subscribed here again in a moment, unless by then its
+ * listeners were closed because the route has another node for the key. SUNSUBSCRIBE may be answered twice when the
+ * slot has just left. So a fence follows it: an UNSUBSCRIBE that has one answer in any state. All answers before that
+ * of the fence belong to SUNSUBSCRIBE.
  *
  * The listeners of a channel are called in the order of their opening. A listener may close itself or another one
  * meanwhile. Invariants: a channel has at most one command under way. ON is reported only for a confirmation over the
@@ -37,7 +39,7 @@ struct hl_listener {
     int may_rest; /* set by the owner: this listener does not keep the link; a new link subscribes its channel again */
 };
 
-struct hl_subscriptions {
+struct hl_subscriptions { /* all channels of one node, and the one link that they use */
     struct hl_host *host;
     struct hl_session session;
     struct hl_table channels;
@@ -48,7 +50,7 @@ struct hl_subscriptions {
     void (*on_open)(void *arg);      /* the link is open, and session.server_id is known. NULL: not needed */
     void *open_arg;
     uint8_t told_refusals[2]; /* a refused SUBSCRIBE, and a refused UNSUBSCRIBE, was reported */
-    uint8_t was_open;   /* the link has been open since its latest loss */
+    uint8_t was_open;   /* the link was open at least once since it was last lost */
     uint8_t is_cut_reported; /* a cut by the server was reported; cleared when the command link is lost */
     int is_sharded; /* channels are sharded (SSUBSCRIBE) */
     struct hl_listener *next;   /* the next listener to call, while listeners are called */
@@ -58,18 +60,19 @@ struct hl_subscriptions {
 /* Returns 0, or -1 if there is no memory. The options outlive the subscription. */
 int hl_subscriptions_init(struct hl_subscriptions *subscriptions, struct hl_host *host,
                           const struct hl_session_options *options, uint32_t timeout_ms, uint32_t keepalive_ms);
-/* Connects, the first time that it is called. The first listener does the same. */
+/* Opens the link, when called for the first time. The first listener does the same. */
 static inline void hl_subscriptions_start(struct hl_subscriptions *subscriptions)
 {
     hl_session_start(&subscriptions->session);
 }
-/* The channel is on, even if it has no listeners any more. */
+/* Returns 1 if the channel of that name is subscribed, even if it has no listeners any more. */
 int hl_subscriptions_has(const struct hl_subscriptions *subscriptions, const char *name, size_t length);
 int hl_subscriptions_is_idle(const struct hl_subscriptions *subscriptions); /* no channel needs the link */
-void hl_subscriptions_rest(struct hl_subscriptions *subscriptions); /* closes the idle link until it is started again */
+void hl_subscriptions_rest(struct hl_subscriptions *subscriptions); /* closes the idle link, until it is started */
 void hl_subscriptions_done(struct hl_subscriptions *subscriptions); /* also frees the channels */
 
-/* Opens a listener; NULL: no memory. It is called from the loop only; hl_listener_is_on has the state now. */
+/* Opens a listener; NULL: no memory. on_event is called from the loop only, never inside this call; for the present
+ * state ask hl_listener_is_on. */
 struct hl_listener *hl_listener_open(struct hl_subscriptions *subscriptions, const char *name, size_t length,
                                      hl_channel_fn *on_event, void *arg);
 void hl_listener_close(struct hl_listener *listener); /* no call follows; NULL is allowed */

@@ -42,14 +42,14 @@ void hl_words_no_place(struct hl_text *to, const char *quote);
 
 extern const char hl_words_read_only[], hl_words_replica[], hl_words_unready[], hl_words_moved_to_itself[];
 
-void hl_words_no_master(struct hl_text *to, const char *role); /* NULL: ROLE named none */
+void hl_words_no_master(struct hl_text *to, const char *role); /* role NULL: the reply to ROLE has none */
 void hl_words_links_apart(struct hl_text *to, const char *link);
 
 /* ---- several servers (cluster.c, sentinel.c, masters.c) ---- */
 
 extern const char hl_words_slots_lost[], hl_words_slots_moved[], hl_words_another_server[];
 
-void hl_words_no_slot_table(struct hl_text *to, const char *node, const char *quote); /* NULL: it was no error */
+void hl_words_no_slot_table(struct hl_text *to, const char *node, const char *quote); /* quote NULL: no error */
 void hl_words_unserved(struct hl_text *to, const char *node, unsigned slots, unsigned first);
 void hl_words_redirections(struct hl_text *to, unsigned count, const char *quote); /* an error reply, read by wire */
 void hl_words_took_over(struct hl_text *to, const char *server, const char *from);

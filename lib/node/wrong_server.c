@@ -49,7 +49,7 @@ int hl_wrong_server_detour(struct hl_node *node, struct hl_request *request, con
     return 1;
 }
 
-/* The link is open, and it is known which server it reached. */
+/* Returns 1 if the link is open and it is known which server it reached. */
 static int is_known(const struct hl_session *link)
 {
     return link && hl_session_is_open(link) && *link->server_id;
@@ -78,8 +78,8 @@ void hl_wrong_server_compare(struct hl_node *node)
 
 static void on_subscribed(void *node) { hl_wrong_server_compare(node); }
 
-/* Lets each link ask at which server it is. Outside of a cluster the command link need not ask, because its handshake
- * has INFO. A sentinel has no locks, so its links do not ask. */
+/* Makes each link ask which server it has reached. Outside of a cluster the command link need not ask, because its
+ * handshake has INFO. A sentinel has no locks, so its links do not ask. */
 void hl_wrong_server_watch(struct hl_node *node)
 {
     static const struct hl_identity_query run = {{"INFO", "server"}, hl_server_info_read_run};

@@ -19,7 +19,7 @@
  *
  * A node is never up at a server that is not a master. When every address of a name was found to be a replica, the
  * waiting requests are answered "ELSEWHERE ..", a passing fault that only this folder makes. A link that was left
- * counts as a failed attempt, unless it had been good for long. So two wrong servers are not tried in turn without a
+ * counts as a failed attempt, unless it had worked for long. So two wrong servers are not tried in turn without a
  * pause.
  * Invariant: only the server's own replies make a node leave; silence and lost links have their own rules. A server
  * that refuses to give its role or its id is not left. */
@@ -31,9 +31,9 @@
 struct hl_node;
 struct hl_request;
 
-/* Called when the node is made: its links will ask at which server they are. */
+/* Makes each link of the node find out which server it has reached. Called when the node is made. */
 void hl_wrong_server_watch(struct hl_node *node);
-/* Checks a reply to a request about a lock. Returns why the node must leave, or NULL. */
+/* Checks a reply to a request about a lock. Returns why the node must leave, or NULL: it need not. */
 const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *reply);
 void hl_wrong_server_leave(struct hl_node *node, const char *why);
 /* Leaves if the error is READONLY and the request has made fewer than `most` detours. Returns 1 if it left; the caller
