@@ -50,7 +50,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_recheck *recheck = recheck_of(request);
     const struct hl_core *core = recheck->core;
-    const struct hl_lapsed nobody = {0}, *lapsed = HL_PLANTED(LOOK_NAMES_NOBODY) ? &nobody : &recheck->lapsed;
+    const struct hl_lapsed nobody = {0}, *lapsed = HL_PLANTED(RECHECK_NAMES_NOBODY) ? &nobody : &recheck->lapsed;
     const struct hl_target target = {recheck->name->bytes, recheck->name->length, core->uuid, recheck->id, core->label};
     recheck->terms->kind->release(command, &target, &(struct hl_params){
         .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = lapsed,
@@ -64,7 +64,7 @@ static void look(struct hl_recheck *recheck)
     recheck->is_again = hl_request_is_busy(&recheck->request);
     if (recheck->is_again)
         return;
-    recheck->id = HL_PLANTED(LOOK_BY_WAITER) ? core->id_last : ++core->id_last;
+    recheck->id = HL_PLANTED(RECHECK_BY_WAITER) ? core->id_last : ++core->id_last;
     hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
@@ -154,7 +154,7 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     static const struct hl_request_ops ops = {about, encode, done};
     struct hl_recheck *recheck = name->recheck;
     int is_needless = recheck || !terms->kind->has_queue;
-    if (is_needless || HL_PLANTED(NOBODY_LOOKS_AGAIN))
+    if (is_needless || HL_PLANTED(NOBODY_RECHECKS))
         return recheck;
     recheck = hl_memory_new(&core->host.memory, sizeof *recheck);
     if (!recheck || hl_alarm_begin(&core->recheck_alarms, &recheck->alarm) != 0) {

@@ -22,7 +22,7 @@ void sim_server_plant(struct sim_store *store)
         {HL_PLANT_RECORD_STAYS, "gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]", "gone[#gone + 1] = waiter[5]"},
         {HL_PLANT_GRANTED_STAYS, "gone[#gone + 1], heard[#heard + 1] = waiter[5], waiter[11]", "heard[#heard + 1] = waiter[11]"},
         {HL_PLANT_CANCEL_STAYS, "pcall('ZREM', queue, place)", "pcall('ZSCORE', queue, place)"},
-        {HL_PLANT_LOOK_GRANTS_NOTHING, "may_grant = left == -2 and kept_free_us == 0 or held > 0", "may_grant = false"},
+        {HL_PLANT_RECHECK_GRANTS_NOTHING, "may_grant = left == -2 and kept_free_us == 0 or held > 0", "may_grant = false"},
         {HL_PLANT_TRY_STOPS_AT_DEAD, "elseif not takes and not is_shut and", "elseif not takes and not is_shut and #gone == 0 and"},
         {HL_PLANT_NEXT_NOT_WOKEN, "if is_head_new and head and head[2] ~= '-' then", "if nil then"},
         {HL_PLANT_SEARCHES, "if #gone > 0 then pcall('ZREM', queue", "pcall('ZRANGE', queue, '0', '-1')\nif #gone > 0 then pcall('ZREM', queue"},
