@@ -43,7 +43,7 @@ static int try_finish(struct hilock_client *client)
     if (HL_PLANTED(CLOSED_UNREPORTED))
         return 1;
     hl_inquiries_end(core);
-    hl_endings_answer(core);
+    hl_endings_answer_users(core);
     return !hl_notices_are_due(core);
 }
 
@@ -65,8 +65,8 @@ static void lose(struct hl_hold *hold, void *core)
 {
     if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
         return;
-    if (hl_hold_is_reported(hold))
-        hl_watchdog_lose(core, hold, HILOCK_REASON_CLOSING);
+    if (hl_hold_is_with_user(hold))
+        hl_watchdog_lose_reported(core, hold, HILOCK_REASON_CLOSING);
 }
 
 void hl_closing_timer(void *arg)

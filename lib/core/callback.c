@@ -39,7 +39,7 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
     hl_lock_unref(lock);
 }
 
-int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice)
+int hl_callback_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice)
 {
     return lock->epoch != notice->epoch && !HL_PLANTED(SILENCE_BROKEN);
 }
@@ -91,7 +91,7 @@ void hl_callback_free(struct hl_core *core, struct hl_call *call)
 void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hilock_result result)
 {
     const struct hl_call own = *call;
-    hilock_result_fn *on_result = hl_callback_is_off(own.lock, &own.notice) ? NULL : own.on_result;
+    hilock_result_fn *on_result = hl_callback_is_silenced(own.lock, &own.notice) ? NULL : own.on_result;
     result.waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - own.begun_us);
     hl_notice_cancel(core, &call->notice); /* forget may keep the object until a request of it is answered */
     own.lock->refs++;

@@ -12,7 +12,7 @@ void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, s
 void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_event_fn *on_event,
                        struct hilock_event *event);
 /* Returns 1 if the handle was dropped or freed since the call that this notice is for. */
-int hl_callback_is_off(const struct hilock_lock *lock, const struct hl_notice *notice);
+int hl_callback_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice);
 
 /* ---- calls that are answered later: extends, re-entries, hand-offs, inquiries ---- */
 

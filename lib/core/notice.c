@@ -58,7 +58,7 @@ void hl_notice_cancel(struct hl_core *core, struct hl_notice *notice) { hl_notic
 
 static uint64_t find_expired(struct hl_core *core)
 {
-    return core->notices.checked_us = core->notices.find_expired(core);
+    return core->notices.checked_at_us = core->notices.find_expired(core);
 }
 
 /* Losses come first, even those that a callback of this delivery causes. Of the news, only those before the marker are

@@ -43,7 +43,7 @@ struct hl_notices {
     struct hl_notice_list lists[NOTICE_LISTS]; /* indexed by enum hl_notice_list_index */
     struct hl_notice marker;
     uint64_t (*find_expired)(struct hl_core *core); /* called before each report; returns the time */
-    uint64_t checked_us;                /* the time that the latest such call returned, right before the present
+    uint64_t checked_at_us;                /* the time that the latest such call returned, right before the present
                                            report */
     int is_delivering;
     int is_behind;                      /* a whole batch was reported, and the rest waits for the next turn of the

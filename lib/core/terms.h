@@ -35,7 +35,7 @@ static inline void hl_terms_unref(struct hl_terms *terms)
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
 /* Returns what must be left of a grant when it is reported: by default half of it. */
-static inline uint64_t hl_terms_least_us(const struct hl_terms *terms, uint32_t granted_ms)
+static inline uint64_t hl_terms_min_validity_us(const struct hl_terms *terms, uint32_t granted_ms)
 {
     return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;
 }

@@ -154,7 +154,7 @@ unsigned hl_members_freshen(struct hl_group *group)
         if (!hl_member_has(&group->members[i]))
             continue;
         uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
-        if (left_us < hl_hold_least_us(hold, group->lock->terms) || hl_hold_needs_verification(hold))
+        if (left_us < hl_hold_min_validity_us(hold, group->lock->terms) || hl_hold_needs_verification(hold))
             hl_member_extend(&group->members[i]);
         else
             good += !group->members[i].is_extending;
@@ -183,7 +183,7 @@ uint64_t hl_members_patience_us(const struct hl_group *group)
 
 static uint64_t ends_us_of(const struct hl_member *member)
 {
-    return hl_member_has(member) ? hl_hold_ends_us(member->lock->hold) : 0;
+    return hl_member_has(member) ? hl_hold_ends_at_us(member->lock->hold) : 0;
 }
 
 uint64_t hl_members_end_us(const struct hl_group *group)

@@ -37,7 +37,7 @@ static struct hl_params params_of(const struct hl_hold *hold)
         .reserved = hl_hold_reserved(hold),
         .queue_max = hl_hold_core(hold)->limits.queue_max,
         .names_all_keys = hl_hold_core(hold)->route->ops->is_spread,
-        .is_second = hold->way >= WAY_SECOND,
+        .is_second = hold->stage >= STAGE_SECOND,
         .token = hold->token,
         .is_sharded = hl_node_parent(node)->subscriptions.is_sharded,
     };
@@ -58,7 +58,7 @@ static void add_release_params(const struct hl_hold *hold, struct hl_params *par
 static void add_next_acquire(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
-    struct hl_hold *next = core->owner->next(hold);
+    struct hl_hold *next = core->owner->carried(hold);
     struct hl_params more;
     int was_unanswered;
     if (!next || params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
@@ -71,8 +71,8 @@ static void add_next_acquire(const struct hl_hold *hold, struct hl_params *param
     more = params_of(next);
     core->owner->add_params(next, &more);
     was_unanswered = next->may_run_until_us != 0;
-    hl_ending_set_maybe(next);
-    next->is_in_order = !was_unanswered;
+    hl_ending_mark_acquire_unanswered(next);
+    next->is_acquire_ahead = !was_unanswered;
     params->next_id = next->id;
     params->lease_ms = more.lease_ms;
     params->queue_max = more.queue_max;
@@ -107,14 +107,14 @@ static void encode(struct hl_request *request, struct hl_command *command)
     }
 }
 
-static void ask(struct hl_hold *hold, enum hl_way way)
+static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
     unsigned how = hold->terms->is_unguarded ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
-    hold->is_in_order = 0;
-    hold->way = way & 3u;
+    hold->is_acquire_ahead = 0;
+    hold->stage = stage & 3u;
     if (hold->terms->replicas || HL_PLANTED(REPLICAS_LINK_FOR_ALL))
         how |= HL_REQUEST_CONFIRM;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
@@ -179,7 +179,7 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
         if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             hold->kept = KEPT_NOTHING;
         else if (hold->ask == ASK_ACQUIRE || !HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN))
-            hl_ending_set_maybe(hold);
+            hl_ending_mark_acquire_unanswered(hold);
         report(hold, NULL);
         return;
     }
@@ -193,9 +193,9 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
     if (said.result == HL_YES)
         on_granted(hold, &said);
     else if (said.result == HL_AGAIN)
-        ask(hold, WAY_SECOND);
-    else if (said.result == HL_LATE && hold->way != WAY_AGAIN)
-        ask(hold, WAY_AGAIN);
+        send_acquire(hold, STAGE_SECOND);
+    else if (said.result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
+        send_acquire(hold, STAGE_FIRST_AFTER_LATE);
     else if (said.result == HL_LATE)
         report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
                                            .quote = hl_words_acquire_late,
@@ -222,13 +222,13 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         if (hold->ask == ASK_ACQUIRE)
             hl_hold_core(hold)->owner->on_stale_answer(hold, answer);
         else
-            hl_watchdog_answered(hold, answer);
+            hl_watchdog_on_answer(hold, answer);
         break;
     case HOLD_ENDING:
         if (hold->ask == ASK_RELEASE)
-            hl_ending_released(hold, answer);
+            hl_ending_on_release_answer(hold, answer);
         else
-            hl_ending_answered(hold, answer);
+            hl_ending_on_earlier_answer(hold, answer);
         break;
     }
 }
@@ -240,7 +240,7 @@ static void on_alarm(struct hl_alarm *alarm)
     case HOLD_IDLE:
     case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;
     case HOLD_HELD: hl_watchdog_on_alarm(hold); break;
-    case HOLD_ENDING: hl_ending_go_on(hold); break;
+    case HOLD_ENDING: hl_ending_do_next_step(hold); break;
     }
 }
 
@@ -263,5 +263,5 @@ void hl_asking_begin(struct hl_hold *hold)
         hold->id = hl_asking_new_id(hold->lock);
     hold->state = HOLD_ASKING;
     if (hold->kept != KEPT_OURS && !hl_request_is_busy(&hold->request))
-        ask(hold, WAY_FIRST);
+        send_acquire(hold, STAGE_FIRST);
 }

@@ -14,18 +14,18 @@ enum { RECENT_MAX = 1024 };
 
 struct hl_recent {
     unsigned next;
-    struct released {
+    struct acknowledged {
         struct hl_name *name;   /* referenced; NULL: the entry is empty */
         struct hl_terms *terms; /* referenced */
         uint64_t id, at_us;
-        struct hl_entry_words entry;  /* the id may be in the queue again under this entry */
+        struct hl_entry_parts entry;  /* the id may be in the queue again under this entry */
     } ring[RECENT_MAX];
 };
 
 /* Returns for how long an id in a queue may still be granted the name and keep it: until its promise is over, which
  * is counted in whole seconds, and for one window after that. An id that promised nothing stays for as long as the
  * queue. */
-static uint64_t queue_us(const struct hl_entry_words *entry)
+static uint64_t queue_span_us(const struct hl_entry_parts *entry)
 {
     uint64_t stands_ms = entry->due_s == UINT32_MAX ? HL_QUEUE_LIVES_MS : HL_PROMISE_MAX_MS + 1000;
     return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
@@ -33,22 +33,22 @@ static uint64_t queue_us(const struct hl_entry_words *entry)
 
 /* Returns when nothing of the hold can be at the store any more. With a place in a queue that is when no release can
  * grant to that place, and the latest grant to it has lapsed. */
-static uint64_t over_us(const struct hl_hold *hold)
+static uint64_t lapsed_at_us(const struct hl_hold *hold)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t stands_us = queue_us(&hold->entry);
+    uint64_t stands_us = queue_span_us(&hold->entry);
     int is_queued = hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN);
     uint64_t longest_us = is_queued && stands_us > lease_us ? stands_us : lease_us;
     uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_extended_until_us(hold);
+    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_may_last_until_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
 
 static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
-static int is_over(const struct hl_hold *hold) { return now_us(hold) >= over_us(hold); }
+static int is_lapsed(const struct hl_hold *hold) { return now_us(hold) >= lapsed_at_us(hold); }
 
-static uint64_t unknown_us(const struct hl_hold *hold)
+static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
 {
     return hold->end == END_RELEASED
            ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
@@ -56,9 +56,9 @@ static uint64_t unknown_us(const struct hl_hold *hold)
 
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
-    uint64_t over = over_us(hold), unknown = unknown_us(hold);
-    at_us = over < at_us ? over : at_us;
-    hl_hold_wake_at(hold, unknown < at_us ? unknown : at_us);
+    uint64_t lapsed_us = lapsed_at_us(hold), answer_us = answer_unknown_at_us(hold);
+    at_us = lapsed_us < at_us ? lapsed_us : at_us;
+    hl_hold_wake_at(hold, answer_us < at_us ? answer_us : at_us);
 }
 
 /* Lets other handles of this client ask for the name again: after the first answer to the release, or if there is no
@@ -70,34 +70,35 @@ static void wake_siblings(struct hl_hold *hold)
     hold->siblings_wait = 0;
     hold->name->unanswered_releases--;
     if (!HL_PLANTED(RELEASE_HIDDEN))
-        hl_hold_core(hold)->owner->freed(hold->name);
+        hl_hold_core(hold)->owner->name_available(hold->name);
 }
 
-void hl_ending_settle(struct hl_hold *hold)
+void hl_ending_free_if_done(struct hl_hold *hold)
 {
     struct hilock_lock *lock = hold->lock;
     if (!hl_hold_is_empty(hold) || hold->notice.pending)
         return;
-    if (lock && !hl_hold_is_reported(hold))
+    if (lock && !hl_hold_is_with_user(hold))
         hl_lock_unref(lock);
     hl_hold_free(hold);
 }
 
-void hl_ending_answer(struct hl_hold *hold, hilock_status status)
+void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
 {
     if (hold->end != END_RELEASED)
         return;
-    hold->end = status == HILOCK_OK ? END_OK : status == HILOCK_LOST ? END_LOST : END_UNKNOWN;
+    hold->end = status == HILOCK_OK ? END_ANSWERED_OK
+                : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
     hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
     if (hold->on_result)
         hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_RELEASED);
 }
 
-void hl_endings_answer(struct hl_core *core)
+void hl_endings_answer_users(struct hl_core *core)
 {
     struct hl_hold *hold;
     TAILQ_FOREACH(hold, &core->live, live)
-        hl_ending_answer(hold, HILOCK_UNKNOWN);
+        hl_ending_answer_user(hold, HILOCK_UNKNOWN);
 }
 
 static void trace_settled(const struct hl_hold *hold)
@@ -110,7 +111,7 @@ static void trace_settled(const struct hl_hold *hold)
 
 static void report_settled(struct hl_hold *hold, enum hl_end end)
 {
-    if (!hold->on_result || hold->end != END_UNKNOWN)
+    if (!hold->on_result || hold->end != END_ANSWERED_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
     if (!hold->terms->is_internal)
@@ -119,20 +120,20 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
 }
 
 /* Until an unanswered acquire can no longer execute, a late copy of it may make a hold that no client knows of (R3). */
-void hl_ending_note_unanswered(struct hl_hold *hold)
+void hl_ending_mark_request_unanswered(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
     uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->clock_error_us;
     if (hold->may_run_until_us < until_us)
         hold->may_run_until_us = until_us;
-    hold->is_in_order = 0;
+    hold->is_acquire_ahead = 0;
 }
 
-void hl_ending_set_maybe(struct hl_hold *hold)
+void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
     hold->is_queued = hold->terms->kind->has_queue != 0;
-    hl_ending_note_unanswered(hold);
+    hl_ending_mark_request_unanswered(hold);
 }
 
 /* Returns 1 if the id must be released again because an acquire may still execute. That is not needed if the only such
@@ -141,7 +142,7 @@ static int needs_second_release(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
     uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
-    int has_run = hold->is_in_order && !request->detours && request->node->is_up &&
+    int has_run = hold->is_acquire_ahead && !request->detours && request->node->is_up &&
                   request->node->session.opened_us < since_us;
     if (HL_PLANTED(UNANSWERED_FORGOTTEN) || has_run)
         return 0;
@@ -153,25 +154,25 @@ static void finish(struct hl_hold *hold)
 {
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
-        (void)hl_hold_core(hold)->owner->next_release_answered(hold, NULL);
-        hl_ending_answer(hold, HILOCK_UNKNOWN);
+        (void)hl_hold_core(hold)->owner->on_carrier_answered(hold, NULL);
+        hl_ending_answer_user(hold, HILOCK_UNKNOWN);
         report_settled(hold, END_LAPSED);
     }
     wake_siblings(hold);
     report_settled(hold, END_CONFIRMED);
-    hl_ending_answer(hold, HILOCK_LOST); /* has no effect if the release is answered already */
-    hl_ending_settle(hold);
+    hl_ending_answer_user(hold, HILOCK_LOST); /* has no effect if the release is answered already */
+    hl_ending_free_if_done(hold);
 }
 
 /* The one rule: what may be at the store is released repeatedly until its lease has run out. A request on the wire is
  * waited for in any case. A loss must be reported before the store can grant the lock to others, so the release waits
  * for that report. */
-static void go_on(struct hl_hold *hold, uint64_t at_us)
+static void do_next_step(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    int has_lapsed = at_us >= over_us(hold);
-    if (at_us >= unknown_us(hold))
-        hl_ending_answer(hold, HILOCK_UNKNOWN);
+    int has_lapsed = at_us >= lapsed_at_us(hold);
+    if (at_us >= answer_unknown_at_us(hold))
+        hl_ending_answer_user(hold, HILOCK_UNKNOWN);
     if (has_lapsed) {
         (void)hl_node_withdraw(&hold->request);
         hl_hold_wake_at(hold, UINT64_MAX);
@@ -183,14 +184,14 @@ static void go_on(struct hl_hold *hold, uint64_t at_us)
         finish(hold);
         return;
     }
-    if (hold->is_in_order && hold->ask == ASK_ACQUIRE)
-        hold->is_in_order = hold->request.node == hl_name_node(core, hold->name) &&
+    if (hold->is_acquire_ahead && hold->ask == ASK_ACQUIRE)
+        hold->is_acquire_ahead = hold->request.node == hl_name_node(core, hold->name) &&
             hold->request.node->is_up && hold->request.node->session.opened_us < hold->request.sent_us;
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
-void hl_ending_go_on(struct hl_hold *hold) { go_on(hold, now_us(hold)); }
+void hl_ending_do_next_step(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
 
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
 {
@@ -200,7 +201,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
     hold->state = HOLD_ENDING;
     hold->end = (uint8_t)end;
     core->undoing += end == END_UNREPORTED;
-    if (hl_hold_is_reported(hold))
+    if (hl_hold_is_with_user(hold))
         hl_validity_follow(hold->lock);
     hold->since_us = now_us(hold);
     if (hl_node_withdraw(&hold->request) && hold->ask == ASK_ACQUIRE)
@@ -212,10 +213,10 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
     /* if there is something to release, other handles of this client wait for the first answer to that release */
     hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
-    go_on(hold, hold->since_us);
+    do_next_step(hold, hold->since_us);
 }
 
-int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_words entry,
+int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
                          enum hl_end end)
 {
     struct hl_hold *hold = hl_hold_new(core, lock);
@@ -229,7 +230,7 @@ int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, u
     return 1;
 }
 
-static uint64_t again_us(const struct hl_hold *hold)
+static uint64_t retry_at_us(const struct hl_hold *hold)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     return hl_now_us(host) + hl_lease_retry_us(&host->random, hl_terms_lease_us(hold->terms));
@@ -242,29 +243,29 @@ static void trace_fault(const struct hl_hold *hold, enum hl_what what, const cha
                                .is_news = hold->end != END_REPEATED});
 }
 
-static void forget(struct hl_core *core, struct released *released)
+static void forget(struct hl_core *core, struct acknowledged *old)
 {
-    if (!released->name)
+    if (!old->name)
         return;
-    hl_name_unref(core, &core->host.memory, released->name);
-    hl_terms_unref(released->terms);
-    released->name = NULL;
+    hl_name_unref(core, &core->host.memory, old->name);
+    hl_terms_unref(old->terms);
+    old->name = NULL;
 }
 
 static void remember(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
-    struct released *released;
+    struct acknowledged *old;
     if (!(core->route->ops->can_forget || hold->terms->kind->has_queue))
         return;
     if (!core->recent_releases)
         core->recent_releases = hl_memory_new(&core->host.memory, sizeof *core->recent_releases);
     if (!core->recent_releases)
         return;
-    released = &core->recent_releases->ring[core->recent_releases->next];
+    old = &core->recent_releases->ring[core->recent_releases->next];
     core->recent_releases->next = (core->recent_releases->next + 1) % RECENT_MAX;
-    forget(core, released);
-    *released = (struct released){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
+    forget(core, old);
+    *old = (struct acknowledged){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
     hold->name->refs++;
     hold->terms->refs++;
 }
@@ -275,7 +276,7 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
     /* our own release removed it (this one or an earlier, unanswered one), or the lease has expired since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
-                                              (hold->was_repeated || now_us(hold) >= hold->deadline_us));
+                                              (hold->had_unanswered_release || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
@@ -287,22 +288,22 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
         core->publish_denial_reported = said->was_publish_denied;
     wake_siblings(hold);
     report_settled(hold, END_CONFIRMED);
-    hl_ending_answer(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
+    hl_ending_answer_user(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
     if (is_done)
-        hl_ending_settle(hold);
+        hl_ending_free_if_done(hold);
     else
-        sleep_until(hold, needs_second ? hold->may_run_until_us : again_us(hold));
+        sleep_until(hold, needs_second ? hold->may_run_until_us : retry_at_us(hold));
 }
 
-static void released(struct hl_hold *hold, const struct hl_reply *reply)
+static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
 {
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
     hl_recheck_read_answer(hold, &said);
     /* an id that the second form did not find may still be in the queue, unless a key of another type has its name */
-    int is_half_released = hold->way == WAY_SECOND_FOR_NOW && said.result == HL_NO;
+    int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
-    hold->way = said.result != HL_AGAIN ? WAY_FIRST : is_for_now ? WAY_SECOND_FOR_NOW : WAY_SECOND;
+    hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
     if (said.result == HL_FAULT) {
         hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
                                  hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
@@ -311,44 +312,44 @@ static void released(struct hl_hold *hold, const struct hl_reply *reply)
         if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
             hold->kept = KEPT_NOTHING;
         wake_siblings(hold);
-        sleep_until(hold, again_us(hold));
+        sleep_until(hold, retry_at_us(hold));
     } else if (said.result != HL_AGAIN)
         on_gone(hold, &said, is_half_released);
-    else if (!is_over(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
-        hl_ending_go_on(hold);
+    else if (!is_lapsed(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
+        hl_ending_do_next_step(hold);
 }
 
 /* A release that was never sent is sent again, together with the acquire that goes along. */
-void hl_ending_released(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
-    struct hl_hold *next = answer->reply || answer->was_sent ? owner->next_release_answered(hold, answer->reply) : NULL;
+    struct hl_hold *next = answer->reply || answer->was_sent ? owner->on_carrier_answered(hold, answer->reply) : NULL;
     if (answer->reply)
-        released(hold, answer->reply);
+        on_release_reply(hold, answer->reply);
     else {
-        hold->was_repeated = 1;
+        hold->had_unanswered_release = 1;
         if (HL_PLANTED(RELEASE_NOT_REPEATED))
             hold->kept = KEPT_NOTHING;
-        hl_ending_go_on(hold);
+        hl_ending_do_next_step(hold);
     }
     if (next)
-        owner->next_answered(next, answer->reply);
+        owner->on_carried_answered(next, answer->reply);
 }
 
 /* Nothing of a refused acquire is at the store; otherwise the id is released. A grant may come very late, because the
  * process slept or a script had to be loaded: its lease begins now. */
-void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
     int is_acquire = hold->ask == ASK_ACQUIRE && answer->was_sent, is_unheard = is_acquire && !answer->reply;
-    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_over(hold);
+    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_lapsed(hold);
     int is_granted = is_acquire && said.result == HL_YES && !is_kept;
-    int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_over(hold);
+    int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_lapsed(hold);
     int is_renewed = is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP);
     hl_recheck_read_answer(hold, &said);
     if (is_unheard)
-        hl_ending_set_maybe(hold);
+        hl_ending_mark_acquire_unanswered(hold);
     hold->is_queued |= is_acquire && said.position != 0;
     if (is_granted)
         hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = said.token});
@@ -363,29 +364,29 @@ void hl_ending_answered(struct hl_hold *hold, const struct hl_answer *answer)
         hold->kept = KEPT_NOTHING;
     if (is_granted && HL_PLANTED(R4_NO_UNDO))
         hold->kept = KEPT_NOTHING;
-    hl_ending_go_on(hold);
+    hl_ending_do_next_step(hold);
 }
 
 /* Returns 1 if the server is not the one, or not the same run of it, that acknowledged the release, and if a lease and
  * a place that came back there have not ended yet. */
-static int may_be_back(struct hl_core *core, const struct released *released)
+static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 {
-    const struct hl_node *node = hl_name_node(core, released->name);
-    int is_another = node->moved_at_us >= released->at_us || node->server_info.started_us >= (int64_t)released->at_us;
-    uint64_t stands_us = released->terms->kind->has_queue ? queue_us(&released->entry) : 0;
-    uint64_t lasts_us = hl_terms_lease_us(released->terms) + stands_us;
+    const struct hl_node *node = hl_name_node(core, old->name);
+    int is_another = node->moved_at_us >= old->at_us || node->server_info.started_us >= (int64_t)old->at_us;
+    uint64_t stands_us = old->terms->kind->has_queue ? queue_span_us(&old->entry) : 0;
+    uint64_t lasts_us = hl_terms_lease_us(old->terms) + stands_us;
     int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);
-    return is_unknown && released->at_us + lasts_us >= hl_now_us(&core->host);
+    return is_unknown && old->at_us + lasts_us >= hl_now_us(&core->host);
 }
 
 void hl_endings_repeat(struct hl_core *core)
 {
     for (unsigned i = 0; core->recent_releases && i < RECENT_MAX; i++) {
-        struct released *released = &core->recent_releases->ring[i];
-        const struct hilock_lock some = {.terms = released->terms, .name = released->name};
-        int is_back = some.name && may_be_back(core, released);
-        if (is_back && hl_ending_release_id(core, &some, released->id, released->entry, END_REPEATED))
-            forget(core, released); /* without memory for it, the next link that comes up tries again */
+        struct acknowledged *old = &core->recent_releases->ring[i];
+        const struct hilock_lock stand_in = {.terms = old->terms, .name = old->name};
+        int is_back = stand_in.name && may_be_back(core, old);
+        if (is_back && hl_ending_release_id(core, &stand_in, old->id, old->entry, END_REPEATED))
+            forget(core, old); /* without memory for it, the next link that comes up tries again */
     }
 }
 

@@ -47,20 +47,20 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
     struct hl_core *core = hl_hold_core(hold);
     if (at_us == UINT64_MAX)
         hl_alarm_stop(&core->hold_alarms, &hold->alarm);
-    hold->due_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
+    hold->due_at_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
 /* While a renewal is under way, only the grant proves that the server knew the hold. */
 int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
-    uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->granted_us : hold->request.sent_us;
+    uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->granted_at_us : hold->request.sent_us;
     int has_moved = node->moved_at_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
     int needs_verification = !node->is_up || node->old_link_reply_at_us >= proved_us || has_moved;
     return needs_verification && !HL_PLANTED(MULTI_UNVERIFIED);
 }
 
-int hl_hold_is_reported(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
+int hl_hold_is_with_user(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
 
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == KEPT_OURS ? hold->deadline_us : 0; }
 
@@ -72,7 +72,7 @@ int hl_hold_is_empty(const struct hl_hold *hold)
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
 }
 
-uint64_t hl_hold_ends_us(const struct hl_hold *hold)
+uint64_t hl_hold_ends_at_us(const struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     uint64_t max_us = hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000;
@@ -89,9 +89,9 @@ uint64_t hl_hold_token(const struct hl_hold *hold)
 }
 
 /* The part is taken of what was granted: of the lease, or of the window of a pushed grant. */
-uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms)
+uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
-    return hl_terms_least_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
+    return hl_terms_min_validity_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
 }
 
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
@@ -168,7 +168,7 @@ void hl_hold_mark_not_ours(struct hl_hold *hold)
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
-uint64_t hl_hold_extended_until_us(const struct hl_hold *hold)
+uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)
 {
     uint64_t command_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
     return hold->extended_until_us ? hold->extended_until_us + command_us : 0;

@@ -30,22 +30,22 @@ enum hl_ask { /* the purpose of the latest request of a hold */
     ASK_RENEW,
     ASK_RELEASE
 };
-enum hl_way { /* which form of the script the latest request uses */
-    WAY_FIRST,
-    WAY_AGAIN,         /* acquire: the first form once more, after the answer LATE */
-    WAY_SECOND,        /* the second form, after the first form was answered HL_AGAIN */
-    WAY_SECOND_FOR_NOW /* release: the second form, which leaves the id in the queue; the first form is sent again
+enum hl_stage { /* which form of the script the latest request uses */
+    STAGE_FIRST,
+    STAGE_FIRST_AFTER_LATE,         /* acquire: the first form once more, after the answer LATE */
+    STAGE_SECOND,        /* the second form, after the first form was answered HL_AGAIN */
+    STAGE_SECOND_FOR_NOW /* release: the second form, which leaves the id in the queue; the first form is sent again
                           after it */
 };
 enum hl_end { /* Why a hold is ENDING. For a release by its user the values are also the progress of that release, in
                  this order. */
-    END_QUIET,      /* the hold was lost, or its grant is undone: nobody waits for an answer */
+    END_UNCALLED,      /* the hold was lost, or its grant is undone: nobody waits for an answer */
     END_UNREPORTED, /* the grant was never reported to its user; the hold counts in core->undoing */
     END_REPEATED,   /* the release had been acknowledged, but a failover may have lost it */
     END_RELEASED,   /* the user released the hold, and that call has no answer yet */
-    END_OK,         /* the call is answered OK; all values from here on mean that it is answered */
-    END_LOST,
-    END_UNKNOWN,
+    END_ANSWERED_OK,         /* the call is answered OK; all values from here on mean that it is answered */
+    END_ANSWERED_LOST,
+    END_ANSWERED_UNKNOWN,
     END_CONFIRMED,  /* the answer was UNKNOWN; later the store confirmed the release */
     END_LAPSED      /* the answer was UNKNOWN; then the lease ran out */
 };
@@ -56,7 +56,7 @@ enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RE
 
 /* How the store's queue describes an id, as the first question of that id wrote it. This is struct hl_queue_entry
  * without the parts that follow from the client and the name. */
-struct hl_entry_words {
+struct hl_entry_parts {
     uint32_t due_s;     /* cut to 32 bits; UINT32_MAX stands for HL_DUE_NEVER_S */
     uint16_t window_ms;
     uint8_t channel;    /* enum hl_entry_channel */
@@ -77,21 +77,21 @@ struct hl_hold {
                                     still to be reported. */
     uint64_t id;
     uint64_t since_us;           /* HELD: when the present tenure began; ENDING: when the ending began */
-    uint64_t due_us;             /* when the alarm is due; 0: the alarm is stopped */
+    uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
     uint64_t may_run_until_us;   /* an unanswered acquire with this id may still execute until then; the id is
                                     released again at that time. 0: there is no such acquire */
     hilock_result_fn *on_result; /* ENDING by a release: the callback of that release */
     void *user;                  /* the argument for on_result */
-    uint64_t granted_us;         /* HELD: when the store had granted the hold */
+    uint64_t granted_at_us;      /* HELD: when the store had granted the hold */
     uint64_t extended_until_us;  /* until when a longer lease that an extend asked for may last; 0: no extend was
                                     sent */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that the latest acquire or renewal asked for */
-    struct hl_entry_words entry;
+    struct hl_entry_parts entry;
     uint16_t window_ms;          /* HELD by a pushed grant: the window of that grant, until the first renewal makes
                                     it a lease. 0: the grant is a lease */
     uint8_t state : 2, kept : 2, ask : 2; /* enum hl_hold_state, hl_kept, hl_ask */
-    uint8_t way : 2;             /* enum hl_way */
+    uint8_t stage : 2;           /* enum hl_stage */
     uint8_t form : 3;            /* enum hl_form of the latest request */
     uint8_t reason : 3;          /* hilock_lost_reason */
     uint8_t end;                 /* enum hl_end */
@@ -100,9 +100,9 @@ struct hl_hold {
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
     uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
-    uint8_t is_in_order : 1;     /* the only unanswered acquire was sent with a release (wait/place.h); our release
+    uint8_t is_acquire_ahead : 1;     /* the only unanswered acquire was sent with a release (wait/place.h); our release
                                     uses the same connection, so it executes after that acquire */
-    uint8_t was_repeated : 1;    /* an earlier release of this id got no answer */
+    uint8_t had_unanswered_release : 1;    /* an earlier release of this id got no answer */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
     uint8_t is_overdue : 1;      /* the renewal under way already counts as failed; an answer may still come */
     uint8_t is_shortening : 1;   /* the latest renewal may shorten the lease at the store (watchdog.c) and has no
@@ -120,15 +120,15 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
     void (*on_stale_answer)(struct hl_hold *hold, const struct hl_answer *answer);
     /* The release of this hold is about to be sent: returns the hold whose acquire goes along (wait/place.h), or
      * NULL. */
-    struct hl_hold *(*next)(const struct hl_hold *hold);
+    struct hl_hold *(*carried)(const struct hl_hold *hold);
     /* That release was answered. reply NULL: it got no answer. */
-    struct hl_hold *(*next_release_answered)(const struct hl_hold *hold, const struct hl_reply *reply);
-    void (*next_answered)(struct hl_hold *next, const struct hl_reply *reply);
+    struct hl_hold *(*on_carrier_answered)(const struct hl_hold *hold, const struct hl_reply *reply);
+    void (*on_carried_answered)(struct hl_hold *next, const struct hl_reply *reply);
     /* the grant was never reported, and its validity has ended: acquire again */
     void (*retry)(struct hl_acquire *acquire);
     void (*resume)(struct hl_acquire *acquire);   /* the alarm of the hold fired before the hold was HELD */
     /* the release of a hold has its first answer, or will have none: other handles may ask for the name */
-    void (*freed)(struct hl_name *name);
+    void (*name_available)(struct hl_name *name);
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
@@ -141,17 +141,17 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops 
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
 /* the grant was reported to the user, and the end of the hold was not */
-int hl_hold_is_reported(const struct hl_hold *hold);
+int hl_hold_is_with_user(const struct hl_hold *hold);
 uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not ours */
 /* HELD: when the hold stops counting as ours: at its deadline, or earlier by hold_max_ms */
-uint64_t hl_hold_ends_us(const struct hl_hold *hold);
+uint64_t hl_hold_ends_at_us(const struct hl_hold *hold);
 /* the entry of the hold in the store's queue; due_s 0: there is none */
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
 /* How many of our own subscriptions to the unlock channel of this name there are. The script of the release subtracts
  * them when it counts the other programs that listen. HL_OWN_ALL: no listener counts as another program. */
 unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node);
 /* How much of the grant must be left for a handle of these terms to start with it. */
-uint64_t hl_hold_least_us(const struct hl_hold *hold, const struct hl_terms *terms);
+uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms);
 /* the fencing token of the present tenure; 0: the kind has no tokens */
 uint64_t hl_hold_token(const struct hl_hold *hold);
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* how many tokens its acquire reserves for later tenures */
@@ -171,7 +171,7 @@ void hl_hold_mark_unsent(struct hl_hold *hold);
  * from the queue if the store forgot the grant. In both cases the id is released. */
 void hl_hold_mark_not_ours(struct hl_hold *hold);
 /* The latest time at which the store could still keep the lease if every extend took effect; 0: there was no extend. */
-uint64_t hl_hold_extended_until_us(const struct hl_hold *hold);
+uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold);
 
 /* The sentence of the loss of this hold (core/words.h). */
 void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);

@@ -20,7 +20,7 @@ struct hl_recheck {
     struct hl_lapsed lapsed;    /* The grant whose window is awaited, and before it the grants that earlier looks
                                    found lapsed. Empty: the name was left to other programs. */
     int is_waiting;             /* the alarm is set for the end of a window */
-    int is_again;               /* another look follows when the one under way is answered */
+    int must_repeat;               /* another look follows when the one under way is answered */
 };
 
 static struct hl_recheck *recheck_of(struct hl_request *request)
@@ -58,11 +58,11 @@ static void encode(struct hl_request *request, struct hl_command *command)
         .own = hl_hold_own_listeners(recheck->core, recheck->name, request->node)});
 }
 
-static void look(struct hl_recheck *recheck)
+static void send_recheck(struct hl_recheck *recheck)
 {
     struct hl_core *core = recheck->core;
-    recheck->is_again = hl_request_is_busy(&recheck->request);
-    if (recheck->is_again)
+    recheck->must_repeat = hl_request_is_busy(&recheck->request);
+    if (recheck->must_repeat)
         return;
     recheck->id = HL_PLANTED(RECHECK_BY_WAITER) ? core->id_last : ++core->id_last;
     hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
@@ -91,11 +91,11 @@ static void add_client(struct hl_lapsed *lapsed, const struct hl_handover *hando
 
 /* Sets the alarm for the grant or the pause that an answer shows. If the answer is to a look, the clients whose grants
  * lapsed before stay in the list, because their places may alternate in the queue. */
-static void note(struct hl_recheck *recheck, const struct hl_handover *handover, int is_of_look)
+static void note(struct hl_recheck *recheck, const struct hl_handover *handover, int is_of_recheck)
 {
     struct hl_core *core = recheck->core;
     uint64_t wait_us = handover->window_ms * 1000;
-    if (!is_of_look || !handover->at_us)
+    if (!is_of_recheck || !handover->at_us)
         recheck->lapsed.count = 0;
     if (handover->at_us) {
         add_client(&recheck->lapsed, handover);
@@ -129,8 +129,8 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
     read_answer(recheck->core, request->node, recheck->name, &said);
     if (said.handover.window_ms)
         note(recheck, &said.handover, 1);
-    else if (is_more || recheck->is_again)
-        look(recheck);
+    else if (is_more || recheck->must_repeat)
+        send_recheck(recheck);
     else if (!recheck->is_waiting)
         recheck_free(recheck);
 }
@@ -139,7 +139,7 @@ static void on_alarm(struct hl_alarm *alarm)
 {
     struct hl_recheck *recheck = HL_CONTAINER(alarm, struct hl_recheck, alarm);
     recheck->is_waiting = 0;
-    look(recheck);
+    send_recheck(recheck);
 }
 
 int hl_rechecks_init(struct hl_core *core)
@@ -195,7 +195,7 @@ void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms 
 {
     struct hl_recheck *recheck = recheck_for(core, name, terms);
     if (recheck)
-        look(recheck);
+        send_recheck(recheck);
 }
 
 /* A look that is already on the wire finds the name held and changes nothing. */
@@ -205,7 +205,7 @@ void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
     (void)core;
     if (!recheck)
         return;
-    recheck->is_again = recheck->is_waiting = 0;
+    recheck->must_repeat = recheck->is_waiting = 0;
     (void)hl_node_withdraw(&recheck->request);
     if (!hl_request_is_busy(&recheck->request))
         recheck_free(recheck);

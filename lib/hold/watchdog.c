@@ -26,7 +26,7 @@ static int may_be_shortened(const struct hl_hold *hold)
  * belong to another hold. */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
-    int has_some = hl_hold_is_reported(hold) && hold->lock->extras && !may_be_shortened(hold);
+    int has_some = hl_hold_is_with_user(hold) && hold->lock->extras && !may_be_shortened(hold);
     struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->extras->extends) : NULL;
     while (extend && extend->call.notice.pending)
         extend = TAILQ_NEXT(extend, entry);
@@ -95,7 +95,7 @@ static void answer_extends(struct hl_hold *hold, hilock_status status, const cha
     }
 }
 
-static void expire(struct hl_core *core, struct hl_call *call)
+static void on_extend_timeout(struct hl_core *core, struct hl_call *call)
 {
     struct hl_extend *extend = HL_CONTAINER(call, struct hl_extend, call);
     struct hl_quoted name = hl_name_quoted(call->lock->name);
@@ -159,13 +159,13 @@ static uint64_t granted_span_us(const struct hl_hold *hold)
 static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = hl_hold_ends_us(hold);
+    uint64_t ends_us = hl_hold_ends_at_us(hold);
     if (ends_us < core->earliest_end_us) /* the end is nearer than before if another program has shortened the lease */
         core->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
-void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
+void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_text detail;
     hold->reason = reason & 7u;
@@ -178,14 +178,14 @@ void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_re
     hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(LOSS_UNREPORTED))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
-    hl_ending_begin(hold, END_QUIET);
+    hl_ending_begin(hold, END_UNCALLED);
 }
 
-void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason)
+void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 {
     struct hl_core *core = hl_hold_core(hold);
-    if (hl_hold_is_reported(hold))
-        hl_watchdog_lose(core, hold, reason);
+    if (hl_hold_is_with_user(hold))
+        hl_watchdog_lose_reported(core, hold, reason);
     else
         core->owner->retry(hold->lock->acquire);
 }
@@ -200,20 +200,20 @@ static int end_if_over(struct hl_hold *hold)
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
     int is_expired = deadline_us <= now_us;
     int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
-    int missed_its_turn = hold->due_us && hold->due_us < deadline_us &&
-        now_us - hold->due_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
-    int was_still = missed_its_turn || now_us - deadline_us > stall_us;
-    if (hl_hold_ends_us(hold) > now_us || is_ignored)
+    int missed_its_turn = hold->due_at_us && hold->due_at_us < deadline_us &&
+        now_us - hold->due_at_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
+    int was_stopped = missed_its_turn || now_us - deadline_us > stall_us;
+    if (hl_hold_ends_at_us(hold) > now_us || is_ignored)
         return 0;
-    hl_watchdog_end(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
-                    : was_still ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
+    hl_watchdog_lose(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
+                    : was_stopped ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
     return 1;
 }
 
 static void sweep(struct hl_hold *hold, void *now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_us(hold);
+    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_at_us(hold);
     if (ends_us <= *(const uint64_t *)now_us)
         (void)end_if_over(hold);
     else if (ends_us < core->earliest_end_us)
@@ -260,7 +260,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
         hl_trace(&core->host, HL_HOLD_RENEWAL_FAILED,
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                    .detail = why, .remaining_us = hl_left_us(hl_hold_deadline_us(hold), now_us)});
-        if (hold->failures == 2 && hl_hold_is_reported(hold) && hold->terms->is_renewed)
+        if (hold->failures == 2 && hl_hold_is_with_user(hold) && hold->terms->is_renewed)
             hl_notice_post(core, &hold->notice, REPORT_RENEWAL_FAILED);
     }
     retry_us = now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold));
@@ -269,7 +269,7 @@ static void on_failed(struct hl_hold *hold, const char *why)
 }
 
 /* A heartbeat that a push overtook may still be under way, and a hold has one request: the answer to that heartbeat
- * renews (hl_watchdog_stale_answer). */
+ * renews (hl_watchdog_on_stale_answer). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -284,7 +284,7 @@ static void renew(struct hl_hold *hold)
 
 /* Plans the next renewal. Extends that were accepted after the latest renewal was sent are asked for at once. A pushed
  * grant has no send of its own to count from, so it is renewed two thirds of its window before the end. */
-static void go_on(struct hl_hold *hold)
+static void plan_next(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     if (first_pending(hold) && !is_renewing(hold))
@@ -324,7 +324,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     /* the longer lease of an extend that has no answer is not too long */
     int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
-                            sent_us + found_us > hl_hold_extended_until_us(hold);
+                            sent_us + found_us > hl_hold_may_last_until_us(hold);
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
@@ -344,22 +344,22 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
-    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_reported(hold))
+    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_with_user(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);
-    go_on(hold);
+    plan_next(hold);
     if (is_new && hold->terms->is_renewed)
         sleep_until(hold, now_us + hl_lease_retry_us(&core->host.random, granted_span_us(hold)));
 }
 
-void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
+void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_response said;
     struct hl_text quote;
     if (!answer->reply) {
         if (hold->is_shortening)
-            hl_ending_note_unanswered(hold);
+            hl_ending_mark_request_unanswered(hold);
         on_failed(hold, hold->is_overdue ? NULL : hl_words_renewal_unanswered);
         return;
     }
@@ -370,13 +370,13 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
         on_failed(hold, "not ours");
     else if (said.result == HL_NO) {
         hl_hold_mark_not_ours(hold);
-        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
+        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     } else if (!HL_PLANTED(R11_RESURRECT) && end_if_over(hold))
         return;
     else if (said.result == HL_YES)
         on_renewed(hold, &said);
     else if (HL_PLANTED(R5_ERROR_IS_LOSS))
-        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
+        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     else {
         quote = hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length);
         answer_extends(hold, said.fault.status, quote.bytes);
@@ -384,34 +384,34 @@ void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer)
     }
 }
 
-void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours)
+void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 {
     if (!HL_PLANTED(R11_HEARTBEAT_RESURRECTS) && end_if_over(hold))
         return;
     if (is_ours)
         raise_deadline(hold, hl_lease_deadline_us(hold->request.sent_us, hl_terms_lease_us(hold->terms)));
-    go_on(hold);
+    plan_next(hold);
 }
 
 void hl_watchdog_start(struct hl_hold *hold)
 {
     hold->state = HOLD_HELD;
-    hold->since_us = hold->granted_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
+    hold->since_us = hold->granted_at_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
     hold->name->hold = hold;
     hl_recheck_cancel(hl_hold_core(hold), hold->name);
-    go_on(hold);
+    plan_next(hold);
 }
 
 /* A request that was due soon, because the link is back or a renewal failed, stays due when another handle gets the
  * hold. A renewal that is under way keeps the time that it has for its answer. */
-void hl_watchdog_go_on(struct hl_hold *hold)
+void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 {
-    uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_us;
+    uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_at_us;
     hold->failures = 0;
     if (is_renewing(hold))
         return;
-    go_on(hold);
-    if (early_us && early_us < hold->due_us)
+    plan_next(hold);
+    if (early_us && early_us < hold->due_at_us)
         sleep_until(hold, early_us);
 }
 
@@ -434,8 +434,9 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_extras *extras = hl_lock_extras(lock);
-    struct hl_extend *extend = extras ? hl_callback_new(core, sizeof *extend, &ops, expire, lock, on_result, user)
-                                   : NULL;
+    struct hl_extend *extend = NULL;
+    if (extras)
+        extend = hl_callback_new(core, sizeof *extend, &ops, on_extend_timeout, lock, on_result, user);
     if (!extend)
         return HILOCK_NO_MEMORY;
     extend->lease_ms = lease_ms;
@@ -449,9 +450,9 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
-    uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    int is_fixed = hl_hold_is_reported(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
-    within_us = within_us < left_us ? within_us : left_us;
+    uint64_t most_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
+    int is_fixed = hl_hold_is_with_user(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
+    within_us = within_us < most_us ? within_us : most_us;
     if (!is_renewing(hold) && (hold->terms->is_renewed || is_fixed))
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }

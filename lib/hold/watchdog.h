@@ -31,7 +31,7 @@ struct hl_extend {
 };
 
 void hl_watchdog_start(struct hl_hold *hold); /* an ASKING hold was granted and becomes HELD */
-void hl_watchdog_go_on(struct hl_hold *hold); /* a HELD hold begins a new tenure, or has other terms now */
+void hl_watchdog_on_new_tenure(struct hl_hold *hold); /* a HELD hold begins a new tenure, or has other terms now */
 void hl_watchdog_on_alarm(struct hl_hold *hold);
 /* the link is back: renews at a random moment within that time */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
@@ -39,15 +39,15 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
  * UINT64_MAX: there is none. Visits all holds. */
 uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
 /* the hold is HELD; handles the answer to a renewal */
-void hl_watchdog_answered(struct hl_hold *hold, const struct hl_answer *answer);
+void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
 /* The hold is HELD, and its user knows of the grant: reports the loss before all else, then ends the hold. */
-void hl_watchdog_lose(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
+void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 /* A HELD hold is lost. If its grant was never reported, its acquire tries again. */
-void hl_watchdog_end(struct hl_hold *hold, hilock_lost_reason reason);
+void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
 /* The hold is HELD, and the heartbeat that was sent before the grant has been answered: sends what waited for that.
  * is_ours: the answer proves that the hold is ours for a lease, counted from the send of that heartbeat. */
-void hl_watchdog_stale_answer(struct hl_hold *hold, int is_ours);
+void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
 
 /* The handle holds. An accepted extend is asked for if the hold is HELD; in other states the loss of the hold will be
  * reported. Returns OK or NO_MEMORY. */

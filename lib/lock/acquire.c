@@ -109,7 +109,7 @@ void hl_acquire_send(struct hl_acquire *acquire)
 static int is_too_late(const struct hl_acquire *acquire, uint64_t now_us)
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(acquire->hold), now_us);
-    return left_us < hl_hold_least_us(acquire->hold, acquire->lock->terms);
+    return left_us < hl_hold_min_validity_us(acquire->hold, acquire->lock->terms);
 }
 
 /* The hold goes on alone as an ending. The acquire sends its request again with another hold, after the first answer to
@@ -120,7 +120,7 @@ static void give_hold_back(struct hl_acquire *acquire)
     hl_grant_channel_leave(acquire->place);
     acquire->hold = NULL;
     hold->lock = NULL;
-    hl_ending_begin(hold, END_QUIET);
+    hl_ending_begin(hold, END_UNCALLED);
 }
 
 /* The grant has too little validity left (R8). The alarm did nothing while the acquire was GRANTED, so it is set
@@ -278,7 +278,7 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
     const struct hl_view view = hl_view_of(core, acquire, HILOCK_TIMED_OUT);
     struct hilock_event event =
         {.kind = bit == REPORT_WAITING ? HILOCK_EVENT_WAITING : HILOCK_EVENT_PASSED_OVER,
-         .waited_ms = hl_lease_span_ms(core->notices.checked_us - acquire->begun_us),
+         .waited_ms = hl_lease_span_ms(core->notices.checked_at_us - acquire->begun_us),
          .detail = bit == REPORT_WAITING ? hl_words_waiting : hl_words_passed_over,
          .holder = view.words,
          .holder_age_ms = view.age_ms};
@@ -341,13 +341,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     struct hl_acquire *acquire = HL_CONTAINER(notice, struct hl_acquire, notice);
     unsigned bit = hl_notice_take(core, &acquire->notice);
     int is_checked = acquire->state == ACQUIRE_GRANTED && !HL_PLANTED(R8_NO_CHECK_AFTER_QUEUE);
-    int is_late = is_checked && is_too_late(acquire, core->notices.checked_us);
+    int is_late = is_checked && is_too_late(acquire, core->notices.checked_at_us);
     if (bit == REPORT_WAITING || bit == REPORT_PASSED_OVER)
         report_event(core, acquire, bit);
     else if (is_late && !HL_PLANTED(HANDOFF_BLIND))
         hl_acquire_retry(acquire);
     else
-        report_result(core, acquire, core->notices.checked_us);
+        report_result(core, acquire, core->notices.checked_at_us);
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)

@@ -19,9 +19,9 @@
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_tenure_reports, .add_params = hl_place_add_params, .answered = hl_acquire_answered,
-     .on_stale_answer = hl_push_stale_answer, .next = hl_place_carried,
-     .next_release_answered = hl_place_on_carrier_answered, .next_answered = hl_place_on_carried_answered,
-     .retry = hl_acquire_retry, .resume = hl_acquire_resume, .freed = hl_line_released};
+     .on_stale_answer = hl_push_stale_answer, .carried = hl_place_carried,
+     .on_carrier_answered = hl_place_on_carrier_answered, .on_carried_answered = hl_place_on_carried_answered,
+     .retry = hl_acquire_retry, .resume = hl_acquire_resume, .name_available = hl_line_released};
 
 static const struct hl_waiter_ops waiter_ops =
     {.prepare = hl_acquire_prepare, .send = hl_acquire_send, .decide = hl_acquire_decide,
@@ -54,7 +54,7 @@ static void forget_hold(struct hl_hold *hold)
     hold->request.queue = REQUEST_IDLE;
     if (hold->name->hold == hold)
         hold->name->hold = NULL;
-    if (hl_hold_is_reported(hold))
+    if (hl_hold_is_with_user(hold))
         hold->lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && hold->lock)
         hl_lock_unref(hold->lock);
@@ -141,7 +141,7 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
     if (!hold)
         return (struct hl_snapshot){.state = HILOCK_STATE_IDLE};
     return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = hold->since_us, .count = hl_lock_count(lock),
-                                .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_us(hold) : 0,
+                                .ends_us = hold->state == HOLD_HELD ? hl_hold_ends_at_us(hold) : 0,
                                 .token = hl_hold_token(hold), .tenure = (hold->id << 8) + hold->served};
 }
 

@@ -75,7 +75,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     const struct hilock_lock *lock = entry->call.lock;
     hilock_status status = entry->is_acquire ? verdict(core, entry) : HILOCK_OK;
     /* an entry that was dropped reports nothing, like a wait that was dropped */
-    hilock_status traced = hl_callback_is_off(lock, notice) ? HILOCK_CANCELLED : status;
+    hilock_status traced = hl_callback_is_silenced(lock, notice) ? HILOCK_CANCELLED : status;
     struct hilock_result result =
         {.status = status, .operation = entry->is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
     if (entry->is_acquire)

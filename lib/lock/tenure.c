@@ -22,7 +22,7 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
     const struct hl_node *node = hl_name_node(core, hold->name);
     if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
         return 1;
-    return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->granted_us;
+    return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->granted_at_us;
 }
 
 /* Returns 1 if a handle with these terms can get the hold:
@@ -40,7 +40,7 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
     int is_its_lease = is_same_lease || HL_PLANTED(HANDOFF_ANY_LEASE);
     int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
     int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
-    int is_enough = left_us >= hl_hold_least_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
+    int is_enough = left_us >= hl_hold_min_validity_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
     return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
 }
 
@@ -53,7 +53,7 @@ struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *ho
         return NULL;
     uint64_t now_us = hl_now_us(&core->host);
     unsigned turns_max = hl_line_had_other_program_lately(hold->name) ? 0 : hl_hold_reserved(hold);
-    int is_within = hold->served < turns_max && now_us - hold->granted_us < hl_terms_lease_us(hold->terms) / 3;
+    int is_within = hold->served < turns_max && now_us - hold->granted_at_us < hl_terms_lease_us(hold->terms) / 3;
     if (HL_PLANTED(HANDOFF_UNBOUNDED))
         is_within = hold->served < UINT8_MAX;
     if (!is_within || !is_known_to_server(core, hold))
@@ -67,7 +67,7 @@ void hl_tenure_change_terms(struct hl_hold *hold, struct hl_terms *terms, uint64
     hl_terms_unref(hold->terms);
     hold->terms = terms;
     hold->since_us = since_us;
-    hl_watchdog_go_on(hold);
+    hl_watchdog_on_new_tenure(hold);
 }
 
 /* If the next acquire has an unused hold of its own, that hold is freed. Reports that are pending for the former handle
@@ -85,7 +85,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     next->state = ACQUIRE_GRANTED;
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->served,
-                               .token = hl_hold_token(hold), .waited_us = now_us - hold->granted_us});
+                               .token = hl_hold_token(hold), .waited_us = now_us - hold->granted_at_us});
     hl_tenure_change_terms(hold, next->lock->terms, now_us);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
@@ -133,7 +133,7 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
     if (next && (receipt || !on_result)) {
         if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-            hl_ending_release_id(core, next->lock, hold->id, hold->entry, END_QUIET);
+            hl_ending_release_id(core, next->lock, hold->id, hold->entry, END_UNCALLED);
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
         hl_tenure_hand_on(core, hold, next);
@@ -152,8 +152,8 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
         hl_ending_begin(hold, END_RELEASED);
     } else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
         hold->end = END_RELEASED;
-        hl_ending_answer(hold, HILOCK_LOST);
-        hl_ending_go_on(hold);
+        hl_ending_answer_user(hold, HILOCK_LOST);
+        hl_ending_do_next_step(hold);
     }
 }
 
@@ -170,7 +170,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, hold, !is_member);
-    hl_ending_go_on(hold); /* the release is sent with the flush after this delivery */
+    hl_ending_do_next_step(hold); /* the release is sent with the flush after this delivery */
     if (!extend || lock->terms->is_internal)
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
@@ -185,13 +185,13 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
     struct hilock_event event =
         {.kind = bit == REPORT_RENEWED ? HILOCK_EVENT_RENEWED : HILOCK_EVENT_RENEWAL_FAILED, .detail = detail.bytes,
          .fencing_token = hl_hold_token(hold),
-         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_us(hold), now_us))};
+         .remaining_ms = hl_lease_span_ms(hl_left_us(hl_hold_ends_at_us(hold), now_us))};
     if (bit == REPORT_RENEWED)
         hl_words_renewed(&detail, hl_name_quoted(lock->name).bytes);
     else
         hl_words_renewals_failed(&detail, hl_name_quoted(lock->name).bytes, hold->failures,
                                  hl_lease_span_ms(hl_left_us(hl_hold_deadline_us(hold), now_us)),
-                                 hl_lease_span_ms(hl_left_us(hold->due_us, now_us)));
+                                 hl_lease_span_ms(hl_left_us(hold->due_at_us, now_us)));
     hl_callback_event(core, lock, lock->terms->on_event, &event);
 }
 
@@ -202,14 +202,15 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
     struct hilock_lock *lock = hold->lock;
     hilock_result_fn *on_result = hold->on_result;
     void *user = hold->user;
-    int is_off = hl_callback_is_off(lock, &hold->notice);
+    int is_off = hl_callback_is_silenced(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =
         {.kind = HILOCK_EVENT_RELEASE_SETTLED, .fencing_token = hl_hold_token(hold), .detail = detail.bytes,
-         .waited_ms = hl_lease_span_ms(core->notices.checked_us - hold->since_us)};
+         .waited_ms = hl_lease_span_ms(core->notices.checked_at_us - hold->since_us)};
     struct hilock_result result =
         {.operation = HILOCK_OP_RELEASE, .attempts = 1, .detail = detail.bytes, .waited_ms = event.waited_ms,
-         .status = hold->end == END_OK ? HILOCK_OK : hold->end == END_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
+         .status = hold->end == END_ANSWERED_OK ? HILOCK_OK
+                   : hold->end == END_ANSWERED_LOST ? HILOCK_LOST : HILOCK_UNKNOWN};
     if (bit == REPORT_SETTLED)
         hl_hold_settling_words(hold, event.waited_ms, &detail);
     else if (result.status == HILOCK_OK)
@@ -219,7 +220,7 @@ static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned 
     else
         hl_words_release_unknown(&detail, hl_name_quoted(lock->name).bytes);
     lock->refs++;
-    hl_ending_settle(hold);
+    hl_ending_free_if_done(hold);
     if (bit == REPORT_SETTLED && !is_off)
         hl_callback_event(core, lock, lock->terms->on_event, &event);
     else if (!is_off)

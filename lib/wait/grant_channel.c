@@ -103,7 +103,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
         return;
     is_held = (stand_in.name->hold && stand_in.name->hold->id == push->id) || is_ending(core, stand_in.name, push->id);
     if (!is_held &&
-        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_words){.channel = ENTRY_NONE}, END_QUIET))
+        hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_parts){.channel = ENTRY_NONE}, END_UNCALLED))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = stand_in.name->bytes});
     if (!is_held && stand_in.name->line)
         hl_line_wake_places(stand_in.name->line, stand_in.name->line->waiting_here, NULL);

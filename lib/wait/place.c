@@ -106,7 +106,7 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
     struct hl_hold *hold = place->acquire->hold;
     hl_grant_channel_leave(place);
     hold->id = hl_asking_new_id(place->acquire->lock);
-    hold->entry = (struct hl_entry_words){.channel = ENTRY_NONE};
+    hold->entry = (struct hl_entry_parts){.channel = ENTRY_NONE};
     place->ticket = place->polls_first_since_us = 0;
     place->number = place->position = place->pace_us = 0;
     place->is_ticket_request_time = 0;
@@ -182,7 +182,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
     due = due_s(node, place->promise_ms);
     params->ticket = ticket_of(place);
     if (hold->entry.channel == ENTRY_NONE || HL_PLANTED(PLACE_TEXT_ANEW)) {
-        hold->entry = (struct hl_entry_words){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
+        hold->entry = (struct hl_entry_parts){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
                                         .window_ms = (uint16_t)window_ms(core, hold->terms, node),
                                         .channel = (uint8_t)channel};
         place->is_ticket_request_time = place->number == 1 && !params->ticket;
@@ -214,7 +214,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
     struct hl_queue_place *place = acquire ? acquire->place : NULL;
     struct hl_node *node = hl_node_parent(hold->request.node);
-    if (acquire && hold->way != WAY_SECOND) {
+    if (acquire && hold->stage != STAGE_SECOND) {
         acquire->attempts++;
         hl_trace(&hl_hold_core(hold)->host, HL_ACQUIRE_ASKED,
                  &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes});

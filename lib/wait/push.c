@@ -71,7 +71,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     const struct hl_terms *terms = acquire->lock->terms;
     struct hl_core *core = terms->cell->core;
     uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
-    uint64_t least_us = hl_terms_least_us(terms, window_ms), deadline_us = 0, now_us;
+    uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
     int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED), has_lapsed;
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
         hold->state != HOLD_ASKING)
@@ -139,11 +139,11 @@ void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
     int is_taken = said.result == HL_YES && is_other;
     int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
     if (!answer->reply && answer->was_sent)
-        hl_ending_note_unanswered(hold);
+        hl_ending_mark_request_unanswered(hold);
     /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
      * longer valid, so this is a loss; the new grant is released with the report of the loss. */
     if (is_taken || is_old_no)
-        hl_watchdog_end(hold, HILOCK_REASON_TAKEN);
+        hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     else
-        hl_watchdog_stale_answer(hold, said.result == HL_YES);
+        hl_watchdog_on_stale_answer(hold, said.result == HL_YES);
 }
