@@ -93,7 +93,7 @@ void hl_callback_answer(struct hl_core *core, struct hl_call *call, struct hiloc
     const struct hl_call own = *call;
     hilock_result_fn *on_result = hl_callback_is_silenced(own.lock, &own.notice) ? NULL : own.on_result;
     result.waited_ms = hl_lease_span_ms(hl_now_us(&core->host) - own.begun_us);
-    hl_notice_cancel(core, &call->notice); /* forget may keep the object until a request of it is answered */
+    hl_notice_cancel(core, &call->notice); /* `forget` may keep the object until its request is answered */
     own.lock->refs++;
     own.notice.ops->forget(core, &call->notice);
     if (on_result)

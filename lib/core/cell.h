@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cell - what a client shares with its handles. Handles, and objects of other threads (validity.h), keep it after the
- * client is gone. It knows which thread may call, whether this process is a forked child, and whether the client still
+ * client is gone. It shows which thread may call, whether this process is a forked child, and whether the client still
  * exists.
  *
- * A child is detected by a page that a fork leaves zeroed in the child (MADV_WIPEONFORK of Linux). That costs one read.
- * getpid costs five times as much as the rest of a call, and is used only where no kernel provides such a page.
- * Invariant: every call of the public API asks the cell first, and touches nothing else if the cell refuses it. So a
+ * A child is detected by a page that the kernel zeroes in the child when the process forks (MADV_WIPEONFORK of Linux).
+ * Reading that page is cheap. getpid costs five times as much as the rest of a call, and is used only where the kernel
+ * has no such pages.
+ * Invariant: every call of the public API checks the cell first, and touches nothing else if the cell refuses it. So a
  * call from a wrong thread or from a forked child reads no memory that the loop's thread may be writing or freeing. A
- * turn of the loop asks the same before it begins.
+ * turn of the loop does the same before it begins.
  *
  * Only adopt changes the owner, and not while the owner is inside a turn. A turn first marks that it is inside and then
  * reads the owner; adopt first writes the owner and then reads the mark. So at least one of the two sees the other. */
@@ -41,8 +42,8 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* returns one refe
 void hl_cell_ref(struct hl_cell *cell);
 void hl_cell_unref(struct hl_cell *cell);
 void hl_cell_claim(struct hl_cell *cell); /* this thread runs the loop: it becomes the owner, if there is none */
-/* Asks whether a turn of the loop may begin on this thread. HILOCK_OK: the thread is the owner, and is inside until
- * hl_cell_leave. Otherwise WRONG_THREAD or FORKED. */
+/* Begins a turn of the loop on this thread, if it is the owner. Returns HILOCK_OK: the turn lasts until hl_cell_leave.
+ * Otherwise returns WRONG_THREAD or FORKED, and no turn begins. */
 hilock_status hl_cell_enter(struct hl_cell *cell);
 void hl_cell_leave(struct hl_cell *cell);
 /* This thread becomes the owner. WRONG_THREAD: another thread is inside a turn. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core - the lock machine of one client: what its folders share. The rules of each part stand in the file that is named
- * after it.
+/* core - the state of one client, which the folders of the lock machine (hold, wait, lock, group) share. The rules of
+ * each part stand in the file that is named after it.
  *
  *   lock (a handle)  --acquire-->  acquire (a wait)  in a  line (one for each name that is waited for)
  *        |                             |
- *        +---- hold (what the store keeps for us), with its request to the node of its name
+ *        +---- hold (our record of one id at the store), with its request to the node of its name
  *
  * Objects report to the user by notices (notice.h), so no callback runs inside a call of the user. lock/machine.c makes
  * and ends the core. */
@@ -31,8 +31,8 @@ struct hl_core {
     struct hl_cell *cell;
     struct hl_route *route;
     struct hl_limits limits;
-    char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* the parts that all holders of this client have in
-                                                               common */
+    char uuid[HL_UUID_LENGTH + 1], label[HL_LABEL_MAX + 1]; /* the parts that all holder ids of this client have
+                                                               in common */
     uint64_t id_last;                    /* the last acquisition id that was used or reserved */
     struct hl_table names;
     struct hl_alarms hold_alarms, wait_alarms; /* hold/asking.c; lock/acquire.c */
@@ -55,16 +55,18 @@ struct hl_core {
     void *shortage_timer;                /* wait/line.c */
     int is_memory_short;                 /* shortage_timer runs */
     unsigned inquiries_open;             /* how many inquiries are not decided yet */
-    unsigned rechecks;                   /* how many grants of ours may still lapse (hold/recheck.c) */
+    unsigned rechecks;                   /* how many names have a recheck (hold/recheck.c) */
     unsigned lines;                      /* how many names are waited for */
     uint64_t earliest_end_us;            /* no hold ends before this time */
-    unsigned waiting, held, live_holds, locks; /* how many acquires wait, how many handles hold, how many holds are
-                                                  in `live`, how many handles there are */
+    unsigned waiting;                    /* how many acquires wait */
+    unsigned held;                       /* how many handles hold a lock */
+    unsigned live_holds;                 /* how many holds are in `live` */
+    unsigned locks;                      /* how many handles the user has */
     unsigned undoing;                    /* how many holds in `live` are abandoned attempts not yet released at the
                                             store; they count against waiters_max */
     int is_closing;                      /* the client closes: acquires are refused */
-    uint64_t silent_releases_until_us;            /* until then a program may hold whose release wakes no waiter of ours
-                                            (wait/view.c) */
+    uint64_t silent_releases_until_us;   /* until then another program may hold a name, and its release may wake
+                                            no waiter of ours (wait/view.c) */
     int publish_denial_reported;         /* the refusal of PUBLISH was reported; cleared when a PUBLISH is not
                                             refused */
     int is_gone;                         /* the client was abandoned inside a callback; it is freed after that

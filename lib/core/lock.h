@@ -11,19 +11,21 @@
 struct hl_acquire;
 struct hl_handle_ops;
 
-struct hl_attempt { /* what the members of a group share with the handle of the group */
+struct hl_attempt { /* one acquire of a group, as the group's handle and its members share it */
     struct hilock_lock *lock;   /* the handle of the user */
-    uint64_t begun_us;          /* when the latest acquire of the group began: the age of its members in the client's
-                                   own lines */
-    uint64_t id_last;           /* the last id used of a block of ids; 0: the members take ids of the client */
-    uint64_t ticket;            /* The ticket of the first place of a multi, which is its age: its next members are
-                                   queued with this ticket. 0: there is none yet. */
+    uint64_t begun_us;          /* when the latest acquire of the group began: by this time its members stand in order
+                                   in the lines of the client */
+    uint64_t id_last;           /* the last id that the members have used of their own block of ids; 0: they take ids
+                                   of the client */
+    uint64_t ticket;            /* The ticket of the first place of a multi. Its next members enter their queues with
+                                   this ticket, and so with the age of the first. 0: there is none yet. */
     const struct hl_node *node; /* the server whose clock gave the ticket */
 };
 
 struct hilock_lock {
     TAILQ_ENTRY(hilock_lock) entry; /* links the handle into core->handles, unless the library made it */
-    uint32_t refs, epoch;       /* refs: the reference of the user, and those of callbacks under way */
+    uint32_t refs, epoch;       /* refs: the references of the user, of calls without an answer, of holds that end, and
+                                   of callbacks under way. epoch: changes when the handle is dropped or freed */
     const struct hl_handle_ops *ops;
     struct hl_attempt *attempt; /* shared by the handle of a group and its members; NULL: a plain handle */
     struct hl_extras *extras;   /* NULL: not made yet */
@@ -37,13 +39,14 @@ struct hilock_lock {
 TAILQ_HEAD(hl_extends, hl_extend);
 TAILQ_HEAD(hl_entries, hl_entry);
 
-struct hl_extras { /* rarely used state of a held handle: pending extends, re-entries, its validity. Once the hold
-                      has ended, it contains only spare memory */
+struct hl_extras { /* state that few held handles need: pending extends, re-entries, a validity. It is empty again once
+                      the hold has ended, and is kept for the next one */
     struct hilock_validity *validity; /* the deadline for other threads; NULL: not asked for (hold/validity.c) */
     struct hl_extends extends;  /* accepted extends that are not reported yet, in order (hold/watchdog.c) */
     struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
-    struct hl_entries release_calls; /* memory for the answers to later releases: one for each count */
-    uint32_t count;             /* how many re-entries count */
+    struct hl_entries release_calls; /* memory for the answers to the releases that only count down: one for each
+                                        re-entry */
+    uint32_t count;             /* how many re-entries have no release yet */
 };
 
 struct hl_snapshot { /* the state of a handle at one moment */
@@ -67,7 +70,8 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     /* for drop and free: the handle becomes idle, and no more callbacks run */
     void (*silence)(struct hl_core *core, struct hilock_lock *lock);
     struct hl_snapshot (*snapshot)(const struct hilock_lock *lock);
-    /* A peek or a force_release. holder NULL: the hold of any holder. Returns OK, NO_MEMORY or UNSUPPORTED. */
+    /* Begins a peek or a force_release. holder NULL: ends the hold of any holder. Returns OK, NO_MEMORY or
+     * UNSUPPORTED. */
     hilock_status (*inquire)(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                              const char *holder, hilock_result_fn *on_result, void *user);
     /* the token of one of several names; NULL: handles of this table have one name */
@@ -77,10 +81,10 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
 };
 
 void hl_lock_unref(struct hilock_lock *lock);
-/* returns the extras of the handle, perhaps new ones; NULL: there is no memory */
+/* returns the extras of the handle, and makes them if there are none; NULL: there is no memory */
 struct hl_extras *hl_lock_extras(struct hilock_lock *lock);
 uint32_t hl_lock_count(const struct hilock_lock *lock); /* HELD: how many releases the handle needs */
-/* Returns what is left now of the hold in that snapshot. The client must exist. */
+/* Returns how long the hold of that snapshot still lasts. The client must exist. */
 uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* name - the name of a lock at one node, while handles, holds or its line use it. A name that is not used takes no
- * memory. The same bytes at several independent masters are several names. */
+/* name - the name of a lock at one node, while a handle, a hold or its line refers to it; otherwise it takes no memory.
+ * The same bytes at the masters of a quorum are several names. */
 #ifndef HL_CORE_NAME_H
 #define HL_CORE_NAME_H
 
@@ -14,12 +14,12 @@ struct hl_recheck;
 struct hl_name { /* found in core->names by its bytes and its master */
     struct hl_table_entry entry;
     uint32_t refs;
-    uint32_t unanswered_releases; /* how many holds of this name end and have no answer to their release yet */
+    uint32_t unanswered_releases; /* how many holds of this name are ENDING and have no answer to their release yet */
     struct hl_hold *hold; /* the hold that is ours now, or NULL */
     struct hl_line *line; /* the waiters of this name; NULL: there are none */
-    struct hl_recheck *recheck; /* the grant of this name that may lapse (hold/recheck.h); NULL: none */
+    struct hl_recheck *recheck; /* the recheck of a grant that may lapse (hold/recheck.h); NULL: none */
     uint16_t length : 11;
-    uint16_t master : 5;  /* the index of the independent master that this name is at */
+    uint16_t master : 5;  /* the index of the master that this name is at, if a quorum has several; otherwise 0 */
     char bytes[];         /* the name, a terminator, and the master: together they are the key of the table */
 };
 
@@ -27,15 +27,16 @@ struct hl_name { /* found in core->names by its bytes and its master */
 struct hl_name *hl_name_ref(struct hl_core *core, const char *bytes, size_t length, unsigned master);
 /* core NULL: the client is gone. */
 void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct hl_name *name);
-/* returns NULL if the name is not used */
+/* returns NULL if nothing refers to the name */
 struct hl_name *hl_name_find(struct hl_core *core, const char *bytes, size_t length, unsigned master);
 /* returns the node that serves the name now */
 struct hl_node *hl_name_node(const struct hl_core *core, const struct hl_name *name);
-/* Writes the channel on which the store publishes that this client got the name, as a place in the queue names it. */
+/* Writes the grant channel for this name: the store publishes there that a waiter of this client got the name. Entries
+ * in the queue contain this text. */
 void hl_name_channel(const struct hl_core *core, const struct hl_name *name, int is_sharded,
                      char to[HL_GRANT_CHANNEL_MAX]);
 
-static inline struct hl_about hl_name_about(const struct hl_name *name) /* what a route must know about the name */
+static inline struct hl_about hl_name_about(const struct hl_name *name) /* what routes need */
 {
     return (struct hl_about){name->bytes, name->length, name->master};
 }

@@ -61,9 +61,9 @@ static uint64_t find_expired(struct hl_core *core)
     return core->notices.checked_at_us = core->notices.find_expired(core);
 }
 
-/* Losses come first, even those that a callback of this delivery causes. Of the news, only those before the marker are
- * reported. A turn of the loop may bring several events: after a whole batch everything but losses waits for the next
- * turn. */
+/* Losses are reported first, even those that a callback of this delivery causes. Of the news, only what stands before
+ * the marker is reported. There may be several deliveries in one turn of the loop: if one of them was cut off, the
+ * others report only losses, and news waits for the next turn. */
 void hl_notices_deliver(struct hl_core *core)
 {
     struct hl_notices *notices = &core->notices;
@@ -71,7 +71,7 @@ void hl_notices_deliver(struct hl_core *core)
     int is_next_turn = notices->is_behind && core->host.is_armed;
     int is_for_losses = is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED);
     uint64_t ends_us = find_expired(core) + BATCH_US;
-    HL_REQUIRE(!notices->is_delivering); /* the host delivers once, when its outermost level leaves */
+    HL_REQUIRE(!notices->is_delivering); /* a delivery runs only in the outermost hl_host_leave */
     if (!hl_notices_are_due(core))
         return;
     notices->is_delivering = 1;
@@ -81,8 +81,8 @@ void hl_notices_deliver(struct hl_core *core)
         if (!notice || notice == &notices->marker)
             break;
         notice->ops->report(core, notice);
-        /* This delivery takes too long, so it stops here; expired holds have just been reported. The loop may do other
-         * work before the next turn. */
+        /* This delivery takes too long, so it stops here, unless losses are pending. The loop may do other work before
+         * the next turn. */
         if (!core->is_gone && find_expired(core) > ends_us && TAILQ_EMPTY(losses))
             break;
     }

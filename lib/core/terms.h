@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* terms - the options of a handle, as the lock machine needs them. Handles that are made one after the other with the
- * same options share them. */
+/* terms - the options of a handle after checks and defaults. Handles that are made one after the other with the same
+ * options share their terms. */
 #ifndef HL_CORE_TERMS_H
 #define HL_CORE_TERMS_H
 
@@ -18,9 +18,9 @@ struct hl_terms {
     uint32_t replica_timeout_ms;
     uint8_t replicas;             /* how many replicas must confirm a grant */
     uint8_t is_renewed, is_reentrant, is_polling; /* is_polling: waits without a subscription */
-    uint8_t is_unguarded;         /* may ask a server that is under its restart guard */
-    uint8_t is_internal;          /* for handles that a group makes: they are not counted or listed, and report to
-                                     the group only */
+    uint8_t is_unguarded;         /* acquires are sent even to a server that is under its restart guard */
+    uint8_t is_internal;          /* the handle is a member of a group: it is neither counted nor listed, and reports
+                                     to the group only */
 };
 
 static inline void hl_terms_unref(struct hl_terms *terms)
@@ -31,10 +31,10 @@ static inline void hl_terms_unref(struct hl_terms *terms)
     hl_memory_free(&cell->memory, terms);
     hl_cell_unref(cell);
 }
-/* How much a handle of these terms adds to the user's counts. */
+/* Returns by how much a handle of these terms raises the counts that the user reads. */
 static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
-/* Returns what must be left of a grant when it is reported: by default half of it. */
+/* Returns how much of a grant must be left when it is reported: by default half of it. */
 static inline uint64_t hl_terms_min_validity_us(const struct hl_terms *terms, uint32_t granted_ms)
 {
     return (uint64_t)(terms->min_validity_ms ? terms->min_validity_ms : granted_ms / 2) * 1000;

@@ -8,7 +8,7 @@ enum { QUIET_US = 200000 };
 
 /* ---- servers ---- */
 
-/* Returns 1 if a request is on the wire, and the server has had time to answer. */
+/* Returns 1 if a request has been on the wire for so long that a healthy server would have answered. */
 static int is_quiet(const struct hl_node *node)
 {
     const struct hl_request *oldest = hl_node_oldest(node);
@@ -54,7 +54,7 @@ void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, cons
     else if (status == HILOCK_UNWRITABLE && node->is_up && hl_node_guard_remaining_us(node))
         hl_node_guard_words(node, text);
     else if (hl_stranger_named(note, strlen(note)) && strstr(hl_node_why(node), note) > hl_node_why(node))
-        hl_text_set(text, "%s", hl_node_why(node)); /* it names the one of several servers that it is about */
+        hl_text_set(text, "%s", hl_node_why(node)); /* this sentence names the server */
     else if (hl_stranger_named(note, strlen(note)))
         hl_text_set(text, "%s: %s", hl_node_name(node), note);
     else
@@ -277,7 +277,7 @@ void hl_words_release_unknown(struct hl_text *text, const char *name)
     hl_text_set(text, "the release of \"%s\" was not answered; it is repeated until its lease has run out", name);
 }
 
-/* ---- an operator's questions ---- */
+/* ---- inquiries ---- */
 
 void hl_words_inquiry_unanswered(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why,
                                  int may_have_ended)

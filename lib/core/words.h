@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words - what users read about locks: the details of results and events, and the reasons in log lines, of core, hold,
- * wait and lock. Each sentence says what happened, to which name or server, and what comes next or what to do.
+/* words - the sentences about locks that users read: the details of results and events, and the reasons in log lines.
+ * They are those of core, hold, wait and lock. Each sentence names what happened, to which name or server, and what
+ * comes next or what to do.
  * The functions get values, not the structs of the folders above. A name comes quoted (hl_name_quoted), a holder
  * without its whole uuid (hl_text_holder), the words of a server without passwords (hl_words_of_server). A time in ms
  * is rounded down. */
@@ -13,9 +14,11 @@
 /* ---- servers ---- */
 
 const char *hl_words_silence(const struct hl_node *node); /* why this server gave no answer */
-/* What a server answered to a command that it refused. If its words tell which right is missing, that comes first. */
+/* Returns what a server answered to a command that it refused. If that text shows which right is missing, the right
+ * comes first. */
 struct hl_text hl_words_of_server(const struct hl_core *core, const char *quote, size_t length);
-/* A call on this handle ends with that status. note: the words of the server, from hl_words_of_server; "": none. */
+/* Writes why a call on this handle ends with that status. note: the answer of the server, by hl_words_of_server; "":
+ * none. */
 void hl_words_refusal(const struct hilock_lock *lock, hilock_status status, const char *note, struct hl_text *text);
 
 /* ---- a grant that replicas must confirm ---- */
@@ -41,7 +44,7 @@ struct hl_loss {
     hilock_lost_reason reason;
     const char *name, *node;     /* the server that the hold was renewed at */
     uint32_t lease_ms;           /* EXPIRED: the lease that the latest request asked for */
-    uint32_t late_ms;            /* SUSPENDED: how long after the deadline this client looked */
+    uint32_t late_ms;            /* SUSPENDED: how long after the deadline the loss was found */
     uint32_t hold_max_ms;        /* HOLD_MAX */
     uint32_t moved_ms;           /* TAKEN: how long before, within a lease, the name had moved to that server */
     int has_moved;
@@ -61,15 +64,15 @@ void hl_words_release_lapsed(struct hl_text *text, const char *name);
 
 /* ---- an acquire that ends without the lock ---- */
 
-/* it is free, but earlier waiters have their turn */
+/* the name is free, but earlier waiters come first */
 void hl_words_reserved(struct hl_text *text, const char *name);
 void hl_words_held_by_us(struct hl_text *text, const char *name);      /* another handle of this client holds it */
 void hl_words_held(struct hl_text *text, const char *name, const char *holder); /* a try found it held */
 void hl_words_held_on(struct hl_text *text, const char *name, const char *holder, uint32_t waited_ms,
-                      unsigned attempts);                              /* a wait ended while it was held */
+                      unsigned attempts);                              /* a wait ended while the name was held */
 void hl_words_add_lease_end(struct hl_text *text, uint32_t remaining_ms); /* when the lease of the holder ends */
 void hl_words_add_position(struct hl_text *text, unsigned position, unsigned waiters);
-/* The store was asked, or could not be asked. why: hl_words_silence of that server. */
+/* A request was sent and has no answer; no request could be sent. why: hl_words_silence of that server. */
 void hl_words_no_answer(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why, unsigned attempts);
 void hl_words_not_asked(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why);
 void hl_words_queue_full(struct hl_text *text, const char *name, unsigned waiters, unsigned queue_max);
@@ -87,7 +90,7 @@ void hl_words_handed_on(struct hl_text *text, const char *name);
 void hl_words_release_lost(struct hl_text *text, const char *name);
 void hl_words_release_unknown(struct hl_text *text, const char *name);
 
-/* ---- an operator's questions ---- */
+/* ---- inquiries ---- */
 
 /* why: hl_words_silence of that server. may_have_ended: a forced release was sent */
 void hl_words_inquiry_unanswered(struct hl_text *text, const char *node, uint32_t waited_ms, const char *why,
@@ -97,6 +100,6 @@ void hl_words_nobody_holds(struct hl_text *text, const char *name);
 void hl_words_holder(struct hl_text *text, const char *name, const char *holder, enum hl_find found,
                      uint32_t remaining_ms);
 void hl_words_forced(struct hl_text *text, const char *name, const char *holder);
-void hl_words_not_forced(struct hl_text *text, const char *name, const char *holder); /* it does not hold the name */
+void hl_words_not_forced(struct hl_text *text, const char *name, const char *holder); /* not the holder */
 
 #endif

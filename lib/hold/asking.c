@@ -43,8 +43,8 @@ static struct hl_params params_of(const struct hl_hold *hold)
     };
 }
 
-/* A release ends a hold, or a place in the queue. A hold that is ours has no place there: no script makes a place
- * beside a hold. */
+/* A release ends a hold, or removes a place from the queue. An id that has a hold has no place there: no script makes a
+ * place beside a hold. */
 static void add_release_params(const struct hl_hold *hold, struct hl_params *params)
 {
     if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
@@ -53,8 +53,8 @@ static void add_release_params(const struct hl_hold *hold, struct hl_params *par
         params->own = hl_hold_own_listeners(hl_hold_core(hold), hold->name, hold->request.node);
 }
 
-/* Adds the acquire of the next hold to this release; from now on that hold may be at the store. A release that must
- * also remove a place names that place, and carries no acquire. */
+/* Adds the acquire of the next handle's hold to this release; from now on that hold may be at the store. A release that
+ * must also remove a place names that place, and carries no acquire. */
 static void add_next_acquire(const struct hl_hold *hold, struct hl_params *params)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -120,8 +120,8 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
 }
 
-/* Reports the answer to the acquire that this ASKING hold serves. said NULL: there is no answer. */
-static void report(struct hl_hold *hold, const struct hl_response *said)
+/* Gives the answer to the acquire (struct hl_acquire) that this ASKING hold serves. said NULL: there is no answer. */
+static void give_answer(struct hl_hold *hold, const struct hl_response *said)
 {
     hl_hold_core(hold)->owner->answered(hold->lock->acquire, said);
 }
@@ -135,7 +135,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);
     if (!hold->terms->replicas || HL_PLANTED(REPLICAS_REPORTED_EARLY)) {
         hold->kept = KEPT_OURS;
-        report(hold, said);
+        give_answer(hold, said);
     } else {
         hold->ask = ASK_CONFIRM;
         hl_confirm_link_ask(&hold->request, hold->terms->replicas, hold->terms->replica_timeout_ms);
@@ -149,7 +149,7 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     struct hl_text words;
     if (reply->type == HL_REPLY_INTEGER && reply->integer >= hold->terms->replicas) {
         hold->kept = KEPT_OURS;
-        report(hold, &(struct hl_response){.result = HL_YES});
+        give_answer(hold, &(struct hl_response){.result = HL_YES});
         return;
     }
     hl_terms_trace(hold->terms, HL_HOLD_UNDONE, &(struct hl_fact){.name = hold->name->bytes, .token = hold->token});
@@ -162,12 +162,11 @@ static void on_confirmed(struct hl_hold *hold, const struct hl_reply *reply)
     }
     said.quote = words.bytes;
     said.quote_length = strlen(words.bytes);
-    report(hold, &said);
+    give_answer(hold, &said);
 }
 
-/* If no answer comes while a grant waits for replicas, the grant is at the store, even if the request is never sent
- * again.
- * After a definite no, the id is not at the store, unless an earlier request for it went unanswered and may still
+/* If WAIT gets no answer, the grant is at the store, even if its acquire is never sent again.
+ * After a definite no, the id is not at the store, unless an earlier acquire with this id has no answer and may still
  * execute.
  * A lasting error, such as a missing right, may have stopped the script halfway, so the id is released for safety.
  * LATE means that our sample of the server's clock was old, or that the command took very long to arrive. The acquire
@@ -180,7 +179,7 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
             hold->kept = KEPT_NOTHING;
         else if (hold->ask == ASK_ACQUIRE || !HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN))
             hl_ending_mark_acquire_unanswered(hold);
-        report(hold, NULL);
+        give_answer(hold, NULL);
         return;
     }
     said = hl_hold_read(hold, reply);
@@ -197,17 +196,17 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
     else if (said.result == HL_LATE && hold->stage != STAGE_FIRST_AFTER_LATE)
         send_acquire(hold, STAGE_FIRST_AFTER_LATE);
     else if (said.result == HL_LATE)
-        report(hold, &(struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
-                                           .quote = hl_words_acquire_late,
-                                           .quote_length = strlen(hl_words_acquire_late)});
+        give_answer(hold, &(struct hl_response){
+            .result = HL_FAULT, .fault = {HL_FAULT_PASSING, HILOCK_UNREACHABLE, 1},
+            .quote = hl_words_acquire_late, .quote_length = strlen(hl_words_acquire_late)});
     else
-        report(hold, &said);
+        give_answer(hold, &said);
 }
 
 static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_hold *hold = hold_of(request);
-    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* an ending hold has withdrawn that request */
+    HL_REQUIRE(hold->ask != ASK_CONFIRM || hold->state == HOLD_ASKING); /* a hold that ends has withdrawn its WAIT */
     if (hold->ask == ASK_ACQUIRE && !answer->was_sent)
         hl_hold_mark_unsent(hold);
     switch ((enum hl_hold_state)hold->state) {

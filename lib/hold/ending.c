@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ending - see ending.h. The alarm has four uses: a release is answered UNKNOWN, a release is tried again after an
- * error, an id whose acquire may still execute is released a second time, and the lease ends. Each alarm continues with
- * everything that is still to be done. Acknowledged releases stand in a ring, where a new one replaces the oldest. */
+/* ending - see ending.h. The alarm has four uses: the user's call is answered UNKNOWN, a release is sent again after an
+ * error, an id whose acquire may still execute is released a second time, and the lease ends. Each alarm does whatever
+ * is due. Acknowledged releases stand in a ring, where a new one replaces the oldest. */
 #include "hold/ending.h"
 
 #include "base/plant.h"
@@ -17,13 +17,14 @@ struct hl_recent {
     struct acknowledged {
         struct hl_name *name;   /* referenced; NULL: the entry is empty */
         struct hl_terms *terms; /* referenced */
-        uint64_t id, at_us;
-        struct hl_entry_parts entry;  /* the id may be in the queue again under this entry */
+        uint64_t id;
+        uint64_t at_us;         /* when the call from the loop began that brought the acknowledgement */
+        struct hl_entry_parts entry; /* the id may be in the queue again under this entry */
     } ring[RECENT_MAX];
 };
 
-/* Returns for how long an id in a queue may still be granted the name and keep it: until its promise is over, which
- * is counted in whole seconds, and for one window after that. An id that promised nothing stays for as long as the
+/* Returns for how long an id in a queue may still be granted the name and keep it: for the time of its promise, which
+ * is rounded up to whole seconds, and for one window after that. An id without a promise stays for as long as the
  * queue. */
 static uint64_t queue_span_us(const struct hl_entry_parts *entry)
 {
@@ -31,8 +32,8 @@ static uint64_t queue_span_us(const struct hl_entry_parts *entry)
     return (stands_ms + HL_WINDOW_MAX_MS) * 1000;
 }
 
-/* Returns when nothing of the hold can be at the store any more. With a place in a queue that is when no release can
- * grant to that place, and the latest grant to it has lapsed. */
+/* Returns the time from which nothing of the hold can be at the store any more. If the id has a place in a queue, no
+ * release can grant the name to that place from then on, and the latest such grant has lapsed. */
 static uint64_t lapsed_at_us(const struct hl_hold *hold)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
@@ -48,12 +49,14 @@ static uint64_t lapsed_at_us(const struct hl_hold *hold)
 static uint64_t now_us(const struct hl_hold *hold) { return hl_now_us(&hl_hold_core(hold)->host); }
 static int is_lapsed(const struct hl_hold *hold) { return now_us(hold) >= lapsed_at_us(hold); }
 
+/* Returns when the release call of the user is answered UNKNOWN; UINT64_MAX: no such answer is due. */
 static uint64_t answer_unknown_at_us(const struct hl_hold *hold)
 {
     return hold->end == END_RELEASED
            ? hold->since_us + (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000 : UINT64_MAX;
 }
 
+/* Sets the alarm for this time, or earlier if the call of the user must be answered, or the lease ends, before it. */
 static void sleep_until(struct hl_hold *hold, uint64_t at_us)
 {
     uint64_t lapsed_us = lapsed_at_us(hold), answer_us = answer_unknown_at_us(hold);
@@ -61,8 +64,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t at_us)
     hl_hold_wake_at(hold, answer_us < at_us ? answer_us : at_us);
 }
 
-/* Lets other handles of this client ask for the name again: after the first answer to the release, or if there is no
- * release. */
+/* Lets other handles of this client request the name again: after the first answer to the release, or if no release is
+ * needed. */
 static void wake_siblings(struct hl_hold *hold)
 {
     if (!hold->siblings_wait)
@@ -119,7 +122,8 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
     hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }
 
-/* Until an unanswered acquire can no longer execute, a late copy of it may make a hold that no client knows of (R3). */
+/* Until an unanswered acquire can no longer execute, it may make a hold at the store that no client has a record of
+ * (R3). */
 void hl_ending_mark_request_unanswered(struct hl_hold *hold)
 {
     uint64_t may_run_us = (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
@@ -137,7 +141,7 @@ void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
 }
 
 /* Returns 1 if the id must be released again because an acquire may still execute. That is not needed if the only such
- * acquire used the same connection: it has executed by now. */
+ * acquire used the connection of our release: it has executed by now. */
 static int needs_second_release(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
@@ -164,9 +168,9 @@ static void finish(struct hl_hold *hold)
     hl_ending_free_if_done(hold);
 }
 
-/* The one rule: what may be at the store is released repeatedly until its lease has run out. A request on the wire is
- * waited for in any case. A loss must be reported before the store can grant the lock to others, so the release waits
- * for that report. */
+/* What may be at the store is released repeatedly until its lease has run out. While a request is on the wire, nothing
+ * else is sent. A loss must be reported before the store can grant the lock to others, so the release waits for that
+ * report. */
 static void do_next_step(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -210,7 +214,7 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         hold->kept = KEPT_NOTHING;
     if (was_holder)
         name->hold = NULL;
-    /* if there is something to release, other handles of this client wait for the first answer to that release */
+    /* the other handles of this client wait until the first answer shows that this hold is released */
     hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
     do_next_step(hold, hold->since_us);
@@ -230,6 +234,7 @@ int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, u
     return 1;
 }
 
+/* Returns when a release that failed is sent again. */
 static uint64_t retry_at_us(const struct hl_hold *hold)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
@@ -252,6 +257,7 @@ static void forget(struct hl_core *core, struct acknowledged *old)
     old->name = NULL;
 }
 
+/* Remembers this acknowledged release, if the deployment or the kind needs it (see ending.h). */
 static void remember(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -270,18 +276,20 @@ static void remember(const struct hl_hold *hold)
     hold->terms->refs++;
 }
 
+/* A release was acknowledged: it ended the hold, or the store has no such hold. is_half_released: the id may still be
+ * in the queue. */
 static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is_half_released)
 {
     struct hl_core *core = hl_hold_core(hold);
     int needs_second = needs_second_release(hold), is_done = !needs_second && !is_half_released;
-    /* our own release removed it (this one or an earlier, unanswered one), or the lease has expired since */
+    /* this release or an earlier one without an answer removed the hold, or its lease has run out since */
     int was_ours = said->result == HL_YES || (hold->since_us < hold->deadline_us &&
                                               (hold->had_unanswered_release || now_us(hold) >= hold->deadline_us));
     hold->kept = is_done ? KEPT_NOTHING : KEPT_MAYBE;
     remember(hold);
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
-    /* reported once, and again only after a message that was not refused */
+    /* a refused PUBLISH is reported once, and again only after a PUBLISH that was not refused */
     if (said->was_publish_denied && !core->publish_denial_reported)
         trace_fault(hold, HL_NODE_FAULT, hl_words_publish_refused);
     if (said->result == HL_YES)
@@ -300,7 +308,8 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
     struct hl_response said = hl_hold_read(hold, reply);
     struct hl_text why;
     hl_recheck_read_answer(hold, &said);
-    /* an id that the second form did not find may still be in the queue, unless a key of another type has its name */
+    /* STAGE_SECOND_FOR_NOW touches only the key of the lock, so after its NO the id may still be in the queue.
+     * STAGE_SECOND follows because the key of the queue has another type: then there is no queue to be in. */
     int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
     int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
     hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
@@ -319,7 +328,8 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
         hl_ending_do_next_step(hold);
 }
 
-/* A release that was never sent is sent again, together with the acquire that goes along. */
+/* If the release could not be sent, it is submitted once more, and still carries the same acquire. If it was sent and
+ * has no answer, it is repeated without the acquire. */
 void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
@@ -336,8 +346,9 @@ void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *a
         owner->on_carried_answered(next, answer->reply);
 }
 
-/* Nothing of a refused acquire is at the store; otherwise the id is released. A grant may come very late, because the
- * process slept or a script had to be loaded: its lease begins now. */
+/* If the answer proves that nothing of the id is at the store, no release is needed; otherwise the id is released. A
+ * grant may come very late, because the process slept or a script had to be loaded; so the lease may last for its whole
+ * length from now on. */
 void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
@@ -367,8 +378,8 @@ void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *a
     hl_ending_do_next_step(hold);
 }
 
-/* Returns 1 if the server is not the one, or not the same run of it, that acknowledged the release, and if a lease and
- * a place that came back there have not ended yet. */
+/* Returns 1 if another server, or the same one after a restart, now has the name, and a place and a lease that it may
+ * have brought back would still last. */
 static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 {
     const struct hl_node *node = hl_name_node(core, old->name);
@@ -386,7 +397,7 @@ void hl_endings_repeat(struct hl_core *core)
         const struct hilock_lock stand_in = {.terms = old->terms, .name = old->name};
         int is_back = stand_in.name && may_be_back(core, old);
         if (is_back && hl_ending_release_id(core, &stand_in, old->id, old->entry, END_REPEATED))
-            forget(core, old); /* without memory for it, the next link that comes up tries again */
+            forget(core, old); /* without memory, the release is repeated when the next link comes up */
     }
 }
 

@@ -1,42 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ending - ends a hold that was released by its user, lost, or granted too late. The release is repeated until the
  * store has confirmed it or the lease has run out.
- * Invariant: a release is sent only when no other request of the hold is under way, and no other handle of this client
- * asks for the name before the first answer to that release. So an undo precedes this client's next try (R4).
+ * Invariants: a release is sent only while the hold has no other request under way. Until its first answer, no other
+ * handle of this client requests the name; if each handle has a place of its own (FAIR), a few may (wait/line.c). So an
+ * undo executes before this client's next acquire of the name (R4).
  *
  * A failover can lose an acknowledged release: the new master still has the hold, and no client would renew or release
  * it until its lease runs out. Therefore the latest acknowledged releases are remembered. When another server takes
- * over, they are sent once more with their own ids, which are never used again: if nothing was lost, the release finds
- * nothing. The memory for this is bounded in number and in time, and it is made when first needed; if there is none,
- * nothing else fails. Releases are remembered only for deployments that can lose writes, and at a single server only
- * for kinds with a queue: after a restart, or with another server at the address, an id may be back in the queue for
- * much longer than a lease. */
+ * over, each of them is sent once more with its own id, which is never used again: if the first release was not lost,
+ * the second one finds nothing. The list is bounded in number and in time. Its memory is allocated when first needed;
+ * without it nothing else fails. Releases are remembered only for deployments that can lose writes, and at a single
+ * server only for kinds with a queue: after a restart, or with another server at the address, an id may be back in the
+ * queue for much longer than a lease. */
 #ifndef HL_HOLD_ENDING_H
 #define HL_HOLD_ENDING_H
 
 #include "hold/hold.h"
 
-/* Releases an id that may be at the store. 0: there is no memory, so the id lapses unless this is called again. */
+/* Releases an id that may be at the store. Returns 0 without memory: then the id stays until its lease or its place has
+ * run out, unless this is called again. */
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
                          enum hl_end end);
 /* Ends a hold in any state but ENDING. If nothing of it is at the store, the hold is freed at once. */
 void hl_ending_begin(struct hl_hold *hold, enum hl_end end);
-/* Continues after an alarm, or once the loss has been reported, with what waited for that. */
+/* Does what is due now: answers the user UNKNOWN, sends the release, or frees the hold. Call this after an alarm, and
+ * when the loss has been reported, because the release waits for that. */
 void hl_ending_do_next_step(struct hl_hold *hold);
-/* an acquire of this hold has no answer, so its id may be at the store */
+/* An acquire of this hold has no answer, or none yet: its id counts as being at the store. */
 void hl_ending_mark_acquire_unanswered(struct hl_hold *hold);
-/* A request of a hold that is ours has no answer: it may still execute, until may_run_until_us. */
+/* An acquire, or a renewal that shortens, has no answer: sets may_run_until_us, until when it may still execute. The
+ * function above includes this one; call this one alone if the hold is OURS. */
 void hl_ending_mark_request_unanswered(struct hl_hold *hold);
-/* handles the answer to a request that was sent before the hold ended */
+/* The hold is ENDING: handles the answer to an acquire or a renewal that was sent before. */
 void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *answer);
+/* The hold is ENDING: handles the answer to its release, and to the acquire that the release carried. */
 void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer);
-/* The client closes: releases that have no answer yet are answered UNKNOWN. */
+/* The client closes: answers UNKNOWN to every release call that has no answer yet. */
 void hl_endings_answer_users(struct hl_core *core);
-/* Answers the release call that ended the hold, if there was one; only the first call has an effect. */
+/* Answers the release call of the user that ended the hold, if there was one; only the first answer counts. */
 void hl_ending_answer_user(struct hl_hold *hold, hilock_status status);
-void hl_ending_free_if_done(struct hl_hold *hold); /* frees the hold if it is over and has nothing left to report */
-/* A server came up, or took over: repeats the releases that it may not know. A release for which there is no memory
- * stays remembered for the next time. */
+void hl_ending_free_if_done(struct hl_hold *hold); /* frees the hold if nothing of it is at the store and
+                                                          nothing is left to report */
+/* A server came up, or took over: repeats the acknowledged releases that this server may have lost. Without memory a
+ * release stays remembered for the next time. */
 void hl_endings_repeat(struct hl_core *core);
 void hl_endings_forget(struct hl_core *core);
 

@@ -50,7 +50,8 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
     hold->due_at_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
 }
 
-/* While a renewal is under way, only the grant proves that the server knew the hold. */
+/* While a renewal is under way, sent_us is the send of that renewal, which proves nothing yet. So the time of the grant
+ * is used instead. */
 int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
@@ -66,7 +67,7 @@ uint64_t hl_hold_deadline_us(const struct hl_hold *hold) { return hold->kept == 
 
 int hl_hold_is_confirming(const struct hl_hold *hold) { return hold->request.queue == REQUEST_CONFIRMING; }
 
-/* The id is not at the store and will not appear there: it was never asked for, or every answer was a no. */
+/* The id is not at the store and will not appear there: no request with it was sent, or each one was answered no. */
 int hl_hold_is_empty(const struct hl_hold *hold)
 {
     return hold->kept == KEPT_NOTHING && !hl_request_is_busy(&hold->request);
@@ -80,15 +81,16 @@ uint64_t hl_hold_ends_at_us(const struct hl_hold *hold)
     return is_limited && max_us < deadline_us ? max_us : deadline_us;
 }
 
-/* The first tenure has the token of the grant, and each later tenure the next one: the acquire reserved them. The store
- * and the renewals know only the first. */
+/* The first tenure has the token of the grant, and each later tenure the next one: the acquire reserved them. At the
+ * store, and in renewals, the hold keeps the first token. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
     unsigned served = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->served;
     return hold->token ? hold->token + served - HL_PLANTED(TOKEN_STALE) : 0;
 }
 
-/* The part is taken of what was granted: of the lease, or of the window of a pushed grant. */
+/* Without a min_validity_ms a share of what was granted must be left: of the window if a push granted the hold,
+ * otherwise of the lease. */
 uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms)
 {
     return hl_terms_min_validity_us(terms, hold->window_ms ? hold->window_ms : terms->lease_ms);
@@ -106,8 +108,8 @@ struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
 }
 
 /* If other programs listen, a release leaves the name to them for a moment: a queue that is never empty would
- * otherwise keep them out for ever. The vote of a quorum is left to no other program, because a single vote is of no
- * use to it. */
+ * otherwise keep them out for ever. So the script must be told which of the listeners are ours. At the masters of a
+ * quorum all count as ours: the name at a single master is of no use to another program. */
 unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node)
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];

@@ -1,67 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold - what the store keeps for us under one id: one name at one node.
+/* hold - the client's record of one id at one name and node, from before its first request until nothing of the id can
+ * be at the store.
  *
  *   IDLE -> ASKING -> HELD -> ENDING -> freed
  *             `-----------------^
  *
  * A hold is made before its first request, together with the memory for its alarm, so that renewing, releasing and
- * undoing need no memory. Invariants:
+ * undoing allocate nothing. Invariants:
  *  - The id of a hold is new for every acquisition and is never used again (R2).
  *  - An id that may be at the store is released before the hold is freed, unless the store has answered that the id is
  *    not there (R3, R4, R5).
  *  - A grant that replicas must confirm is MAYBE, not OURS, until they have confirmed it.
  *  - Whatever may be at the store under the id is MAYBE until a definite answer comes.
- *  - Only a reply moves the deadline. The deadline counts from the send of the request that the reply answers, and it
- *    does not move any more once it has passed (R1, R11). */
+ *  - Only a reply, or a pushed grant, moves the deadline. The deadline counts from the send of the request that the
+ *    reply answers, or that the grant names, and it does not move any more once it has passed (R1, R11). */
 #ifndef HL_HOLD_HOLD_H
 #define HL_HOLD_HOLD_H
 
 #include "base/text.h"
 #include "core/lock.h"
 
-enum hl_kept { /* what the store keeps under the id of a hold */
+enum hl_kept { /* what is at the store under the id of a hold, as far as this client can tell */
     KEPT_NOTHING,
-    KEPT_MAYBE, /* a request for it was sent, so the store may have it */
-    KEPT_OURS
+    KEPT_MAYBE, /* a lease, or a place in the queue, may be there: no definite answer has come yet */
+    KEPT_OURS   /* the lease is there, until the deadline at least */
 };
 enum hl_ask { /* the purpose of the latest request of a hold */
     ASK_ACQUIRE,
-    ASK_CONFIRM, /* the grant is made; WAIT asks whether the replicas have it */
+    ASK_CONFIRM, /* the lock is granted, and WAIT waits until the replicas have that write */
     ASK_RENEW,
     ASK_RELEASE
 };
-enum hl_stage { /* which form of the script the latest request uses */
+/* An acquire or a release may take two commands: the second is sent if the first was answered HL_AGAIN. Which commands
+ * these are is up to the kind of the lock (enum hl_form has the choice). */
+enum hl_stage { /* which of the two commands the latest request sent */
     STAGE_FIRST,
-    STAGE_FIRST_AFTER_LATE,         /* acquire: the first form once more, after the answer LATE */
-    STAGE_SECOND,        /* the second form, after the first form was answered HL_AGAIN */
-    STAGE_SECOND_FOR_NOW /* release: the second form, which leaves the id in the queue; the first form is sent again
-                          after it */
+    STAGE_FIRST_AFTER_LATE, /* acquire: the first command once more, because it was answered HL_LATE */
+    STAGE_SECOND,
+    STAGE_SECOND_FOR_NOW    /* release: the hash slot is moving, so the second command touches only the key of the
+                               lock. The first command follows later, to remove the id from the queue. */
 };
-enum hl_end { /* Why a hold is ENDING. For a release by its user the values are also the progress of that release, in
-                 this order. */
-    END_UNCALLED,      /* the hold was lost, or its grant is undone: nobody waits for an answer */
-    END_UNREPORTED, /* the grant was never reported to its user; the hold counts in core->undoing */
-    END_REPEATED,   /* the release had been acknowledged, but a failover may have lost it */
-    END_RELEASED,   /* the user released the hold, and that call has no answer yet */
-    END_ANSWERED_OK,         /* the call is answered OK; all values from here on mean that it is answered */
-    END_ANSWERED_LOST,
-    END_ANSWERED_UNKNOWN,
-    END_CONFIRMED,  /* the answer was UNKNOWN; later the store confirmed the release */
-    END_LAPSED      /* the answer was UNKNOWN; then the lease ran out */
+/* Why a hold is ENDING. If its user released it, the value also shows how far that call has come, in this order. */
+enum hl_end {
+    END_UNCALLED,         /* no release call: the hold was lost, or its grant is undone */
+    END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->undoing */
+    END_REPEATED,         /* no release call: a failover may have lost a release that was acknowledged before */
+    END_RELEASED,         /* the user released the hold, and that call has no answer yet */
+    END_ANSWERED_OK,      /* the release call is answered OK; with all values from here on it is answered */
+    END_ANSWERED_LOST,    /* it is answered LOST: the store did not have the hold any more */
+    END_ANSWERED_UNKNOWN, /* it is answered UNKNOWN: the store had not answered by then */
+    END_CONFIRMED,        /* it was answered UNKNOWN; later the store confirmed the release */
+    END_LAPSED            /* it was answered UNKNOWN; later the lease ran out */
 };
 
 enum hl_hold_state { HOLD_IDLE, HOLD_ASKING, HOLD_HELD, HOLD_ENDING };
 /* The reports of a hold to its user, lowest bit first. */
 enum { REPORT_LOST = 1, REPORT_RENEWAL_FAILED = 2, REPORT_RENEWED = 4, REPORT_RELEASED = 8, REPORT_SETTLED = 16 };
 
-/* How the store's queue describes an id, as the first question of that id wrote it. This is struct hl_queue_entry
+/* The entry of an id in the store's queue, as the first request of that id wrote it. This is struct hl_queue_entry
  * without the parts that follow from the client and the name. */
 struct hl_entry_parts {
     uint32_t due_s;     /* cut to 32 bits; UINT32_MAX stands for HL_DUE_NEVER_S */
     uint16_t window_ms;
     uint8_t channel;    /* enum hl_entry_channel */
 };
-/* NONE: no question has written an entry yet */
+/* NONE: no request has written an entry yet. POLLS: the waiter polls. PLAIN, SHARDED: the kind of its grant channel */
 enum hl_entry_channel { ENTRY_NONE, ENTRY_POLLS, ENTRY_PLAIN, ENTRY_SHARDED };
 
 struct hl_hold {
@@ -70,21 +73,23 @@ struct hl_hold {
     TAILQ_ENTRY(hl_hold) live;   /* links the hold into core->live */
     struct hl_name *name;
     uint64_t token;              /* the fencing token of the grant; valid while OURS */
-    uint64_t deadline_us;        /* while OURS: from this moment on we no longer count the hold as ours */
+    uint64_t deadline_us;        /* while OURS: from this moment on the client no longer counts the hold as its own */
     struct hl_terms *terms;
     struct hilock_lock *lock;    /* The handle that acquires or holds. While ENDING: the handle to call back, or
                                     NULL. An ENDING hold owns a reference to that handle, except while its loss is
                                     still to be reported. */
     uint64_t id;
-    uint64_t since_us;           /* HELD: when the present tenure began; ENDING: when the ending began */
+    uint64_t since_us;           /* HELD: when the present tenure began; ENDING: when the ending began, or when a grant
+                                    or a renewal was answered that late */
     uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
-    uint64_t may_run_until_us;   /* an unanswered acquire with this id may still execute until then; the id is
-                                    released again at that time. 0: there is no such acquire */
+    uint64_t may_run_until_us;   /* until when a request without an answer may still execute: an acquire, after which
+                                    the id is released again, or a renewal that shortens. 0: there is none */
     hilock_result_fn *on_result; /* ENDING by a release: the callback of that release */
     void *user;                  /* the argument for on_result */
-    uint64_t granted_at_us;      /* HELD: when the store had granted the hold */
-    uint64_t extended_until_us;  /* until when a longer lease that an extend asked for may last; 0: no extend was
-                                    sent */
+    uint64_t granted_at_us;      /* HELD: when the turn of the loop began in which the grant arrived: the store granted
+                                    it no later */
+    uint64_t extended_until_us;  /* when the longest lease that an extend asked for ends, if it counts from the send of
+                                    that request. 0: no extend was sent */
     struct hl_alarm alarm;
     uint32_t asked_ms;           /* the lease that the latest acquire or renewal asked for */
     struct hl_entry_parts entry;
@@ -92,7 +97,7 @@ struct hl_hold {
                                     it a lease. 0: the grant is a lease */
     uint8_t state : 2, kept : 2, ask : 2; /* enum hl_hold_state, hl_kept, hl_ask */
     uint8_t stage : 2;           /* enum hl_stage */
-    uint8_t form : 3;            /* enum hl_form of the latest request */
+    uint8_t form : 3;            /* enum hl_form: the command that was sent latest, by which its reply is read */
     uint8_t reason : 3;          /* hilock_lost_reason */
     uint8_t end;                 /* enum hl_end */
     uint8_t failures;            /* how many renewals have failed in a row, cut at 255 */
@@ -100,82 +105,88 @@ struct hl_hold {
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
     uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
-    uint8_t is_acquire_ahead : 1;     /* the only unanswered acquire was sent with a release (wait/place.h); our release
-                                    uses the same connection, so it executes after that acquire */
-    uint8_t had_unanswered_release : 1;    /* an earlier release of this id got no answer */
+    uint8_t is_acquire_ahead : 1; /* The only unanswered acquire of this id was carried by the release of another hold
+                                    (wait/place.h), over the connection that our own release will use. So our release
+                                    executes after it. */
+    uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
     uint8_t is_overdue : 1;      /* the renewal under way already counts as failed; an answer may still come */
-    uint8_t is_shortening : 1;   /* the latest renewal may shorten the lease at the store (watchdog.c) and has no
-                                    answer, so it may still execute until may_run_until_us */
+    uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (watchdog.c), and is not
+                                    known to be over. Without an answer it may execute until may_run_until_us */
 };
-_Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has one");
+_Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has a hold");
 
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
     const struct hl_notice_ops *notice; /* makes the reports of holds to the user */
-    /* an acquire of this hold is about to be sent: adds what the wait needs */
+    /* An acquire of this hold is about to be sent: adds the parameters that make it a heartbeat or a try. */
     void (*add_params)(struct hl_hold *hold, struct hl_params *params);
     /* The hold is ASKING, and its request was answered YES, NO or FAULT. said NULL: there is no answer. */
     void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
-    /* while HELD: the reply to an acquire sent before the grant arrived */
+    /* The hold is HELD by a pushed grant, and the acquire that was sent before the push now has its answer, or will
+     * have none. */
     void (*on_stale_answer)(struct hl_hold *hold, const struct hl_answer *answer);
-    /* The release of this hold is about to be sent: returns the hold whose acquire goes along (wait/place.h), or
-     * NULL. */
+    /* The release of this hold is about to be sent. Returns the hold whose acquire that release carries
+     * (wait/place.h), or NULL. */
     struct hl_hold *(*carried)(const struct hl_hold *hold);
-    /* That release was answered. reply NULL: it got no answer. */
+    /* That release is over; reply NULL: it got no answer. Returns the hold whose acquire it carried and whose answer is
+     * in the reply, or NULL. The caller handles its own part of the reply first, and then calls on_carried_answered. */
     struct hl_hold *(*on_carrier_answered)(const struct hl_hold *hold, const struct hl_reply *reply);
     void (*on_carried_answered)(struct hl_hold *next, const struct hl_reply *reply);
-    /* the grant was never reported, and its validity has ended: acquire again */
+    /* The hold has ended before its grant was reported: the acquire tries again. */
     void (*retry)(struct hl_acquire *acquire);
-    void (*resume)(struct hl_acquire *acquire);   /* the alarm of the hold fired before the hold was HELD */
-    /* the release of a hold has its first answer, or will have none: other handles may ask for the name */
+    void (*resume)(struct hl_acquire *acquire); /* the alarm of the hold fired before the hold was HELD */
+    /* The release of a hold has its first answer, or will have none: other handles of this client may request the
+     * name. */
     void (*name_available)(struct hl_name *name);
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* returns NULL without memory */
-/* the caller has made sure that nothing of the hold is at the store or on the wire */
+/* call only when nothing of the hold is at the store or on the wire */
 void hl_hold_free(struct hl_hold *hold);
 void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us); /* UINT64_MAX stops the alarm */
 /* Calls visit for each HELD hold. visit may end the hold that it is given. */
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg);
 
-/* the grant was reported to the user, and the end of the hold was not */
+/* 1: the user counts on this hold: its grant was reported, and its end was not. */
 int hl_hold_is_with_user(const struct hl_hold *hold);
-uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not ours */
-/* HELD: when the hold stops counting as ours: at its deadline, or earlier by hold_max_ms */
+uint64_t hl_hold_deadline_us(const struct hl_hold *hold); /* 0: the hold is not OURS */
+/* HELD: when the hold ends for the client: at its deadline, or earlier because of hold_max_ms */
 uint64_t hl_hold_ends_at_us(const struct hl_hold *hold);
-/* the entry of the hold in the store's queue; due_s 0: there is none */
+/* the entry of the hold in the store's queue; due_s 0: it never had one */
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold);
-/* How many of our own subscriptions to the unlock channel of this name there are. The script of the release subtracts
- * them when it counts the other programs that listen. HL_OWN_ALL: no listener counts as another program. */
+/* Returns how many subscriptions of this client the unlock channel of the name has. The script of the release subtracts
+ * them from all subscriptions, so the rest are other programs. HL_OWN_ALL: no listener counts as another program. */
 unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name, struct hl_node *node);
-/* How much of the grant must be left for a handle of these terms to start with it. */
+/* Returns how much of the grant must be left when a handle of these terms gets the hold. */
 uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_terms *terms);
 /* the fencing token of the present tenure; 0: the kind has no tokens */
 uint64_t hl_hold_token(const struct hl_hold *hold);
 unsigned hl_hold_reserved(const struct hl_hold *hold); /* how many tokens its acquire reserves for later tenures */
-/* the store granted it, and the replicas have not confirmed it yet */
+/* 1: the store granted the hold, and WAIT has no answer yet */
 int hl_hold_is_confirming(const struct hl_hold *hold);
-int hl_hold_is_empty(const struct hl_hold *hold);  /* nothing of the hold is at the store or on the wire */
-/* the latest request went over an older link or to another server, so the present server may not know the hold */
+int hl_hold_is_empty(const struct hl_hold *hold); /* 1: nothing of the hold is at the store or on the wire */
+/* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
+ * server, or because the server is away. */
 int hl_hold_needs_verification(const struct hl_hold *hold);
 
 /* The answer to the latest request, decoded as the kind of the lock prescribes. */
 struct hl_response hl_hold_read(const struct hl_hold *hold, const struct hl_reply *reply);
 /* 1: this answer to an acquire proves that nothing of the id is at the store. */
 int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *said);
-/* An acquire of this hold was never sent, so it left nothing at the store. */
+/* The latest acquire of this hold was never sent, so that acquire left nothing at the store. */
 void hl_hold_mark_unsent(struct hl_hold *hold);
-/* The store answered that it does not know this hold. Its id may still appear there, through an unanswered acquire, or
- * from the queue if the store forgot the grant. In both cases the id is released. */
+/* The store answered that it has no such hold. The id may still appear there, by an unanswered acquire, or because it
+ * is back in the queue after the store lost the grant. In both cases the id is released. */
 void hl_hold_mark_not_ours(struct hl_hold *hold);
-/* The latest time at which the store could still keep the lease if every extend took effect; 0: there was no extend. */
+/* Returns until when the store may keep the lease if every extend took effect, even one that arrived late. 0: there was
+ * no extend. */
 uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold);
 
-/* The sentence of the loss of this hold (core/words.h). */
+/* Writes the sentence that reports the loss of this hold (core/words.h). */
 void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text);
-/* What became of a release that was answered UNKNOWN, or that was repeated. */
+/* Writes what became of a release that was answered UNKNOWN, or that was repeated after a failover. */
 void hl_hold_settling_words(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text);
 
 #endif

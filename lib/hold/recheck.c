@@ -6,21 +6,22 @@
 #include "base/plant.h"
 #include "node/clock.h"
 
-enum { CLOCK_US = 3000 }; /* added to the window, with 1 % for clocks that run apart: then the grant has ended by the
-                             server's clock, too */
+/* This much, and 1 % of the window for clocks that run apart, is added to the time for which a client may rely on its
+ * grant. */
+enum { CLOCK_US = 3000 };
 
 struct hl_recheck {
     struct hl_request request;
     struct hl_alarm alarm;
     struct hl_core *core;
     struct hl_name *name;       /* referenced */
-    struct hl_terms *terms;     /* the terms whose scripts the look uses; referenced */
+    struct hl_terms *terms;     /* the terms whose scripts the recheck uses; referenced */
     LIST_ENTRY(hl_recheck) entry;
     uint64_t id;
-    struct hl_lapsed lapsed;    /* The grant whose window is awaited, and before it the grants that earlier looks
-                                   found lapsed. Empty: the name was left to other programs. */
+    struct hl_lapsed lapsed;    /* the grant whose window is awaited, and then those that earlier rechecks found lapsed,
+                                   the newest first. Empty: the name was left to other programs */
     int is_waiting;             /* the alarm is set for the end of a window */
-    int must_repeat;               /* another look follows when the one under way is answered */
+    int must_repeat;               /* another recheck follows when the one under way is answered */
 };
 
 static struct hl_recheck *recheck_of(struct hl_request *request)
@@ -89,8 +90,8 @@ static void add_client(struct hl_lapsed *lapsed, const struct hl_handover *hando
     lapsed->window_ms = handover->window_ms;
 }
 
-/* Sets the alarm for the grant or the pause that an answer shows. If the answer is to a look, the clients whose grants
- * lapsed before stay in the list, because their places may alternate in the queue. */
+/* Sets the alarm for the end of the window, or of the pause, that an answer shows. If that answer is to a recheck, the
+ * clients whose grants lapsed before stay in the list, because their places may alternate in the queue. */
 static void note(struct hl_recheck *recheck, const struct hl_handover *handover, int is_of_recheck)
 {
     struct hl_core *core = recheck->core;
@@ -181,7 +182,7 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
     if (HL_PLANTED(STEP_NOT_REPEATED))
         is_more = 0;
     read_answer(core, hold->request.node, hold->name, said);
-    if (hold->name->hold) /* this client holds the name: its own release looks */
+    if (hold->name->hold) /* this client holds the name: its own release will find lapsed grants */
         return;
     if (said->handover.window_ms) {
         recheck = recheck_for(core, hold->name, hold->terms);
@@ -198,7 +199,7 @@ void hl_recheck_now(struct hl_core *core, struct hl_name *name, struct hl_terms 
         send_recheck(recheck);
 }
 
-/* A look that is already on the wire finds the name held and changes nothing. */
+/* A recheck that is already on the wire finds the name held and changes nothing. */
 void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
 {
     struct hl_recheck *recheck = name->recheck;

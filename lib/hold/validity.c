@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* validity - see validity.h.
  *
- * Memory orders. Each value of the deadline is true by itself, so no reader needs what was written before it. The load
+ * Memory orders. Each value of ends_us is true by itself, so no reader depends on what was written before it. The load
  * is an acquire, so that the clock is read after it: an old time with a new deadline would promise too much, while a
- * new time with an old deadline promises too little. The store is a release, so that nothing that led to the value can
- * seem to come later. The store of 0 must also be visible before anyone can learn of the lock's release; there is a
- * system call between the two. A reader that checked just before the end acts on an answer that was true then; fencing
- * tokens protect against that. */
+ * new time with an old deadline promises too little. The store is a release, so that the writes before it cannot become
+ * visible after it. The store of 0 must also be visible before another client can find the lock released; the system
+ * call that sends the release lies between the two. A reader that checked just before the end acts on an answer that
+ * was true then; fencing tokens protect against that. */
 #include "hold/validity.h"
 
 #include "base/plant.h"
@@ -27,7 +27,7 @@ struct hilock_validity *hl_validity_of(struct hilock_lock *lock)
         validity = extras->validity = hl_memory_new(&core->host.memory, sizeof *validity);
     if (!validity)
         return NULL;
-    if (!validity->cell) { /* it is new, and zeroed */
+    if (!validity->cell) { /* the validity was made just now, and is zeroed */
         atomic_init(&validity->refs, 1);
         atomic_init(&validity->ends_us, 0);
         validity->now_us = core->host.loop.now_us;

@@ -13,17 +13,16 @@
 
 enum { MANY_HOLDS = 300 };
 
-/* Returns 1 while the renewal before the latest went unanswered and may still shorten the lease: an extend that was
- * asked for meanwhile would be relied on for longer than it lasts. */
+/* Returns 1 while a renewal that got no answer may still execute and shorten the lease. Extends wait until then: that
+ * renewal could cut short an extend that was answered OK. */
 static int may_be_shortened(const struct hl_hold *hold)
 {
     int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
     return is_so && !HL_PLANTED(EXTENDED_WHILE_SHORTENED);
 }
 
-/* Returns the first extend that is not decided yet, or NULL; extends are decided in the order in which they were
- * accepted. A hold that was released may still name the handle that it calls back, but the extends of that handle
- * belong to another hold. */
+/* Returns the first extend that is not decided yet, or NULL if there is none, or if extends must wait. A hold that was
+ * released may still point to the handle that it calls back, but the extends of that handle belong to another hold. */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
     int has_some = hl_hold_is_with_user(hold) && hold->lock->extras && !may_be_shortened(hold);
@@ -33,8 +32,8 @@ static struct hl_extend *first_pending(const struct hl_hold *hold)
     return extend;
 }
 
-/* The request also renews a watched hold, so it asks for that hold's own lease at least. To verify a hold that is not
- * renewed, it asks for the time that is left, which does not lengthen the lease; the store needs at least one
+/* If the hold is renewed, the renewal asks for the lease of its terms at least. If the hold is not renewed, and is only
+ * verified, the renewal asks for the time that is left, which does not lengthen the lease; the store needs at least one
  * millisecond. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
 {
@@ -54,17 +53,19 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
     return longest_ms ? longest_ms : 1;
 }
 
-/* Lets this renewal shorten a lease that became too long. If a server's clock was set back, the leases there become
- * longer, and a holder that crashed would keep its name for an hour. No other hold depends on this lease. Our deadline
- * does not depend on it either: the deadline counts from a renewal that asked for no more than the length to which the
- * lease is shortened, which includes all that an extend may have got. The request carries a time of the server after
- * which it shortens nothing, so the server's clock must have been sampled since that step. */
+/* Lets this renewal shorten a lease that became too long. If a server's clock is set back, the leases there become
+ * longer: if it is set back by an hour, a holder that crashed would keep its name for an hour.
+ *  - It is safe for other clients, because the lease belongs to this hold alone.
+ *  - It is safe for us: most_us is no less than any renewal or extend may have asked for, so the shortened lease still
+ *    ends after our deadline.
+ *  - It is safe if the request arrives late: the request carries a time by the server's clock after which it shortens
+ *    nothing. For that the client needs a sample of that clock from after the clock was set back. */
 uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
 {
     const struct hl_node *node = hold->request.node;
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
     uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
-    /* the renewal that found the long lease was sent before the sample */
+    /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
     int is_plain = hold->asked_ms == hold->terms->lease_ms && hold->terms->kind->has_queue;
     if (HL_PLANTED(SHORTENED_BELOW_EXTEND))
@@ -84,8 +85,8 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
     hl_callback_decided(core, &extend->call, is_loss);
 }
 
-/* Answers the extends that this round asked for. A refusal, perhaps of the login, also answers the extends that wait
- * for the next round. */
+/* Answers the extends of this round. A refusal, perhaps of the login, also answers the extends that wait for the next
+ * round. */
 static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
 {
     for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
@@ -95,6 +96,7 @@ static void answer_extends(struct hl_hold *hold, hilock_status status, const cha
     }
 }
 
+/* The extend had no answer within command_timeout_ms. */
 static void on_extend_timeout(struct hl_core *core, struct hl_call *call)
 {
     struct hl_extend *extend = HL_CONTAINER(call, struct hl_extend, call);
@@ -149,7 +151,7 @@ void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock)
         forget(core, &TAILQ_FIRST(&lock->extras->extends)->call.notice);
 }
 
-/* Returns the time that the latest grant or renewal gave. */
+/* Returns for how long the latest grant or renewal lasts: a window, or a lease. */
 static uint64_t granted_span_us(const struct hl_hold *hold)
 {
     return hold->window_ms ? (uint64_t)hold->window_ms * 1000 : hl_terms_lease_us(hold->terms);
@@ -160,7 +162,7 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_ends_at_us(hold);
-    if (ends_us < core->earliest_end_us) /* the end is nearer than before if another program has shortened the lease */
+    if (ends_us < core->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
         core->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
@@ -174,7 +176,7 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
                    &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .reason = reason,
                                      .detail = detail.bytes, .token = hl_hold_token(hold),
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
-    /* otherwise pending reports about its renewals would keep the hold from being freed */
+    /* pending reports about renewals would keep the hold from being freed */
     hl_notice_cancel(core, &hold->notice);
     if (!HL_PLANTED(LOSS_UNREPORTED))
         hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
@@ -190,13 +192,13 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
         core->owner->retry(hold->lock->acquire);
 }
 
-/* Ends the hold if its deadline or hold_max_ms has passed, and returns 1 then; a report is pending, or the acquire was
- * told. The reason is EXPIRED if the watchdog ran in time and no renewal succeeded. It is SUSPENDED if work that was
- * due well before the deadline was not done by then (every loop is a little late), or if the loop stood still for long
- * at the deadline itself. */
+/* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending or,
+ * if the grant was never reported, the acquire tries again. The reason is EXPIRED if the watchdog ran in time and no
+ * renewal succeeded. The reason is SUSPENDED if a request that was due well before the deadline was not sent by then
+ * (every loop is a little late), or if the loop stood still for long at the deadline itself. */
 static int end_if_over(struct hl_hold *hold)
 {
-    const uint64_t stall_us = 1000000; /* a loop that is later than this stood still */
+    const uint64_t stall_us = 1000000; /* a loop that is later than this was stopped */
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
     int is_expired = deadline_us <= now_us;
     int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
@@ -220,8 +222,8 @@ static void sweep(struct hl_hold *hold, void *now_us)
         core->earliest_end_us = ends_us;
 }
 
-/* Runs before every delivery of notices, and searches only if a hold may have expired: earliest_end_us is never later
- * than the first end (hold_max_ms is at least a lease). */
+/* Runs before every report. Visits the holds only if one may have expired: no hold ends before earliest_end_us
+ * (hold_max_ms is at least a lease). */
 uint64_t hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
@@ -237,9 +239,9 @@ static int is_renewing(const struct hl_hold *hold)
     return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
 }
 
-/* Returns when the renewal under way counts as failed. After a first failure that is after at most half of the time
- * that is left, so that the second failure is reported while the hold is still valid. The request itself waits for
- * command_timeout_ms, because other locks use the same link. */
+/* Returns when the renewal under way counts as failed. If one renewal has failed already, this one gets at most half of
+ * the time that is left, so that the second failure is reported while the hold is still valid. The request itself stays
+ * on the wire until command_timeout_ms, because other locks use the same link. */
 static uint64_t overdue_us(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -248,8 +250,8 @@ static uint64_t overdue_us(const struct hl_hold *hold)
     return now_us + (hold->failures && half_us < timeout_us ? half_us : timeout_us);
 }
 
-/* The renewal is tried again in a moment, but not while its request may still be answered in time. why NULL: this
- * failure has been counted already. */
+/* Sends the renewal again in a moment, but not while its request may still be answered in time. why NULL: this failure
+ * has been counted already. */
 static void on_failed(struct hl_hold *hold, const char *why)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -268,8 +270,8 @@ static void on_failed(struct hl_hold *hold, const char *why)
     sleep_until(hold, answer_us > retry_us ? answer_us : retry_us);
 }
 
-/* A heartbeat that a push overtook may still be under way, and a hold has one request: the answer to that heartbeat
- * renews (hl_watchdog_on_stale_answer). */
+/* Sends a renewal. If the hold was granted by a push, a heartbeat that was sent before may still be under way, and a
+ * hold has only one request: then the answer to that heartbeat renews (hl_watchdog_on_stale_answer). */
 static void renew(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -282,8 +284,9 @@ static void renew(struct hl_hold *hold)
     sleep_until(hold, overdue_us(hold));
 }
 
-/* Plans the next renewal. Extends that were accepted after the latest renewal was sent are asked for at once. A pushed
- * grant has no send of its own to count from, so it is renewed two thirds of its window before the end. */
+/* Plans the next renewal. If extends were accepted after the latest renewal was sent, the next one is sent at once. A
+ * pushed grant counts from the send of an older request, so its renewal is planned back from its deadline: two thirds
+ * of the window before it. */
 static void plan_next(struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
@@ -322,21 +325,21 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     struct hl_core *core = hl_hold_core(hold);
     uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
-    /* the longer lease of an extend that has no answer is not too long */
+    /* a lease is not reported as too long if an extend without an answer explains its length */
     int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
                             sent_us + found_us > hl_hold_may_last_until_us(hold);
     int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
     int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
     if (now_us + found_us + 1000 < hold->deadline_us) {
-        /* another program shortened the lease: the deadline is what this reply proves, even if that is earlier (the one
-         * exception of R1) */
+        /* another program shortened the lease: the deadline moves to the time that this reply proves, even if that is
+         * earlier (the one exception of R1) */
         hold->deadline_us = hl_lease_deadline_us(sent_us, found_us);
         trace_anomaly(hold, found_us, hl_words_lease_shorter);
     }
     raise_deadline(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
-    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once for as long as the lease is too long */
+    if (is_lease_too_long && !hold->is_lease_too_long) /* reported once, until a lease is not too long */
         trace_anomaly(hold, found_us, hl_words_lease_longer);
-    /* samples the server's clock, which shortening the lease needs */
+    /* samples the server's clock: a renewal that shortens needs that */
     if (is_lease_too_long)
         hl_node_probe(hl_node_parent(hold->request.node));
     int is_new = is_lease_too_long && !hold->is_lease_too_long;
@@ -363,7 +366,7 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
         on_failed(hold, hold->is_overdue ? NULL : hl_words_renewal_unanswered);
         return;
     }
-    if (!may_be_shortened(hold)) /* the answer may be to a later renewal */
+    if (!may_be_shortened(hold)) /* otherwise an older renewal without an answer may still execute */
         hold->is_shortening = 0;
     said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
@@ -396,14 +399,14 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours)
 void hl_watchdog_start(struct hl_hold *hold)
 {
     hold->state = HOLD_HELD;
-    hold->since_us = hold->granted_at_us = hl_hold_core(hold)->host.entered_us; /* the grant was there by then */
+    hold->since_us = hold->granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     hold->name->hold = hold;
     hl_recheck_cancel(hl_hold_core(hold), hold->name);
     plan_next(hold);
 }
 
-/* A request that was due soon, because the link is back or a renewal failed, stays due when another handle gets the
- * hold. A renewal that is under way keeps the time that it has for its answer. */
+/* If a renewal was due soon, because the link is back or a renewal failed, it stays due when another handle gets the
+ * hold. If a renewal is under way, its alarm stays as it is. */
 void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 {
     uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_at_us;
@@ -415,8 +418,9 @@ void hl_watchdog_on_new_tenure(struct hl_hold *hold)
         sleep_until(hold, early_us);
 }
 
-/* Before the hold ends, the alarm has a reason: a renewal, an extend, or a verification. A request whose time is over
- * is withdrawn. A request on the wire cannot be withdrawn: it may still be answered, and its answer counts as usual. */
+/* An alarm before the end of the hold means that a renewal, an extend or a verification is due, or that the time of the
+ * request under way is over. That request is withdrawn if it was not sent yet. On the wire it may still be answered,
+ * and its answer counts as usual. */
 void hl_watchdog_on_alarm(struct hl_hold *hold)
 {
     if (end_if_over(hold))
@@ -446,7 +450,8 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
     return HILOCK_OK;
 }
 
-/* A hold that is not renewed is verified only if its user knows of the grant. */
+/* A hold that is not renewed is verified only if its grant was reported. The renewal is sent within a quarter of the
+ * time that is left. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
@@ -457,15 +462,15 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 
-struct ends { const struct hl_node *node; uint64_t first_us; };
+struct ends { const struct hl_node *node; uint64_t first_at_us; };
 
 static void find_end(struct hl_hold *hold, void *arg)
 {
     struct ends *ends = arg;
     uint64_t deadline_us = hl_hold_deadline_us(hold);
-    if (hold->terms->is_renewed && deadline_us < ends->first_us &&
+    if (hold->terms->is_renewed && deadline_us < ends->first_at_us &&
         (!ends->node || hl_name_node(hl_hold_core(hold), hold->name) == ends->node))
-        ends->first_us = deadline_us;
+        ends->first_at_us = deadline_us;
 }
 
 uint64_t hl_watchdog_left_us(void *arg, const struct hl_node *node)
@@ -473,5 +478,5 @@ uint64_t hl_watchdog_left_us(void *arg, const struct hl_node *node)
     struct hl_core *core = arg;
     struct ends ends = {node, UINT64_MAX};
     hl_hold_each_held(core, find_end, &ends);
-    return ends.first_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_us, hl_now_us(&core->host));
+    return ends.first_at_us == UINT64_MAX ? UINT64_MAX : hl_left_us(ends.first_at_us, hl_now_us(&core->host));
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watchdog - keeps a hold: renews it at a third of its lease, and sooner after a failure, until its deadline. It also
- * keeps the extends of a hold, their leases and their answers, because a hold has one request, and an extend is a
- * renewal that asks for a longer lease.
+/* watchdog - renews a hold at a third of its lease, and sooner after a failure, until its deadline. It also sends the
+ * extends and answers them: an extend is a renewal that asks for a longer lease, and a hold can have only one request
+ * under way.
  *
- *   accepted  --a renewal is sent-->  asked  --answer or timeout-->  decided  --reported-->  gone
- *       `------------------------ the hold ends --------------------> LOST
+ *   accepted  --a renewal is sent-->  sent  --answer or timeout-->  decided  --reported-->  freed
+ *       `----------------------- the hold ends --------------------> LOST
  *
  * A round is one renewal; it asks for the longest lease of all pending extends. An extend that is accepted after a
  * renewal was sent waits for the next round, which follows at once.
  *
- * Invariants: an answer moves the deadline by what it proves, counted from the send of its request (R1). An answer
- * after the end extends nothing (R11). Before the deadline only the answer "not yours" ends a hold; error replies and
- * silence never do (R5). After every other end the id is released (R5). Expired holds are found and reported before any
- * other callback (R6). An extend is OK only by the answer to a renewal that was sent after the extend was accepted, and
- * extends are decided in the order in which they were accepted. If the hold ends first, its extends are answered LOST;
- * if that end is a loss, these answers take the place of on_lost. */
+ * Invariants:
+ *  - An answer moves the deadline to the time that it proves, which counts from the send of its request (R1).
+ *  - An answer that comes after the deadline extends nothing (R11).
+ *  - Before the deadline only the answer "not yours" is a loss; error replies and silence are not. After every other
+ *    end the id is released (R5).
+ *  - Expired holds are found and reported before any other callback (R6).
+ *  - An extend is answered OK only after the answer to a renewal that was sent after the extend was accepted. Extends
+ *    are decided in the order of their acceptance.
+ *  - If the hold ends first, its extends are answered LOST. If that end is a loss, these answers replace on_lost. */
 #ifndef HL_HOLD_WATCHDOG_H
 #define HL_HOLD_WATCHDOG_H
 
@@ -25,44 +28,47 @@ struct hl_extend {
     struct hl_call call;
     TAILQ_ENTRY(hl_extend) entry; /* links the extend into the extras of its handle, until it is reported or the hold
                                      has ended (LOST) */
-    uint32_t lease_ms, attempts; /* attempts: rounds that were sent since the extend was accepted */
-    hilock_status status;        /* once decided */
-    char *detail;                /* once decided; NULL: the sentence of the status serves */
+    uint32_t lease_ms, attempts; /* attempts: how many rounds were sent since the extend was accepted */
+    hilock_status status;        /* the answer, once it is decided */
+    char *detail;                /* the sentence of that answer; NULL: the general sentence of the status */
 };
 
 void hl_watchdog_start(struct hl_hold *hold); /* an ASKING hold was granted and becomes HELD */
 void hl_watchdog_on_new_tenure(struct hl_hold *hold); /* a HELD hold begins a new tenure, or has other terms now */
 void hl_watchdog_on_alarm(struct hl_hold *hold);
-/* the link is back: renews at a random moment within that time */
+/* The link is back, or the name has moved: sends a renewal at a random moment within that time. */
 void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us);
-/* Returns how long it takes until the first of the holds ends that must be renewed at this node (NULL: at any node);
- * UINT64_MAX: there is none. Visits all holds. */
+/* Of the holds that must be renewed at this node (NULL: at any node), returns how long the one that ends first still
+ * lasts. UINT64_MAX: there is none. Visits all holds. */
 uint64_t hl_watchdog_left_us(void *core, const struct hl_node *node);
-/* the hold is HELD; handles the answer to a renewal */
+/* The hold is HELD: handles the answer to a renewal. */
 void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer);
-/* The hold is HELD, and its user knows of the grant: reports the loss before all else, then ends the hold. */
-void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
-/* A HELD hold is lost. If its grant was never reported, its acquire tries again. */
+/* A HELD hold is lost: reports that to its user. If its grant was never reported, its acquire tries again instead. */
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
+/* The same for a hold whose grant was reported to its user: reports the loss before all else, then ends the hold. */
+void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
-/* The hold is HELD, and the heartbeat that was sent before the grant has been answered: sends what waited for that.
- * is_ours: the answer proves that the hold is ours for a lease, counted from the send of that heartbeat. */
+/* The hold is HELD by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
+ * will have none: sends the extends that waited for it, or plans the next renewal. is_ours: that answer proves that the
+ * hold is ours for a whole lease, counted from the send of the heartbeat. */
 void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
 
-/* The handle holds. An accepted extend is asked for if the hold is HELD; in other states the loss of the hold will be
- * reported. Returns OK or NO_MEMORY. */
+/* Accepts an extend. Call only if the handle has a hold. If that hold is HELD, the extend is sent now, or with the next
+ * renewal if one is under way. If the hold was just lost, the report of that loss answers the extend. Returns OK or
+ * NO_MEMORY. */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                  hilock_result_fn *on_result, void *user);
-/* A renewal is about to be sent. Returns the lease that it asks for. */
+/* A renewal is about to be sent. Returns the lease that this renewal asks for. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold);
-/* The same renewal may shorten a lease that became too long. Returns the length to which it does, or 0: it shortens
- * nothing. */
+/* Call for the same renewal, which may shorten a lease that became too long. Returns the lease to which the renewal
+ * shortens, or 0 if it must shorten nothing. */
 uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold);
-/* The hold ends: all extends are answered LOST. is_loss: they are reported before all else. */
+/* The hold ends: answers LOST to all its extends. is_loss: these answers are reported before all else. */
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss);
-/* Reports the answer to an extend. detail: the sentence of a loss, if this answer takes the place of on_lost; NULL: the
- * extend's own. */
+/* Reports the answer to an extend. detail: the sentence of the loss, if this answer replaces on_lost; NULL: the detail
+ * of the extend is used. */
 void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, const char *detail);
+/* frees all extends of the handle, without an answer */
 void hl_watchdog_forget_extends(struct hl_core *core, struct hilock_lock *lock);
 
 #endif

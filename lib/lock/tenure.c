@@ -196,7 +196,7 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
 }
 
 /* Reports the answer to a release, or later what became of a release that was answered UNKNOWN. The release has a
- * callback, so the hold has a reference to its handle. hl_ending_settle may free the hold. */
+ * callback, so the hold has a reference to its handle. hl_ending_free_if_done may free the hold. */
 static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;
