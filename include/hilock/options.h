@@ -90,9 +90,9 @@ struct hilock_client_options {
                                     1000..86400000 */
     uint32_t restart_guard_ms;   /* a store that was started less than this ago grants nothing, and
                                     a master of a quorum gives no vote. Make it as long as the
-                                    longest lease that anybody takes there; a longer lease is
-                                    refused. 0: off, but on a quorum lease_ms. HILOCK_GUARD_OFF: off
-                                    on a quorum, too */
+                                    longest lease that any program takes at this store; a longer
+                                    lease is refused. 0: off, but on a quorum lease_ms.
+                                    HILOCK_GUARD_OFF: off, also on a quorum */
     uint32_t stall_report_ms;    /* 1000: if the loop is later than this, LOOP_STALLED is raised */
 
     /* ---- bounds ---- */
