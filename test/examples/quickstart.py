@@ -21,7 +21,7 @@ def quickstart(url, program):
     kept = [store.ask(url, 'GET', key) for key in store.ask(url, 'KEYS', 'hilock:token*')]
     store.ask(url, 'HSET', 'report:daily', 'somebody', 1, 'mode', 'mutex')
     told = subprocess.run([program, url], timeout=store.WAITS_S, text=True, capture_output=True, check=False)
-    store.expect(told.stdout == '' and told.stderr.startswith('TIMED_OUT: '), f'held by another, it does not: {told}')
+    store.expect(told.stdout == '' and told.stderr.startswith('TIMED_OUT: '), f'held by another, it does not: {told.stdout}{told.stderr}')
     store.ask(url, 'DEL', 'report:daily')
     store.expect(len(kept) == 1 and kept[0].isdigit() and int(kept[0]) >= second, f'the server remembers it: {kept}')
 

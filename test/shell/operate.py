@@ -8,6 +8,7 @@ import pty
 import re
 import struct
 import subprocess
+import sys
 import termios
 
 from command import ended, hold, said, store
@@ -138,16 +139,25 @@ def doctor(hilock, url):
     store.expect(ended(hilock, 'doctor', url.replace('/socket', '/none'))[0] == 1, 'a server that is not there')
 
 
-def operate(url, hilock):
+def operate(url, hilock, *at_terminals):
     held, simple = status(hilock, url)
-    table(hilock, url)
-    few_rights(hilock, url)
-    broken(hilock, url, held, simple)
-    doctor(hilock, url)
+    if at_terminals:
+        table(hilock, url)
+    else:
+        few_rights(hilock, url)
+        broken(hilock, url, held, simple)
+        doctor(hilock, url)
     for process in (held, simple):
         store.end(process)
-    store.ask(url, 'DEL', 'shop:other', 'text:\x1b[2J\n')
+    store.ask(url, 'DEL', 'shop:a', 'shop:s', 'shop:other', 'text:\x1b[2J\n')
 
 
 if __name__ == '__main__':
+    if len(sys.argv) > 3:
+        try:
+            for end in pty.openpty():
+                os.close(end)
+        except OSError as error:
+            print(f'nothing is drawn here: there is no terminal to be had ({error}); is /dev/pts mounted?')
+            sys.exit(77)
     store.drive(operate)

@@ -67,12 +67,25 @@ uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name)
     return calm_us && settled_us && settled_us + LINKED_US > calm_us ? settled_us + LINKED_US : calm_us;
 }
 
-/* It could have been granted instead: it stands in the queue, nothing has befallen it, and no grant has been made to it that lapsed. NULL: it could not. */
+/* A grant has been made to its client that may have lapsed: no place of that client is ready then until it asks again. A
+ * waiter that polls is not told of its grant; with a short lease it may ask only when the window is over. */
+static int may_have_lapsed(const struct sim *sim, const struct sim_actor *other)
+{
+    for (unsigned i = 0; i < sim->actors_count; i++) {
+        const struct sim_actor *sibling = &sim->actors[i];
+        const struct hl_queue_place *place = sibling->process == other->process && sibling->name == other->name ? sim_queue_wait(sibling) : NULL;
+        if (place && (sibling->was_pushed || (place->is_polling && sibling != other)))
+            return 1;
+    }
+    return 0;
+}
+
+/* It could have been granted instead: it stands in the queue, nothing has befallen it, and no grant has been made to its client that lapsed. NULL: it could not. */
 static const struct hl_queue_place *could_have_it(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_queue_place *fair = other == actor || other->name != actor->name ? NULL : sim_queue_wait(other);
     uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]), since_us = sim->world.time.now_us - SETTLED_US;
-    if (!fair || !fair->ticket || other->was_pushed || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
+    if (!fair || !fair->ticket || may_have_lapsed(sim, other) || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return NULL;
     if (other->process->loop.lane.until_us >= calm_us || sim_process_is_frozen(other->process))
         return NULL;
