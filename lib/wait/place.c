@@ -308,10 +308,13 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
 /* No push can find this waiter. Returns how long it sleeps until its next poll. Behind position 1 it sleeps for half of
  * the time until it will be there at the pace that it has seen; so the further back it stands, the less often it polls.
  * At position 1 it polls in short steps, so that it finds the name free soon: the name stays idle for a sixteenth of
- * its wait there at most. */
+ * its wait there at most. It also polls at least twice in its window, because nobody tells it that it was granted the
+ * name. */
 static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place)
 {
-    uint64_t usual_us = hl_view_poll_us(core, place->acquire->lock->terms), step_us, position = place->position;
+    const struct hl_terms *terms = place->acquire->lock->terms;
+    uint64_t usual_us = hl_view_poll_us(core, terms), step_us, position = place->position;
+    uint64_t half_us = (uint64_t)window_ms(core, terms, place->node) * 500;
     if (!place->polls_first_since_us) {
         step_us = place->pace_us * position / 2;
         step_us = step_us < usual_us * position ? step_us : usual_us * position;
@@ -319,6 +322,7 @@ static uint64_t poll_us(struct hl_core *core, const struct hl_queue_place *place
     }
     step_us = (hl_now_us(&core->host) - place->polls_first_since_us) / 16;
     step_us = step_us < POLL_STEP_MIN_US ? POLL_STEP_MIN_US : step_us;
+    step_us = step_us < half_us ? step_us : half_us;
     return step_us < usual_us ? step_us : usual_us;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/plant.h"
 #include "sim.h"
 
 /* From how many seeds on all must have been seen: of fresh ones, and of the first ones, which are always the same. */
@@ -97,8 +98,23 @@ static void print_total(const struct total *total, unsigned workers, double seco
            (unsigned long long)total->seeds, (unsigned long long)total->sometimes[SIM_OPERATION],
            (unsigned long long)total->sometimes[SIM_CONTENDED], (unsigned long long)faults, (double)total->virtual_us / 3.6e9,
            (double)total->sometimes[SIM_OPERATION] / seconds / workers, workers, seconds, total->broken.is_broken ? total->broken.why : "0");
-    printf("Zero in %llu seeds: with 95 %% confidence fewer than one seed in %llu of this mix of faults breaks an invariant, no more is claimed.\n",
-           (unsigned long long)total->seeds, (unsigned long long)(total->seeds / 3));
+    if (!total->broken.is_broken)
+        printf("Zero in %llu seeds: with 95 %% confidence fewer than one seed in %llu of this mix of faults breaks an invariant, no more is claimed.\n",
+               (unsigned long long)total->seeds, (unsigned long long)(total->seeds / 3));
+}
+
+int sim_tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
+{
+    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s", (unsigned long long)outcome->seed,
+           outcome->why,
+           (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
+           choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
+           choice->is_load ? " --load" : choice->is_heirs ? " --heirs" : choice->is_crowd ? " --crowd" : choice->is_hot ? (choice->is_struck ? " --hot --struck" : " --hot") : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
+    for (int i = 0; i < SIM_STRAINS; i++)
+        if (choice->strains >> i & 1)
+            printf(" --strain %s", sim_strain_word((enum sim_strain)i));
+    printf("\n");
+    return 1;
 }
 
 static int judge(const struct sim_range *seeds, const struct sim_choice *choice, const struct total *total)
@@ -108,8 +124,7 @@ static int judge(const struct sim_range *seeds, const struct sim_choice *choice,
     if (total->crashed)
         printf("%u of the workers crashed: see above\n", total->crashed);
     if (total->broken.is_broken) {
-        printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace\n", (unsigned long long)total->broken.seed, total->broken.why,
-               (unsigned long long)total->broken.seed);
+        sim_tell_broken(&total->broken, choice);
         is_good = 0;
     }
     for (int i = 0; i < SIM_SOMETIMES_COUNT; i++) {

@@ -362,9 +362,10 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
         sim_violate(&sim->world, "I8", "%s is held under id %llu, which its client knows nothing of, or only waits with", name->text, (unsigned long long)id);
 }
 
-/* I17: long after the heal no place in a queue is unknown to its client. Late bytes of a dead link may have made one
- * when its wait had ended; the next walk along the queue takes it out. A waiter walks with each heartbeat, so once in
- * its promise. While none of ours waits, and programs of another library have the name in turn, nobody walks. */
+/* I17: long after the heal no place at the front of a queue is unknown to its client. Late bytes of a dead link may have made one
+ * when its wait had ended. A walk along the queue takes it out, but a walk ends at the first waiter that is ready: behind that one such a
+ * place delays nobody. A waiter walks with each heartbeat, so once in its promise. While none of ours waits, and programs of another library
+ * have the name in turn, nobody walks. */
 static void check_queue(struct sim *sim, struct sim_name *name, const struct sim_place *place)
 {
     char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];
@@ -372,13 +373,16 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
     struct sim_store_field field;
     uint64_t id = 0, patience_us = 1500000 + (sim_java_wants(sim, name) ? 1000u * (uint64_t)HL_PROMISE_MAX_MS : 0);
     int found = 0;
-    for (size_t i = 0; !found && sim_store_hash_field(place->store->core, key, length, i, &field); i++)
+    for (size_t i = 0; !found && sim_store_hash_field(place->store->core, key, length, i, &field); i++) {
         found = is_unknown(sim, &field, 1, &id);
+        if (field.score >= 1) /* below that it is no place */
+            break;
+    }
     if (!found || id != name->stray_id)
         name->stray_us = sim->world.time.now_us;
     name->stray_id = id;
     if (found && sim->healed_us + LINKED_US < name->stray_us && name->stray_us + patience_us < sim->world.time.now_us)
-        sim_violate(&sim->world, "I17", "id %llu stands in the queue of %s, and its client knows nothing of it", (unsigned long long)id,
+        sim_violate(&sim->world, "I17", "id %llu stands first in the queue of %s, and its client knows nothing of it", (unsigned long long)id,
                     name->text);
 }
 

@@ -13,20 +13,6 @@ struct task { struct sim_choice choice; uint64_t first, last; int is_traced, is_
 
 enum { DETECT_SEEDS_MAX = 20000, DETECT_ONCE_MAX = 3000 }; /* a single search is CI's, and must end */
 
-static int tell_broken(const struct sim_outcome *outcome, const struct sim_choice *choice)
-{
-    printf("seed %llu breaks %s\nreplay: hilock-sim --seed %llu --trace%s%s%s%s%s%s%s", (unsigned long long)outcome->seed,
-           outcome->why,
-           (unsigned long long)outcome->seed, hl_plant ? " --plant " : "", hl_plant ? hl_plant_name(hl_plant) : "",
-           choice->has_deployment ? " --world " : "", choice->has_deployment ? sim_deployment_name(choice->deployment) : "",
-           choice->is_load ? " --load" : choice->is_heirs ? " --heirs" : choice->is_crowd ? " --crowd" : choice->is_hot ? (choice->is_struck ? " --hot --struck" : " --hot") : "", choice->has_replicas ? " --replicas" : "", choice->is_unguarded ? " --unguarded" : "");
-    for (int i = 0; i < SIM_STRAINS; i++)
-        if (choice->strains >> i & 1)
-            printf(" --strain %s", sim_strain_word((enum sim_strain)i));
-    printf("\n");
-    return 1;
-}
-
 static int run_again(const struct sim_outcome *first, const struct sim_choice *choice, FILE *trace)
 {
     struct sim_outcome again, untraced;
@@ -49,7 +35,7 @@ static int run_all(const struct task *task)
     for (uint64_t seed = task->first; seed <= task->last; seed++) {
         sim_run(seed, &task->choice, trace, &outcome);
         if (outcome.is_broken)
-            return tell_broken(&outcome, &task->choice);
+            return sim_tell_broken(&outcome, &task->choice);
         if (task->is_twice && run_again(&outcome, &task->choice, trace) != 0)
             return 1;
     }

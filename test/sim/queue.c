@@ -67,14 +67,13 @@ uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name)
     return calm_us && settled_us && settled_us + LINKED_US > calm_us ? settled_us + LINKED_US : calm_us;
 }
 
-/* A grant has been made to its client that may have lapsed: no place of that client is ready then until it asks again. A
- * waiter that polls is not told of its grant; with a short lease it may ask only when the window is over. */
+/* A grant has been made to its client that may have lapsed: no place of that client is ready then until it asks again. */
 static int may_have_lapsed(const struct sim *sim, const struct sim_actor *other)
 {
     for (unsigned i = 0; i < sim->actors_count; i++) {
         const struct sim_actor *sibling = &sim->actors[i];
         const struct hl_queue_place *place = sibling->process == other->process && sibling->name == other->name ? sim_queue_wait(sibling) : NULL;
-        if (place && (sibling->was_pushed || (place->is_polling && sibling != other)))
+        if (place && sibling->was_pushed)
             return 1;
     }
     return 0;
