@@ -51,7 +51,7 @@ void hl_name_unref(struct hl_core *core, const struct hl_memory *memory, struct 
 {
     if (--name->refs)
         return;
-    HL_REQUIRE(!name->hold && !name->line); /* a hold and a line have a reference each */
+    HL_REQUIRE(LIST_EMPTY(&name->holds) && !name->line); /* a hold and a line have a reference each */
     if (core)
         hl_table_remove(&core->names, &name->entry);
     hl_memory_free(memory, name);

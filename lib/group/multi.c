@@ -33,7 +33,7 @@ static void fail(struct hl_group *group, hilock_status status)
 static void look_again(struct hl_group *group)
 {
     if (group->step == ORDERED && group->at > 0)
-        hl_group_wake_in(group, group->terms->kind->has_queue ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
+        hl_group_wake_in(group, hl_has_queue(group->terms) ? KEEP_US : hl_terms_lease_us(group->terms) / 4, 0);
     else
         hl_group_rest(group);
 }

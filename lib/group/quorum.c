@@ -85,7 +85,7 @@ static void ask_with_arbiter(struct hl_group *group)
 {
     group->step = ASKING;
     hl_group_wake_in(group, limit_us(group) / 2, limit_us(group) / 2);
-    hl_members_ask(group, is_able, !group->terms->kind->has_queue);
+    hl_members_ask(group, is_able, !hl_has_queue(group->terms));
     check(group);
 }
 
@@ -101,7 +101,7 @@ static void lose_race(struct hl_group *group)
     group->is_found_held = 1;
     const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
     group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
-    if (terms->kind->has_queue)
+    if (hl_has_queue(terms))
         hl_group_pause(group, 0, RACE_RTTS * hl_members_rtt_us(group));
     else
         hl_group_pause(group, (uint64_t)terms->poll_min_ms * 1000, (uint64_t)terms->poll_jitter_ms * 1000);

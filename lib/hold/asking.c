@@ -49,7 +49,7 @@ static void add_release_params(const struct hl_hold *hold, struct hl_params *par
 {
     if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
         params->entry = hl_hold_entry(hold);
-    if (hold->terms->kind->has_queue)
+    if (hl_has_queue(hold->terms))
         params->own = hl_hold_own_listeners(hl_hold_core(hold), hold->name, hold->request.node);
 }
 

@@ -93,7 +93,7 @@ void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
     hold->end = status == HILOCK_OK ? END_ANSWERED_OK
                 : status == HILOCK_LOST ? END_ANSWERED_LOST : END_ANSWERED_UNKNOWN;
     hl_terms_trace(hold->terms, HL_RELEASE_ANSWERED, &(struct hl_fact){.name = hold->name->bytes, .status = status});
-    if (hold->on_result)
+    if (hold->ending.on_result)
         hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_RELEASED);
 }
 
@@ -114,7 +114,7 @@ static void trace_settled(const struct hl_hold *hold)
 
 static void report_settled(struct hl_hold *hold, enum hl_end end)
 {
-    if (!hold->on_result || hold->end != END_ANSWERED_UNKNOWN)
+    if (!hold->ending.on_result || hold->end != END_ANSWERED_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
     if (!hold->terms->is_internal)
@@ -136,7 +136,7 @@ void hl_ending_mark_request_unanswered(struct hl_hold *hold)
 void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
 {
     hold->kept = KEPT_MAYBE;
-    hold->is_queued = hold->terms->kind->has_queue != 0;
+    hold->is_queued = hl_has_queue(hold->terms) != 0;
     hl_ending_mark_request_unanswered(hold);
 }
 
@@ -197,13 +197,17 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
 
 void hl_ending_do_next_step(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
 
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
+static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_result, void *user)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_name *name = hold->name;
-    int was_holder = name->hold == hold;
+    int was_holder = hold->state == HOLD_HELD;
+    if (was_holder)
+        LIST_REMOVE(hold, held.entry);
     hold->state = HOLD_ENDING;
     hold->end = (uint8_t)end;
+    hold->ending.on_result = on_result;
+    hold->ending.user = user;
     core->undoing += end == END_UNREPORTED;
     if (hl_hold_is_with_user(hold))
         hl_validity_follow(hold->lock);
@@ -212,12 +216,17 @@ void hl_ending_begin(struct hl_hold *hold, enum hl_end end)
         hl_hold_mark_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
-    if (was_holder)
-        name->hold = NULL;
     /* the other handles of this client wait until the first answer shows that this hold is released */
     hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
     do_next_step(hold, hold->since_us);
+}
+
+void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, NULL); }
+
+void hl_ending_begin_release(struct hl_hold *hold, hilock_result_fn *on_result, void *user)
+{
+    begin(hold, END_RELEASED, on_result, user);
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
@@ -229,7 +238,7 @@ int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, u
     hold->id = id;
     hold->entry = entry;
     hold->kept = KEPT_MAYBE;
-    hold->is_queued = lock->terms->kind->has_queue != 0;
+    hold->is_queued = hl_has_queue(lock->terms) != 0;
     hl_ending_begin(hold, end);
     return 1;
 }
@@ -262,7 +271,7 @@ static void remember(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct acknowledged *old;
-    if (!(core->route->ops->can_forget || hold->terms->kind->has_queue))
+    if (!(core->route->ops->can_forget || hl_has_queue(hold->terms)))
         return;
     if (!core->recent_releases)
         core->recent_releases = hl_memory_new(&core->host.memory, sizeof *core->recent_releases);
@@ -384,7 +393,7 @@ static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 {
     const struct hl_node *node = hl_name_node(core, old->name);
     int is_another = node->moved_at_us >= old->at_us || node->server_info.started_us >= (int64_t)old->at_us;
-    uint64_t stands_us = old->terms->kind->has_queue ? queue_span_us(&old->entry) : 0;
+    uint64_t stands_us = hl_has_queue(old->terms) ? queue_span_us(&old->entry) : 0;
     uint64_t lasts_us = hl_terms_lease_us(old->terms) + stands_us;
     int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);
     return is_unknown && old->at_us + lasts_us >= hl_now_us(&core->host);

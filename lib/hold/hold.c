@@ -55,10 +55,19 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
-    uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->granted_at_us : hold->request.sent_us;
+    uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->held.granted_at_us : hold->request.sent_us;
     int has_moved = node->moved_at_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
     int needs_verification = !node->is_up || node->old_link_reply_at_us >= proved_us || has_moved;
     return needs_verification && !HL_PLANTED(MULTI_UNVERIFIED);
+}
+
+struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
+{
+    struct hl_hold *hold;
+    LIST_FOREACH(hold, &name->holds, held.entry)
+        if (hold->id == id)
+            return hold;
+    return NULL;
 }
 
 int hl_hold_is_with_user(const struct hl_hold *hold) { return hold->lock && hold->lock->hold == hold; }
@@ -121,7 +130,7 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
 
 unsigned hl_hold_reserved(const struct hl_hold *hold)
 {
-    return hold->terms->kind->hands_on ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
+    return hl_takes_turns(hold->terms) ? hl_hold_core(hold)->limits.turns_max - 1 : 0;
 }
 
 /* A hold that a visit makes stands at the end of the list and is not HELD yet, so it is not visited. */
@@ -165,7 +174,7 @@ void hl_hold_mark_unsent(struct hl_hold *hold)
 
 void hl_hold_mark_not_ours(struct hl_hold *hold)
 {
-    int may_be_queued = hold->terms->kind->has_queue && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
+    int may_be_queued = hl_has_queue(hold->terms) && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
         may_be_made = hold->may_run_until_us && !HL_PLANTED(UNANSWERED_LEFT_BY_LOSS);
     hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
 }

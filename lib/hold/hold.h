@@ -18,6 +18,7 @@
 #define HL_HOLD_HOLD_H
 
 #include "base/text.h"
+#include "core/discipline.h"
 #include "core/lock.h"
 
 enum hl_kept { /* what is at the store under the id of a hold, as far as this client can tell */
@@ -84,10 +85,17 @@ struct hl_hold {
     uint64_t due_at_us;          /* when the alarm is due; 0: the alarm is stopped */
     uint64_t may_run_until_us;   /* until when a request without an answer may still execute: an acquire, after which
                                     the id is released again, or a renewal that shortens. 0: there is none */
-    hilock_result_fn *on_result; /* ENDING by a release: the callback of that release */
-    void *user;                  /* the argument for on_result */
-    uint64_t granted_at_us;      /* HELD: when the turn of the loop began in which the grant arrived: the store granted
-                                    it no later */
+    union { /* the state tells which part is valid */
+        struct { /* HELD */
+            LIST_ENTRY(hl_hold) entry; /* links the hold into name->holds */
+            uint64_t granted_at_us;    /* when the turn of the loop began in which the grant arrived: the store granted
+                                          it no later */
+        } held;
+        struct { /* ENDING */
+            hilock_result_fn *on_result; /* the callback of the release; NULL: there is none */
+            void *user;                  /* the argument for on_result */
+        } ending;
+    };
     uint64_t extended_until_us;  /* when the longest lease that an extend asked for ends, if it counts from the send of
                                     that request. 0: no extend was sent */
     struct hl_alarm alarm;
@@ -167,6 +175,9 @@ unsigned hl_hold_reserved(const struct hl_hold *hold); /* how many tokens its ac
 /* 1: the store granted the hold, and WAIT has no answer yet */
 int hl_hold_is_confirming(const struct hl_hold *hold);
 int hl_hold_is_empty(const struct hl_hold *hold); /* 1: nothing of the hold is at the store or on the wire */
+/* Returns a HELD hold of this client for the name; NULL: the client does not hold it. */
+static inline struct hl_hold *hl_hold_of(const struct hl_name *name) { return LIST_FIRST(&name->holds); }
+struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the same, of the hold with that id */
 /* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
  * server, or because the server is away. */
 int hl_hold_needs_verification(const struct hl_hold *hold);

@@ -154,7 +154,7 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
 {
     static const struct hl_request_ops ops = {about, encode, done};
     struct hl_recheck *recheck = name->recheck;
-    int is_needless = recheck || !terms->kind->has_queue;
+    int is_needless = recheck || !hl_has_queue(terms);
     if (is_needless || HL_PLANTED(NOBODY_RECHECKS))
         return recheck;
     recheck = hl_memory_new(&core->host.memory, sizeof *recheck);
@@ -182,7 +182,7 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
     if (HL_PLANTED(STEP_NOT_REPEATED))
         is_more = 0;
     read_answer(core, hold->request.node, hold->name, said);
-    if (hold->name->hold) /* this client holds the name: its own release will find lapsed grants */
+    if (hl_hold_of(hold->name)) /* this client holds the name: its own release will find lapsed grants */
         return;
     if (said->handover.window_ms) {
         recheck = recheck_for(core, hold->name, hold->terms);

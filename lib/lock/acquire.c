@@ -169,7 +169,7 @@ static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_resp
     struct hl_core *core = core_of(acquire);
     int is_held = said->result == HL_NO;
     struct hl_queue_place *place = is_held ? acquire->place : NULL;
-    if (is_held && !acquire->lock->terms->kind->queues_each_handle)
+    if (is_held && !hl_has_own_place(acquire->lock->terms))
         hl_line_report_waiting(core, acquire->lock->name);
     else if (is_held && !acquire->report_ms)
         hl_acquire_report_waiting(core, acquire);
@@ -254,7 +254,7 @@ static struct hl_acquire *sleeper_of(struct hl_acquire *acquire)
 {
     const struct hl_name *name = acquire->lock->name;
     struct hl_acquire *sender = acquire->state == ACQUIRE_IN_LINE ? TAILQ_FIRST(&name->line->arrivals) : acquire;
-    return sender->state == ACQUIRE_SLEEPING && !name->hold ? sender : NULL;
+    return sender->state == ACQUIRE_SLEEPING && !hl_hold_of(name) ? sender : NULL;
 }
 
 int hl_acquire_is_behind_other_program(struct hl_acquire *acquire)
@@ -282,7 +282,7 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
          .detail = bit == REPORT_WAITING ? hl_words_waiting : hl_words_passed_over,
          .holder = view.words,
          .holder_age_ms = view.age_ms};
-    if (lock->terms->kind->queues_each_handle) {
+    if (hl_has_own_place(lock->terms)) {
         event.position = acquire->place->position;
         event.waiters = acquire->place->waiters;
     }
@@ -302,7 +302,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
     acquire->words = NULL;
     if (own.state == ACQUIRE_DECIDED) {
         hl_view_set_words(own.words, &result);
-        if (lock->terms->kind->queues_each_handle) {
+        if (hl_has_own_place(lock->terms)) {
             result.position = own.place->position;
             result.waiters = own.place->waiters;
         }
@@ -381,7 +381,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 {
     static const struct hl_notice_ops reports = {report, forget};
     int needs_alarm = limit_us != UINT64_MAX || lock->terms->wait_report_ms, has_alarm;
-    size_t place_size = lock->terms->kind->queues_each_handle ? sizeof(struct hl_queue_place) : 0;
+    size_t place_size = hl_has_own_place(lock->terms) ? sizeof(struct hl_queue_place) : 0;
     struct hl_acquire *acquire = hl_memory_new(&core->host.memory, sizeof *acquire + place_size);
     struct hl_line *line;
     if (!acquire)

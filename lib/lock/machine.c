@@ -52,8 +52,8 @@ int hl_machine_init(struct hl_core *core)
 static void forget_hold(struct hl_hold *hold)
 {
     hold->request.queue = REQUEST_IDLE;
-    if (hold->name->hold == hold)
-        hold->name->hold = NULL;
+    if (hold->state == HOLD_HELD)
+        LIST_REMOVE(hold, held.entry);
     if (hl_hold_is_with_user(hold))
         hold->lock->hold = NULL;
     else if (hold->state == HOLD_ENDING && hold->lock)

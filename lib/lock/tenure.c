@@ -22,7 +22,7 @@ static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
     const struct hl_node *node = hl_name_node(core, hold->name);
     if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
         return 1;
-    return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->granted_at_us;
+    return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->held.granted_at_us;
 }
 
 /* Returns 1 if a handle with these terms can get the hold:
@@ -53,7 +53,7 @@ struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *ho
         return NULL;
     uint64_t now_us = hl_now_us(&core->host);
     unsigned turns_max = hl_line_had_other_program_lately(hold->name) ? 0 : hl_hold_reserved(hold);
-    int is_within = hold->served < turns_max && now_us - hold->granted_at_us < hl_terms_lease_us(hold->terms) / 3;
+    int is_within = hold->served < turns_max && now_us - hold->held.granted_at_us < hl_terms_lease_us(hold->terms) / 3;
     if (HL_PLANTED(HANDOFF_UNBOUNDED))
         is_within = hold->served < UINT8_MAX;
     if (!is_within || !is_known_to_server(core, hold))
@@ -85,7 +85,7 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     next->state = ACQUIRE_GRANTED;
     hl_trace(&core->host, HL_HOLD_HANDED_ON,
              &(struct hl_fact){.lock = next->lock, .name = hold->name->bytes, .count = hold->served,
-                               .token = hl_hold_token(hold), .waited_us = now_us - hold->granted_at_us});
+                               .token = hl_hold_token(hold), .waited_us = now_us - hold->held.granted_at_us});
     hl_tenure_change_terms(hold, next->lock->terms, now_us);
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
@@ -140,8 +140,6 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
         return;
     }
     hold->notice.epoch = lock->epoch;
-    hold->on_result = on_result;
-    hold->user = user;
     if (on_result) {
         hold->lock = lock;
         lock->refs++;
@@ -149,9 +147,11 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
     hl_notice_cancel(core, &hold->notice);
     if (hold->state == HOLD_HELD) {
         hl_place_attach_carried(core, hold);
-        hl_ending_begin(hold, END_RELEASED);
+        hl_ending_begin_release(hold, on_result, user);
     } else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
         hold->end = END_RELEASED;
+        hold->ending.on_result = on_result;
+        hold->ending.user = user;
         hl_ending_answer_user(hold, HILOCK_LOST);
         hl_ending_do_next_step(hold);
     }
@@ -200,8 +200,8 @@ static void report_renewals(struct hl_core *core, struct hl_hold *hold, unsigned
 static void report_release(struct hl_core *core, struct hl_hold *hold, unsigned bit)
 {
     struct hilock_lock *lock = hold->lock;
-    hilock_result_fn *on_result = hold->on_result;
-    void *user = hold->user;
+    hilock_result_fn *on_result = hold->ending.on_result;
+    void *user = hold->ending.user;
     int is_off = hl_callback_is_silenced(lock, &hold->notice);
     struct hl_text detail;
     struct hilock_event event =

@@ -101,7 +101,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
     stand_in.name = hl_name_ref(core, push->name, push->name_length, core->route->ops->is_spread ? 0 : channel->slot);
     if (!stand_in.name)
         return;
-    is_held = (stand_in.name->hold && stand_in.name->hold->id == push->id) || is_ending(core, stand_in.name, push->id);
+    is_held = hl_hold_find(stand_in.name, push->id) || is_ending(core, stand_in.name, push->id);
     if (!is_held &&
         hl_ending_release_id(core, &stand_in, push->id, (struct hl_entry_parts){.channel = ENTRY_NONE}, END_UNCALLED))
         hl_trace(&core->host, HL_HOLD_UNDONE, &(struct hl_fact){.name = stand_in.name->bytes});

@@ -44,7 +44,7 @@ static struct hl_acquire *last_of(const struct hl_line *line)
 
 static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire *acquire)
 {
-    if (acquire->lock->terms->kind->queues_each_handle)
+    if (hl_has_own_place(acquire->lock->terms))
         return acquire->is_held_back ? &line->held_back : &line->queued;
     return acquire->is_try ? &line->tries : &line->arrivals;
 }
@@ -73,14 +73,14 @@ static struct hl_acquire *first_try(const struct hl_line *line)
  * queue by heartbeats. */
 void hl_line_advance(struct hl_line *line, int wakes)
 {
-    const struct hl_hold *hold = line->name->hold;
+    const struct hl_hold *hold = hl_hold_of(line->name);
     struct hl_acquire *acquire = hold ? NULL : first_try(line);
     if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
     for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
         line->core->waiters->send(acquire);
     acquire = TAILQ_FIRST(&line->arrivals);
-    if (!acquire || (hold && !(hold->terms->kind->queues_each_handle && acquire->lock->terms->kind->has_queue)))
+    if (!acquire || (hold && hl_is_served_by_end_of(hold->terms, acquire->lock->terms)))
         return;
     if (is_ready(acquire, wakes))
         line->core->waiters->send(acquire);
@@ -264,7 +264,7 @@ void hl_line_move(struct hl_acquire *acquire, int to_front)
 void hl_line_try_again(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
-    if (acquire->lock->terms->kind->queues_each_handle) {
+    if (hl_has_own_place(acquire->lock->terms)) {
         send_or_hold_back(acquire);
         return;
     }

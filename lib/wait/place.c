@@ -34,12 +34,12 @@ enum { POLL_STEP_MIN_US = 5000 };        /* a waiter without pushes polls no mor
 static int has_no_queue(const struct hl_acquire *acquire)
 {
     const struct hl_terms *terms = acquire->lock->terms;
-    return !terms->kind->queues_each_handle && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
+    return !hl_has_own_place(terms) && hl_name_node(terms->cell->core, acquire->lock->name)->has_no_queue;
 }
 
 int hl_place_is_wanted(const struct hl_acquire *acquire)
 {
-    return acquire->lock->terms->kind->has_queue && !acquire->is_try && !has_no_queue(acquire);
+    return hl_has_queue(acquire->lock->terms) && !acquire->is_try && !has_no_queue(acquire);
 }
 
 /* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
@@ -51,7 +51,7 @@ int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response 
     struct hl_core *core = terms->cell->core;
     int is_logged_in = hl_name_node(core, acquire->lock->name)->is_up; /* otherwise the server refused the login */
     int is_refused = is_logged_in && said->result == HL_FAULT && said->fault.status == HILOCK_DENIED;
-    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || terms->kind->queues_each_handle)
+    if (!is_refused || acquire->hold->ask == ASK_CONFIRM || !acquire->place || hl_has_own_place(terms))
         return 0;
     hl_handshake_queue_refused(hl_name_node(core, acquire->lock->name), said->quote, said->quote_length);
     hl_place_free(core, acquire);
@@ -77,7 +77,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire)
     if (!acquire->place)
         return;
     hl_grant_channel_leave(acquire->place);
-    if (!acquire->lock->terms->kind->queues_each_handle)
+    if (!hl_has_own_place(acquire->lock->terms))
         hl_memory_free(&core->host.memory, acquire->place);
     acquire->place = NULL;
 }
@@ -262,7 +262,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
         attempt->ticket = place->ticket;
         attempt->node = place->node;
     }
-    if (lock->terms->kind->queues_each_handle)
+    if (hl_has_own_place(lock->terms))
         hl_line_move(place->acquire, said->position <= 1);
     place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* subscribes only now: the place has a ticket */
     measure_pace(place, said->position);

@@ -48,13 +48,13 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
 int hl_view_is_held(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return name->hold || (line && line->last_status == HILOCK_TIMED_OUT && line->waiting_here);
+    return hl_hold_of(name) || (line && line->last_status == HILOCK_TIMED_OUT && line->waiting_here);
 }
 
 int hl_view_denies_tries(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return name->hold || (hl_view_is_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
+    return hl_hold_of(name) || (hl_view_is_held(name) && line->lease_ends_at_us > hl_now_us(&line->core->host));
 }
 
 hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acquire)
@@ -69,7 +69,7 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
     int is_silent = is_pending && hl_now_us(&core->host) - request->sent_us > ANSWER_IS_LATE_US;
     /* the head is granted and waits for the replicas; for the other waiters the name is simply held */
     int is_taken = head && head != acquire && head->hold && hl_hold_is_confirming(head->hold);
-    if (name->hold || is_taken)
+    if (hl_hold_of(name) || is_taken)
         return HILOCK_TIMED_OUT;
     if (!line || !(node->is_up || node->is_at_wrong_server) || is_silent)
         return HILOCK_UNREACHABLE;
@@ -86,11 +86,12 @@ struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire
 {
     const struct hl_name *name = acquire->lock->name;
     const struct hl_line *line = name->line;
+    const struct hl_hold *own = hl_hold_of(name);
     struct hl_view view = {.words = ""};
     uint64_t until_us = 0, now_us = hl_now_us(&core->host);
-    if (name->hold && status == HILOCK_TIMED_OUT) {
-        view.words[hl_holder_write(view.words, core->uuid, name->hold->id, core->label)] = '\0';
-        until_us = hl_hold_deadline_us(name->hold);
+    if (own && status == HILOCK_TIMED_OUT) {
+        view.words[hl_holder_write(view.words, core->uuid, own->id, core->label)] = '\0';
+        until_us = hl_hold_deadline_us(own);
     } else if (line && line->holder_or_error && line->last_status == status) {
         memccpy(view.words, line->holder_or_error, 0, sizeof view.words);
         until_us = line->lease_ends_at_us;
@@ -125,7 +126,7 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     if (line->last_status == HILOCK_UNWRITABLE && guard_us)
         return guard_us;
     if (line->last_status == HILOCK_TIMED_OUT) {
-        step = terms->is_polling || line->is_channel_refused || terms->kind->has_queue ? hl_view_poll_us(core, terms)
+        step = terms->is_polling || line->is_channel_refused || hl_has_queue(terms) ? hl_view_poll_us(core, terms)
                : SAFETY_POLL_US;
         return left_us > step || HL_PLANTED(POLL_OVERSLEEPS) ? step : left_us + 1000;
     }
@@ -139,17 +140,17 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     const struct hl_name *name = acquire->lock->name;
     const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_text_holder(view->words, strlen(view->words));
     int has_sent = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
-    if (!*view->words && !name->hold && acquire->lock->terms->kind->has_queue && has_sent)
+    if (!*view->words && !hl_hold_of(name) && hl_has_queue(acquire->lock->terms) && has_sent)
         hl_words_reserved(text, quoted.bytes);
-    else if (!*view->words || name->hold)
+    else if (!*view->words || hl_hold_of(name))
         hl_words_held_by_us(text, quoted.bytes);
     else if (acquire->is_try)
         hl_words_held(text, quoted.bytes, holder.bytes);
     else
         hl_words_held_on(text, quoted.bytes, holder.bytes, waited_ms, acquire->attempts);
-    if (*view->words && !name->hold)
+    if (*view->words && !hl_hold_of(name))
         hl_words_add_lease_end(text, view->holder_remaining_ms);
-    if (acquire->lock->terms->kind->queues_each_handle)
+    if (hl_has_own_place(acquire->lock->terms))
         hl_words_add_position(text, acquire->place->position, acquire->place->waiters);
 }
 

@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every w
  * their line. */
 static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 {
-    return acquire->is_try || acquire->lock->terms->kind->queues_each_handle;
+    return acquire->is_try || hl_has_own_place(acquire->lock->terms);
 }
 
 struct hl_waiter_ops {

@@ -86,13 +86,16 @@ enum { HL_OWN_ALL = 1000000 };
 typedef enum hl_form hl_encode_fn(struct hl_command *command, const struct hl_target *target,
                                   const struct hl_params *params);
 
+enum hl_queueing { /* who has places in the queue at the store; what follows from it is in core/discipline.h */
+    HL_QUEUES_NOT,     /* there is no queue */
+    HL_QUEUES_CLIENTS, /* a client has one place for each name, and its handles take turns there */
+    HL_QUEUES_HANDLES  /* every waiting handle has a place */
+};
+
 struct hl_kind {
     hilock_kind kind;
-    int has_queue;          /* there is a queue at the store, in which a waiter has a place */
-    int queues_each_handle; /* every waiting handle has a place; otherwise a client has one for each name */
+    enum hl_queueing queueing;
     const char *wrong_kind; /* what follows the name for a key of another type: "is not ..." */
-    int hands_on;           /* an acquire reserves tokens, so a hold may serve handles of a client one after the
-                               other */
     hl_encode_fn *acquire, *renew, *release;
     hl_parse_fn *acquired, *renewed, *released;
     hl_encode_fn *peek; /* an operator's request: reads the holder. hl_response_peeked reads its answer */

@@ -443,5 +443,5 @@ struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *u
     .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
     .peek = hl_queued_peek
 
-const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .has_queue = 1, .hands_on = 1, WORDS};
-const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .has_queue = 1, .queues_each_handle = 1, WORDS};
+const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS, WORDS};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES, WORDS};

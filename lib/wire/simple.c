@@ -88,6 +88,7 @@ static enum hl_form peek(struct hl_command *command, const struct hl_target *tar
 
 const struct hl_kind hl_simple_kind = {
     .kind = HILOCK_SIMPLE,
+    .queueing = HL_QUEUES_NOT,
     .wrong_kind = "is not a lock string: another program's key, or a MUTEX or FAIR lock of the same name",
     .acquire = hl_simple_acquire,
     .renew = hl_simple_renew,

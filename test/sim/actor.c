@@ -270,7 +270,7 @@ static struct sim_actor *foresee(struct sim_actor *actor)
         return NULL;
     if (hold->served + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
-    else if (now_us - hold->granted_at_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
+    else if (now_us - hold->held.granted_at_us >= (uint64_t)hold->terms->lease_ms * 1000 / 3)
         sometimes[SIM_HAND_OFF_AGED]++;
     else if (hl_left_us(hl_hold_deadline_us(hold), now_us) < hl_hold_min_validity_us(hold, next->lock->terms))
         sometimes[SIM_HAND_OFF_TOO_LITTLE]++;

@@ -151,9 +151,9 @@ static void check_turn(const struct sim_actor *actor)
     if (actor->turn && actor->turn >= sim->turns_max)
         sim_violate(&sim->world, "I10", "%s is handed a hold that has served %u handles of %u", actor->who, actor->turn,
                     sim->turns_max);
-    if (actor->turn && hold && hold->since_us - hold->granted_at_us > 1000 * (uint64_t)sim->lease_ms / 3)
+    if (actor->turn && hold && hold->since_us - hold->held.granted_at_us > 1000 * (uint64_t)sim->lease_ms / 3)
         sim_violate(&sim->world, "I10", "%s is handed a hold %llu us after its grant", actor->who,
-                    (unsigned long long)(hold->since_us - hold->granted_at_us));
+                    (unsigned long long)(hold->since_us - hold->held.granted_at_us));
 }
 
 static void check_token(struct sim_actor *actor, struct sim_name *name, uint64_t token)
@@ -315,7 +315,7 @@ static int is_idle(const struct sim *sim, const struct hl_hold *hold)
 {
     const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
     if (acquire)
-        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hold->terms->kind->has_queue;
+        return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hl_has_queue(hold->terms);
     return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
 }
 
