@@ -88,7 +88,7 @@ struct hilock_client_options {
     uint32_t token_ttl_ms;       /* 600000: how long after the last grant the store keeps a
                                     name's token, in case its clock is set back.
                                     1000..86400000 */
-    uint32_t restart_guard_ms;   /* a store that was started less than this ago grants nothing, and
+    uint32_t restart_guard_ms;   /* until a store has been up for this long it grants nothing, and
                                     a master of a quorum gives no vote. Make it as long as the
                                     longest lease that any program takes at this store; a longer
                                     lease is refused. 0: off, but on a quorum lease_ms.
@@ -165,8 +165,8 @@ struct hilock_lock_options {
                                   grant is confirmed by one more request before you get it */
     uint32_t wait_report_ms;   /* how often WAITING is repeated. 0: it is raised once per
                                   acquire */
-    int reentrant;             /* 0. 1: an acquire while held counts up, and as many releases are
-                                  needed */
+    int reentrant;             /* 0. 1: an acquire of a handle that holds is accepted, and adds 1
+                                  to its count; each release takes 1 off */
     size_t name_length;        /* 0: strlen(name). Names may be any bytes */
 
     /* ---- replicas: not on a quorum ---- */

@@ -44,7 +44,7 @@ struct hilock_stats {
     uint64_t failovers, server_changes, links_apart, stalls, wrong_thread;
     uint64_t passed_over; /* waiters of this client that lost a turn: its loop stood still */
     /* Waiters of any client that this client's requests took out of a queue at the store: because
-     * nobody listened for them; because their last sign of life was overdue; because their client
+     * nobody listened for them; because their next heartbeat was overdue; because their client
      * was granted the lock and did not answer in time. */
     uint64_t places_unheard, places_overdue, places_lapsed;
     uint64_t failed_by[HILOCK_STATUSES], refused_by[HILOCK_STATUSES]; /* by their statuses */
