@@ -48,8 +48,7 @@ static void do_all(struct deeds *deeds, const struct hilock_client_options *opti
 }
 
 /* The line has all that one server needs (of which test_live_acl.c shows that it is needed), and the rest is used
- * here, also what is optional. DBSIZE is needed for nothing: that it is found shows that the check can. Whether a
- * channel of a slot is left while the clients run is a matter of time, so SUNSUBSCRIBE is not judged. */
+ * here, also what is optional. DBSIZE is needed for nothing: that it is found shows that the check can. */
 static void each_is_needed(struct record *record, const char *const *deployment, enum lines kind)
 {
     struct rights line = rights_of_shop(deployment[kind]), common = rights_needed_of(one_server[kind]), own = {.count = 0};
@@ -57,7 +56,7 @@ static void each_is_needed(struct record *record, const char *const *deployment,
         if (!rights_has(&line, common.words[i]))
             check_fail("\"%s\" lacks %s", deployment[kind], common.words[i]);
     for (unsigned i = 0; i < line.count; i++)
-        if (!rights_has(&common, line.words[i]) && strcmp(line.words[i], "+sunsubscribe") != 0)
+        if (!rights_has(&common, line.words[i]))
             rights_add(&own, line.words[i]);
     rights_add(&own, "+dbsize");
     assert_string_equal(record_end(record, &own), "+dbsize");

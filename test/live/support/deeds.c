@@ -102,19 +102,32 @@ static void at_others(struct deeds *deeds, const char *format)
         freeReplyObject(redis_reply(deeds->others[i], format, deeds->name));
 }
 
-/* While a program holds whose release hands nothing over, the first of the queue listens for its message. */
+/* The channel of the name was left at each server. */
+static int nobody_listens(void *arg)
+{
+    struct deeds *deeds = arg;
+    for (unsigned i = 0; i < 8 && deeds->others[i]; i++)
+        if (redis_channels(deeds->others[i]) + redis_sharded_channels(deeds->others[i]) > 0)
+            return 0;
+    return 1;
+}
+
+/* While a program holds whose release hands nothing over, the first of the queue listens for its message; it leaves
+ * that channel a second or two after it saw no such program any more. */
 static void stand_behind_another_program(struct deeds *deeds, struct handle *handle)
 {
     unsigned before = handle->acquired.count;
+    int has_tag = strchr(deeds->name, '{') != NULL;
     at_others(deeds, "HSET %s another:1 1");
     at_others(deeds, "PEXPIRE %s 60000");
     wait_for(handle);
-    at_others(deeds, "HDEL %s another");
-    at_others(deeds, "PUBLISH redisson_lock__channel:{%s} 0");
+    at_others(deeds, "HDEL %s another:1");
+    at_others(deeds, has_tag ? "PUBLISH redisson_lock__channel:%s 0" : "PUBLISH redisson_lock__channel:{%s} 0");
     if (deeds->others[1]) /* of a cluster */
-        at_others(deeds, "SPUBLISH redisson_lock__channel:{%s} 0");
+        at_others(deeds, has_tag ? "SPUBLISH redisson_lock__channel:%s 0" : "SPUBLISH redisson_lock__channel:{%s} 0");
     handle_until(handle, &handle->acquired, before + 1, "the grant behind another program");
     CHECK(handle->acquired.status == HILOCK_OK && handle_give(handle) == HILOCK_OK);
+    client_until(handle->client, nobody_listens, deeds, "the end of a subscription");
 }
 
 /* The second name has the first one's slot. */

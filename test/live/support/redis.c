@@ -174,3 +174,8 @@ size_t redis_clients(struct redis *redis)
 size_t redis_queues(struct redis *redis) { return redis_count(redis, "KEYS hilock:queue*"); }
 
 size_t redis_channels(struct redis *redis) { return redis_count(redis, "PUBSUB CHANNELS redisson_lock__channel*"); }
+
+size_t redis_sharded_channels(struct redis *redis)
+{
+    return redis_count(redis, "PUBSUB SHARDCHANNELS redisson_lock__channel*");
+}

@@ -31,5 +31,6 @@ size_t redis_lock_keys(struct redis *redis);    /* keys that are no token keys *
 size_t redis_clients(struct redis *redis);      /* connections named hilock:... */
 size_t redis_queues(struct redis *redis);       /* names that somebody waits for at the store */
 size_t redis_channels(struct redis *redis);     /* unlock channels that somebody listens to */
+size_t redis_sharded_channels(struct redis *redis); /* the same of a cluster, from 7.0 on */
 
 #endif
