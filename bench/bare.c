@@ -34,20 +34,21 @@ int bare_load_scripts(const char *url)
     return is_loaded ? 0 : -1;
 }
 
-struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded)
+enum { TOKEN_TTL_MS = 600000, RESERVED = 15 };
+
+struct hl_acquire_params bare_acquire_params(unsigned lease_ms, double seconds)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (struct hl_params){.lease_ms = lease_ms, .is_sharded = is_sharded, .reserved = 15, .token_ttl_ms = 600000,
-                             .entry = {.due_s = HL_DUE_NEVER_S, .window_ms = HL_WINDOW_MIN_MS, .reserved = 15,
-                                       .channel = "hilock:grant:" UUID},
-                             .queue_max = HL_QUEUE_MAX,
-                             .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
+    return (struct hl_acquire_params){
+        .lease_ms = lease_ms, .reserved = RESERVED, .token_ttl_ms = TOKEN_TTL_MS,
+        .entry = {.due_s = HL_DUE_NEVER_S, .window_ms = HL_WINDOW_MIN_MS, .reserved = RESERVED,
+                  .channel = "hilock:grant:" UUID},
+        .queue_max = HL_QUEUE_MAX,
+        .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
 }
 
-void bare_release(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+struct hl_release_params bare_release_params(int is_sharded)
 {
-    struct hl_params end = *params;
-    end.entry = (struct hl_queue_entry){.due_s = 0};
-    hl_queued_release(command, target, &end);
+    return (struct hl_release_params){.is_sharded = is_sharded, .token_ttl_ms = TOKEN_TTL_MS};
 }

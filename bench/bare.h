@@ -16,10 +16,10 @@ int bare_load_scripts(const char *url); /* -1: reported on stderr */
 
 /* Makes the acquire that hilock's client sends by default, which also asks for a place. Its not_after is a minute
  * ahead of the server's clock, which is in `seconds`. */
-struct hl_params bare_params(unsigned lease_ms, double seconds, int is_sharded);
+struct hl_acquire_params bare_acquire_params(unsigned lease_ms, double seconds);
 
-/* Makes the release. A hold has no place, so the release names none, like the library's. */
-void bare_release(struct hl_command *command, const struct hl_target *target, const struct hl_params *params);
+/* Makes the release of such a hold. A hold has no place, so the release names none, like the library's. */
+struct hl_release_params bare_release_params(int is_sharded);
 
 /* Runs pairs of one name, one after the other, on a blocking connection. */
 struct bare_blocking;

@@ -21,7 +21,7 @@ static const char release_script[] =
 struct bare_blocking {
     redisContext *store;
     struct hl_target words;
-    struct hl_params params;
+    struct hl_acquire_params params;
     struct hl_command command;
     unsigned lease_ms;
     char release_sha1[41];
@@ -47,11 +47,12 @@ static bool say(struct bare_blocking *bare)
 
 static bool pair_of_mutex(struct bare_blocking *bare)
 {
+    const struct hl_release_params end = bare_release_params(0);
     bare->words.id++;
     hl_queued_acquire(&bare->command, &bare->words, &bare->params);
     if (!say(bare))
         return false;
-    bare_release(&bare->command, &bare->words, &bare->params);
+    hl_queued_release(&bare->command, &bare->words, &end);
     return say(bare);
 }
 
@@ -64,7 +65,7 @@ static bool pair_of_set(struct bare_blocking *bare)
 
 void bare_blocking_begin(struct bare_blocking *bare, double seconds)
 {
-    bare->params = bare_params(bare->lease_ms, seconds, 0);
+    bare->params = bare_acquire_params(bare->lease_ms, seconds);
 }
 
 int bare_blocking_pair(struct bare_blocking *bare, enum bare_pair pair)

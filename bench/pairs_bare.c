@@ -36,7 +36,8 @@ struct pairs_bare {
     struct lane *lanes;
     unsigned inflight, busy;
     uint64_t pairs, holders;
-    struct hl_params params;
+    struct hl_acquire_params params;
+    struct hl_release_params end_params;
     struct hl_command command;
     bool is_ending, has_failed;
 };
@@ -100,7 +101,7 @@ static void on_acquired(redisAsyncContext *store, void *answer, void *user)
         retire(lane->bare, fault);
         return;
     }
-    bare_release(&lane->bare->command, &lane->words, &lane->bare->params);
+    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->end_params);
     send_command(lane, on_released);
 }
 
@@ -132,7 +133,7 @@ static void prepare_lanes(struct pairs_bare *bare)
 /* In a cluster the messages of a lock use sharded channels of its slot. Nobody listens to them here. */
 static int connect_all(struct pairs_bare *bare, char *error)
 {
-    bare->params.is_sharded = masters_count(bare->masters) > 1;
+    bare->end_params = bare_release_params(masters_count(bare->masters) > 1);
     for (unsigned i = 0; i < masters_count(bare->masters); i++) {
         const char *url = masters_url(bare->masters, i);
         if (bare_load_scripts(url) != 0 || !(bare->stores[i] = store_connect_async(url, bare->base, error)))
@@ -169,7 +170,7 @@ uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
     bare->pairs = 0;
     bare->is_ending = false;
     bare->busy = bare->inflight;
-    bare->params = bare_params(PAIRS_LEASE_MS, seconds, bare->params.is_sharded);
+    bare->params = bare_acquire_params(PAIRS_LEASE_MS, seconds);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);

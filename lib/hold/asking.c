@@ -23,43 +23,39 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
 }
 
-static struct hl_params params_of(const struct hl_hold *hold)
+/* Makes the arguments of an acquire that is about to be sent, by itself or carried by a release. */
+static struct hl_acquire_params acquire_params(struct hl_hold *hold)
 {
+    const struct hl_core *core = hl_hold_core(hold);
     struct hl_node *node = hold->request.node;
-    int halves = HL_PLANTED(LEASE_SHORTER) && hold->ask == ASK_ACQUIRE;
-    if (HL_PLANTED(RENEWS_SHORTER) && hold->ask == ASK_RENEW)
-        halves = 1;
-    return (struct hl_params){
-        .lease_ms = hold->asked_ms / (halves ? 2 : 1),
-        .not_after_ms = hold->ask != ASK_ACQUIRE || HL_PLANTED(NOT_AFTER_MISSING)
-                            ? 0 : hl_clock_not_after_ms(node, hold->request.sent_us),
-        .token_ttl_ms = hl_hold_core(hold)->limits.token_ttl_ms,
+    struct hl_acquire_params params = {
+        .lease_ms = hold->asked_ms / (HL_PLANTED(LEASE_SHORTER) ? 2 : 1),
+        .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_clock_not_after_ms(node, hold->request.sent_us),
+        .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
-        .queue_max = hl_hold_core(hold)->limits.queue_max,
-        .names_all_keys = hl_hold_core(hold)->route->ops->is_spread,
+        .queue_max = core->limits.queue_max,
+        .names_all_keys = core->route->ops->is_spread,
         .is_second = hold->stage >= STAGE_SECOND,
-        .token = hold->token,
-        .is_sharded = hl_node_parent(node)->subscriptions.is_sharded,
     };
+    core->owner->add_params(hold, &params);
+    return params;
 }
 
-/* A release ends a hold, or removes a place from the queue. An id that has a hold has no place there: no script makes a
- * place beside a hold. */
-static void add_release_params(const struct hl_hold *hold, struct hl_params *params)
+static struct hl_renew_params renew_params(struct hl_hold *hold)
 {
-    if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
-        params->entry = hl_hold_entry(hold);
-    if (hl_has_queue(hold->terms))
-        params->own = hl_hold_own_listeners(hl_hold_core(hold), hold->name, hold->request.node);
+    struct hl_renew_params params = {.lease_ms = hold->asked_ms / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1),
+                                     .token = hold->token, .most_ms = hl_watchdog_begin_shortening(hold)};
+    if (params.most_ms)
+        params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
+    return params;
 }
 
 /* Adds the acquire of the next handle's hold to this release; from now on that hold may be at the store. A release that
  * must also remove a place names that place, and carries no acquire. */
-static void add_next_acquire(const struct hl_hold *hold, struct hl_params *params)
+static void add_next_acquire(const struct hl_hold *hold, struct hl_release_params *params)
 {
-    struct hl_core *core = hl_hold_core(hold);
-    struct hl_hold *next = core->owner->carried(hold);
-    struct hl_params more;
+    struct hl_hold *next = hl_hold_core(hold)->owner->carried(hold);
+    struct hl_acquire_params more;
     int was_unanswered;
     if (!next || params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
         return;
@@ -68,15 +64,32 @@ static void add_next_acquire(const struct hl_hold *hold, struct hl_params *param
     next->request.node = hold->request.node;
     next->request.sent_us = hold->request.sent_us;
     next->asked_ms = next->terms->lease_ms;
-    more = params_of(next);
-    core->owner->add_params(next, &more);
+    more = acquire_params(next);
     was_unanswered = next->may_run_until_us != 0;
     hl_ending_mark_acquire_unanswered(next);
     next->is_acquire_ahead = !was_unanswered;
-    params->next_id = next->id;
-    params->lease_ms = more.lease_ms;
-    params->queue_max = more.queue_max;
-    params->entry = more.entry;
+    params->next.id = next->id;
+    params->next.lease_ms = more.lease_ms;
+    params->next.queue_max = more.queue_max;
+    params->next.entry = more.entry;
+}
+
+/* A release ends a hold, or removes a place from the queue. An id that has a hold has no place there: no script makes a
+ * place beside a hold. */
+static struct hl_release_params release_params(const struct hl_hold *hold)
+{
+    struct hl_core *core = hl_hold_core(hold);
+    struct hl_release_params params = {
+        .is_second = hold->stage >= STAGE_SECOND,
+        .is_sharded = hl_node_parent(hold->request.node)->subscriptions.is_sharded,
+        .token_ttl_ms = core->limits.token_ttl_ms,
+    };
+    if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
+        params.entry = hl_hold_entry(hold);
+    if (hl_has_queue(hold->terms))
+        params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
+    add_next_acquire(hold, &params);
+    return params;
 }
 
 static void encode(struct hl_request *request, struct hl_command *command)
@@ -84,26 +97,27 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_hold *hold = hold_of(request);
     const struct hl_core *core = hl_hold_core(hold);
     const struct hl_kind *kind = hold->terms->kind;
-    struct hl_params params;
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
-    params = params_of(hold);
-    if (hold->ask == ASK_RENEW && (params.most_ms = hl_watchdog_begin_shortening(hold)) != 0)
-        params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
-    case ASK_ACQUIRE:
-        core->owner->add_params(hold, &params);
+    case ASK_ACQUIRE: {
+        const struct hl_acquire_params params = acquire_params(hold);
         hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
+    }
     case ASK_CONFIRM: break; /* the node sends WAIT, once for all holds that wait for it */
-    case ASK_RENEW: hold->form = kind->renew(command, &words, &params) & 7u; break;
-    case ASK_RELEASE:
-        add_release_params(hold, &params);
-        add_next_acquire(hold, &params);
+    case ASK_RENEW: {
+        const struct hl_renew_params params = renew_params(hold);
+        hold->form = kind->renew(command, &words, &params) & 7u;
+        break;
+    }
+    case ASK_RELEASE: {
+        const struct hl_release_params params = release_params(hold);
         hold->form = kind->release(command, &words, &params) & 7u;
         break;
+    }
     }
 }
 

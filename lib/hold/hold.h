@@ -127,7 +127,7 @@ _Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock
 struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
     const struct hl_notice_ops *notice; /* makes the reports of holds to the user */
     /* An acquire of this hold is about to be sent: adds the parameters that make it a heartbeat or a try. */
-    void (*add_params)(struct hl_hold *hold, struct hl_params *params);
+    void (*add_params)(struct hl_hold *hold, struct hl_acquire_params *params);
     /* The hold is ASKING, and its request was answered YES, NO or FAULT. said NULL: there is no answer. */
     void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
     /* The hold is HELD by a pushed grant, and the acquire that was sent before the push now has its answer, or will

@@ -53,7 +53,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_core *core = recheck->core;
     const struct hl_lapsed nobody = {0}, *lapsed = HL_PLANTED(RECHECK_NAMES_NOBODY) ? &nobody : &recheck->lapsed;
     const struct hl_target target = {recheck->name->bytes, recheck->name->length, core->uuid, recheck->id, core->label};
-    recheck->terms->kind->release(command, &target, &(struct hl_params){
+    recheck->terms->kind->recheck(command, &target, &(struct hl_recheck_params){
         .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = lapsed,
         .is_sharded = hl_node_parent(request->node)->subscriptions.is_sharded,
         .own = hl_hold_own_listeners(recheck->core, recheck->name, request->node)});

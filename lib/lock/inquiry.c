@@ -34,12 +34,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
     inquiry->attempts++;
     inquiry->was_release_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        lock->terms->kind->peek(command, &words, &(struct hl_params){.entry = entry});
+        lock->terms->kind->peek(command, &words, &entry);
     else
-        lock->terms->kind->release(command, &words,
-                                   &(struct hl_params){.is_sharded = request->node->subscriptions.is_sharded,
-                                                       .is_second = inquiry->is_second, .holder = inquiry->holder,
-                                                       .holder_length = inquiry->holder_length});
+        lock->terms->kind->force(command, &words,
+                                 &(struct hl_force_params){.is_second = inquiry->is_second,
+                                                           .is_sharded = request->node->subscriptions.is_sharded,
+                                                           .holder = inquiry->holder,
+                                                           .holder_length = inquiry->holder_length});
 }
 
 static void ask(struct hl_inquiry *inquiry)

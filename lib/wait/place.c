@@ -173,7 +173,7 @@ static enum hl_listening listening_of(const struct hl_queue_place *place, enum h
 /* Adds the entry of the place, and the heartbeat. A first request that brings a ticket is a heartbeat, too: otherwise
  * the store would take the time in the ticket, which is older, for the time of this request. */
 static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place, struct hl_node *node,
-                             struct hl_params *params)
+                             struct hl_acquire_params *params)
 {
     const struct hl_core *core = hl_hold_core(hold);
     enum hl_entry_channel channel = hl_grant_channel_listen(place);
@@ -199,7 +199,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
 
 /* This request takes no place (`queue_max` 0). Names the place that an earlier request with this id may have taken, so
  * that a grant removes it. */
-static void add_earlier_entry(const struct hl_hold *hold, struct hl_params *params)
+static void add_earlier_entry(const struct hl_hold *hold, struct hl_acquire_params *params)
 {
     if (hold->entry.channel == ENTRY_NONE)
         return;
@@ -209,7 +209,7 @@ static void add_earlier_entry(const struct hl_hold *hold, struct hl_params *para
 
 /* If the acquire's wait is over when a request must be sent again (because its script had to be loaded, or because it
  * got no answer), the request is sent like that of a try: it takes no place. */
-void hl_place_add_params(struct hl_hold *hold, struct hl_params *params)
+void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
 {
     struct hl_acquire *acquire = hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
     struct hl_queue_place *place = acquire ? acquire->place : NULL;

@@ -81,7 +81,7 @@ void hl_place_free(struct hl_core *core, struct hl_acquire *acquire);
 void hl_place_begin(struct hl_core *core, struct hl_queue_place *place);
 
 /* An acquire of this hold is about to be sent: adds the entry and the heartbeat, if the acquire has a place. */
-void hl_place_add_params(struct hl_hold *hold, struct hl_params *params);
+void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params);
 /* the store answered that the name is held: takes over the position and the ticket from that answer */
 void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *said);
 /* Returns how long the waiter may sleep until its next request. While the holder is another program whose release may

@@ -51,40 +51,73 @@ struct hl_lapsed {
     struct { uint64_t at_us; char client[HL_UUID_LENGTH + 1]; } of[HL_LAPSED_MAX]; /* at_us: by the server's clock */
 };
 
-struct hl_params { /* the other arguments of a command; a kind ignores those that it does not need */
-    uint64_t lease_ms;     /* acquire, renew; release: the lease of the next hold */
-    uint64_t not_after_ms; /* acquire: the server time after which it is refused; 0: never. renew: the time after
-                              which most_ms has no effect */
-    uint64_t token_ttl_ms; /* acquire */
-    unsigned reserved;     /* acquire, and for the next hold: how many tokens it reserves for hand-offs */
-    int is_second;         /* acquire, release: the first form was answered HL_AGAIN */
-    uint64_t token;        /* renew */
-    uint64_t most_ms;      /* renew: a lease longer than this becomes this; 0: no lease is shortened. SIMPLE never
-                              shortens */
-    int is_sharded;        /* release: the channels are sharded, as those of a cluster's slots */
-    const char *holder;    /* release: by force, the holder whose hold ends; NULL: the target's own hold ends */
-    size_t holder_length;
+/* ---- the arguments of each command. A kind ignores those that it does not need. ---- */
+
+struct hl_acquire_params {
+    uint64_t lease_ms;
+    uint64_t not_after_ms; /* the server time after which it is refused; 0: never */
+    uint64_t token_ttl_ms;
+    unsigned reserved;     /* how many tokens it reserves for hand-offs */
+    int is_second;         /* the first form was answered HL_AGAIN */
     /* for a kind with a queue: */
-    struct hl_queue_entry entry;   /* acquire: the place that it takes or keeps; without an entry it is a try.
-                                      release: the place to leave, or the place of the next hold. peek: the place
-                                      whose position is asked for */
-    struct hl_heartbeat heartbeat; /* acquire, with an entry */
-    uint64_t ticket;       /* acquire, with an entry: the ticket that it has; 0: none yet */
-    uint32_t queue_max;    /* acquire, next hold: without a ticket it gets no place while so many wait */
-    int may_take_left;     /* acquire: a try that may also take a name that is left to other programs */
-    uint64_t next_id;      /* release: the acquisition that it also asks for; 0: none */
-    unsigned own;          /* release: how many of our own subscriptions the unlock channel has. HL_OWN_ALL: it never
-                              leaves the name to others */
-    int names_all_keys;    /* acquire, with a heartbeat: in a cluster, where the server must see each key that is
-                              made */
-    const struct hl_lapsed *lapsed; /* release: of an id that holds nothing. It looks whether the name is free, and
-                                       these let their grants lapse; NULL: it is no such look */
+    struct hl_queue_entry entry;   /* the place that it takes or keeps; without an entry it is a try */
+    struct hl_heartbeat heartbeat; /* with an entry */
+    uint64_t ticket;       /* with an entry: the ticket that it has; 0: none yet */
+    uint32_t queue_max;    /* without a ticket it gets no place while so many wait */
+    int may_take_left;     /* a try that may also take a name that is left to other programs */
+    int names_all_keys;    /* with a heartbeat: in a cluster, where the server must see each key that is made */
+};
+
+struct hl_renew_params {
+    uint64_t lease_ms;
+    uint64_t token;
+    uint64_t most_ms;      /* a lease longer than this becomes this; 0: no lease is shortened. SIMPLE never shortens */
+    uint64_t not_after_ms; /* the server time after which most_ms has no effect */
 };
 
 enum { HL_OWN_ALL = 1000000 };
 
-typedef enum hl_form hl_encode_fn(struct hl_command *command, const struct hl_target *target,
-                                  const struct hl_params *params);
+/* A release ends a hold, or removes a place from the queue. */
+struct hl_release_params {
+    int is_second;         /* the first form was answered HL_AGAIN */
+    int is_sharded;        /* the channels are sharded, as those of a cluster's slots */
+    /* for a kind with a queue: */
+    uint64_t token_ttl_ms;
+    unsigned own;          /* how many of our own subscriptions the unlock channel has. HL_OWN_ALL: it never leaves the
+                              name to others */
+    struct hl_queue_entry entry; /* the place to leave */
+    struct {               /* the acquire of another handle, which this release also asks for, instead of leaving a
+                              place */
+        struct hl_queue_entry entry; /* without an entry it asks for none */
+        uint64_t id;
+        uint64_t lease_ms;
+        uint32_t queue_max;
+    } next;
+};
+
+/* A release of an id that holds nothing: it looks whether the name is free. */
+struct hl_recheck_params {
+    int is_sharded;
+    uint64_t token_ttl_ms;
+    unsigned own;
+    const struct hl_lapsed *lapsed; /* these let their grants lapse */
+};
+
+/* An operator's request: ends the hold of the holder that is named. */
+struct hl_force_params {
+    int is_second, is_sharded;
+    const char *holder;
+    size_t holder_length;
+};
+
+typedef enum hl_form hl_acquire_fn(struct hl_command *, const struct hl_target *, const struct hl_acquire_params *);
+typedef enum hl_form hl_renew_fn(struct hl_command *, const struct hl_target *, const struct hl_renew_params *);
+typedef enum hl_form hl_release_fn(struct hl_command *, const struct hl_target *, const struct hl_release_params *);
+typedef enum hl_form hl_recheck_fn(struct hl_command *, const struct hl_target *, const struct hl_recheck_params *);
+typedef enum hl_form hl_force_fn(struct hl_command *, const struct hl_target *, const struct hl_force_params *);
+/* An operator's request: reads the holder, and the position of the entry, if there is one. hl_response_peeked reads its
+ * answer. */
+typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, const struct hl_queue_entry *);
 
 enum hl_queueing { /* who has places in the queue at the store; what follows from it is in core/discipline.h */
     HL_QUEUES_NOT,     /* there is no queue */
@@ -96,9 +129,13 @@ struct hl_kind {
     hilock_kind kind;
     enum hl_queueing queueing;
     const char *wrong_kind; /* what follows the name for a key of another type: "is not ..." */
-    hl_encode_fn *acquire, *renew, *release;
-    hl_parse_fn *acquired, *renewed, *released;
-    hl_encode_fn *peek; /* an operator's request: reads the holder. hl_response_peeked reads its answer */
+    hl_acquire_fn *acquire;
+    hl_renew_fn *renew;
+    hl_release_fn *release;
+    hl_recheck_fn *recheck; /* NULL: there is no queue */
+    hl_force_fn *force;
+    hl_peek_fn *peek;
+    hl_parse_fn *acquired, *renewed, *released; /* released reads the answers to recheck and force, too */
 };
 
 extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;

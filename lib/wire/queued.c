@@ -78,7 +78,7 @@ static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapse
 
 /* The script compares not_after as sixteen digits, which suffice until the year 2286. */
 enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
-                               const struct hl_params *params)
+                               const struct hl_acquire_params *params)
 {
     static const uint64_t never_us = 9999999999999999;
     int is_limited = params->not_after_ms && params->not_after_ms < never_us / 1000;
@@ -104,7 +104,8 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     return HL_FORM_SCRIPT;
 }
 
-enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target,
+                             const struct hl_renew_params *params)
 {
     begin(command, &hl_script_renew, 1, target);
     hl_command_add_number(command, params->lease_ms);
@@ -118,68 +119,89 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
 }
 
 /* Adds the unlock channel, and the command that publishes there. */
-static void add_channel(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+static void add_channel(struct hl_command *command, const struct hl_target *target, int is_sharded)
 {
     char *channel = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
     hl_command_add(command, channel, hl_key_write(channel, hl_key_channel, target->name, target->name_length));
-    hl_command_add_word(command, params->is_sharded ? "SPUBLISH" : "PUBLISH");
+    hl_command_add_word(command, is_sharded ? "SPUBLISH" : "PUBLISH");
 }
 
-static enum hl_form force(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+enum hl_form hl_queued_force(struct hl_command *command, const struct hl_target *target,
+                             const struct hl_force_params *params)
 {
     begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
           params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
     hl_command_add(command, params->holder, params->holder_length);
-    add_channel(command, target, params);
+    add_channel(command, target, params->is_sharded);
     return HL_FORM_FORCED;
 }
 
 /* While a hash slot moves, the server refuses a script whose keys are not all on one side, and keys of the queue that
- * do not exist may be on neither. The second form names one key only: it frees the name, and the heartbeat of the first
+ * do not exist may be on neither. This form names one key only: it frees the name, and the heartbeat of the first
  * waiter finds the name free. */
-enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
-                               const struct hl_params *params)
+static enum hl_form release_narrowly(struct hl_command *command, const struct hl_target *target, int is_sharded)
 {
-    char holder[HL_HOLDER_MAX];
-    if (params->holder)
-        return force(command, target, params);
-    begin(command, params->is_second ? &hl_script_free : &hl_script_mutex_release, params->is_second ? 1 : 3, target);
+    begin(command, &hl_script_free, 1, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
-    if (params->is_second) {
-        add_channel(command, target, params);
-        return HL_FORM_NARROW;
-    }
-    begin_terms(command);
-    add_number(command, params->is_sharded ? "S" : "", params->own);
-    add_number(command, " ", params->token_ttl_ms);
-    if (params->next_id)
-        add_number(command, " ", params->lease_ms);
-    if (!params->entry.due_s && !params->lapsed)
-        return HL_FORM_SCRIPT;
-    begin_terms(command);
-    if (params->next_id)
-        add_bytes(command, holder, hl_holder_write(holder, target->uuid, params->next_id, target->label));
-    if (params->entry.due_s)
-        add_entry(command, &params->entry);
-    int has_lapsed = params->lapsed && params->lapsed->count;
-    int has_most = params->next_id && params->queue_max != HL_QUEUE_MAX;
-    if (has_lapsed)
-        add_lapsed(command, params->lapsed);
-    if (!has_lapsed && has_most)
-        hl_command_add_word(command, "");
-    if (has_most)
-        hl_command_add_number(command, params->queue_max);
-    return params->next_id ? HL_FORM_NEXT : HL_FORM_SCRIPT;
+    add_channel(command, target, is_sharded);
+    return HL_FORM_NARROW;
 }
 
-enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+/* Begins a release up to its second argument, which the caller may continue. */
+static void begin_release(struct hl_command *command, const struct hl_target *target, int is_sharded, unsigned own,
+                          uint64_t token_ttl_ms)
+{
+    begin(command, &hl_script_mutex_release, 3, target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    begin_terms(command);
+    add_number(command, is_sharded ? "S" : "", own);
+    add_number(command, " ", token_ttl_ms);
+}
+
+enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
+                               const struct hl_release_params *params)
+{
+    char holder[HL_HOLDER_MAX];
+    if (params->is_second)
+        return release_narrowly(command, target, params->is_sharded);
+    begin_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    if (!params->next.entry.due_s) {
+        if (params->entry.due_s) {
+            begin_terms(command);
+            add_entry(command, &params->entry);
+        }
+        return HL_FORM_SCRIPT;
+    }
+    add_number(command, " ", params->next.lease_ms);
+    begin_terms(command);
+    add_bytes(command, holder, hl_holder_write(holder, target->uuid, params->next.id, target->label));
+    add_entry(command, &params->next.entry);
+    if (params->next.queue_max != HL_QUEUE_MAX) {
+        hl_command_add_word(command, "");
+        hl_command_add_number(command, params->next.queue_max);
+    }
+    return HL_FORM_NEXT;
+}
+
+enum hl_form hl_queued_recheck(struct hl_command *command, const struct hl_target *target,
+                               const struct hl_recheck_params *params)
+{
+    begin_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    hl_command_add_word(command, "");
+    if (params->lapsed->count)
+        add_lapsed(command, params->lapsed);
+    return HL_FORM_SCRIPT;
+}
+
+enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target,
+                            const struct hl_queue_entry *entry)
 {
     begin(command, &hl_script_mutex_peek, 2, target);
     begin_terms(command);
-    if (params->entry.due_s) {
+    if (entry->due_s) {
         char holder[HL_HOLDER_MAX];
         add_bytes(command, holder, hl_holder_write(holder, target->uuid, target->id, target->label));
-        add_entry(command, &params->entry);
+        add_entry(command, entry);
     }
     return HL_FORM_SCRIPT;
 }
@@ -440,8 +462,8 @@ struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *u
     .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for " \
                   "readers and writers)", \
     .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
-    .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released, \
-    .peek = hl_queued_peek
+    .recheck = hl_queued_recheck, .force = hl_queued_force, .peek = hl_queued_peek, \
+    .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released
 
 const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS, WORDS};
 const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES, WORDS};

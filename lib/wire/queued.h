@@ -44,7 +44,12 @@ struct hl_push {
     size_t name_length;
 };
 
-hl_encode_fn hl_queued_acquire, hl_queued_renew, hl_queued_release, hl_queued_peek;
+hl_acquire_fn hl_queued_acquire;
+hl_renew_fn hl_queued_renew;
+hl_release_fn hl_queued_release;
+hl_recheck_fn hl_queued_recheck;
+hl_force_fn hl_queued_force;
+hl_peek_fn hl_queued_peek;
 hl_parse_fn hl_queued_acquired, hl_queued_released;
 
 /* Writes the channel on which a client gets its grants, as its places name it. If it is sharded, the channel itself

@@ -18,7 +18,7 @@ static void begin(struct hl_command *command, const struct hl_script *script, co
 }
 
 enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_target *target,
-                               const struct hl_params *params)
+                               const struct hl_acquire_params *params)
 {
     begin(command, params->is_second ? &hl_script_simple_acquire : NULL, "SET", target);
     hl_holder_add(command, target->uuid, target->id, target->label);
@@ -30,7 +30,8 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
     return params->is_second ? HL_FORM_SCRIPT : HL_FORM_NATIVE;
 }
 
-enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
+enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target,
+                             const struct hl_renew_params *params)
 {
     begin(command, HL_PLANTED(SIMPLE_RENEWS_BLINDLY) ? NULL : &hl_script_simple_renew, "SET", target);
     hl_holder_add(command, target->uuid, target->id, target->label);
@@ -41,15 +42,29 @@ enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target 
 }
 
 enum hl_form hl_simple_release(struct hl_command *command, const struct hl_target *target,
-                               const struct hl_params *params)
+                               const struct hl_release_params *params)
 {
-    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) && !params->holder ? NULL : &hl_script_simple_release, "DEL",
-          target);
-    if (params->holder)
-        hl_command_add(command, params->holder, params->holder_length);
-    else if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
+    (void)params;
+    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) ? NULL : &hl_script_simple_release, "DEL", target);
+    if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
         hl_holder_add(command, target->uuid, target->id, target->label);
-    return params->holder ? HL_FORM_FORCED : HL_FORM_SCRIPT;
+    return HL_FORM_SCRIPT;
+}
+
+enum hl_form hl_simple_force(struct hl_command *command, const struct hl_target *target,
+                             const struct hl_force_params *params)
+{
+    begin(command, &hl_script_simple_release, NULL, target);
+    hl_command_add(command, params->holder, params->holder_length);
+    return HL_FORM_FORCED;
+}
+
+enum hl_form hl_simple_peek(struct hl_command *command, const struct hl_target *target,
+                            const struct hl_queue_entry *entry)
+{
+    (void)entry;
+    begin(command, &hl_script_simple_peek, NULL, target);
+    return HL_FORM_SCRIPT;
 }
 
 /* A script that finds the name held answers like a peek. */
@@ -79,13 +94,6 @@ struct hl_response hl_simple_released(const struct hl_reply *reply, enum hl_form
     return (struct hl_response){.result = reply->integer ? HL_YES : HL_NO};
 }
 
-static enum hl_form peek(struct hl_command *command, const struct hl_target *target, const struct hl_params *params)
-{
-    (void)params;
-    begin(command, &hl_script_simple_peek, NULL, target);
-    return HL_FORM_SCRIPT;
-}
-
 const struct hl_kind hl_simple_kind = {
     .kind = HILOCK_SIMPLE,
     .queueing = HL_QUEUES_NOT,
@@ -93,8 +101,9 @@ const struct hl_kind hl_simple_kind = {
     .acquire = hl_simple_acquire,
     .renew = hl_simple_renew,
     .release = hl_simple_release,
+    .force = hl_simple_force,
+    .peek = hl_simple_peek,
     .acquired = hl_simple_acquired,
     .renewed = hl_simple_renewed,
     .released = hl_simple_released,
-    .peek = peek,
 };

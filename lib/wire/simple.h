@@ -12,7 +12,11 @@
 
 #include "wire/kind.h"
 
-hl_encode_fn hl_simple_acquire, hl_simple_renew, hl_simple_release;
+hl_acquire_fn hl_simple_acquire;
+hl_renew_fn hl_simple_renew;
+hl_release_fn hl_simple_release;
+hl_force_fn hl_simple_force;
+hl_peek_fn hl_simple_peek;
 hl_parse_fn hl_simple_acquired, hl_simple_renewed, hl_simple_released;
 
 #endif

@@ -351,7 +351,8 @@ TRIAL(a_release_is_published_where_its_name_says)
     static const char *const waiters[] = {"hilock:queue:{stock}", "hilock:queue=a{tag}b"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct hl_target target = {names[i], strlen(names[i]), "0f5c9a3e-77d1-4b7e-9c51-5a0d1f3b2c44", 7, "test"};
-        const struct hl_params params = {.lease_ms = 3000, .token_ttl_ms = 600000};
+        const struct hl_acquire_params acquire = {.lease_ms = 3000, .token_ttl_ms = 600000};
+        const struct hl_release_params release = {.token_ttl_ms = 600000};
         struct hl_command command;
         char channel[128];
         for (int to_heir = 0; to_heir < 2; to_heir++) {
@@ -361,9 +362,9 @@ TRIAL(a_release_is_published_where_its_name_says)
             trial_begin(trial);
             (void)listens(trial, channel);
             (void)RUN(trial, "RPUSH", queues[i], "java:1");
-            hl_queued_acquire(&command, &target, &params);
+            hl_queued_acquire(&command, &target, &acquire);
             assert_true(said(trial, &command)->integer > 0);
-            hl_queued_release(&command, &target, &params);
+            hl_queued_release(&command, &target, &release);
             assert_int_equal(said(trial, &command)->integer, to_heir ? 1 : 2);
             /* it was heard, and the name is left to others */
             assert_int_equal(RUN(trial, "ZCOUNT", waiters[i], "-inf", "0")->integer, 1);

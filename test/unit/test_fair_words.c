@@ -29,8 +29,8 @@ static void assert_script(const struct hl_command *command, const struct hl_scri
 TEST(requests_are_said_so)
 {
     struct hl_command command;
-    struct hl_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = HL_QUEUE_MAX,
-                               .entry = {.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL}};
+    struct hl_acquire_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = HL_QUEUE_MAX,
+                                       .entry = {.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL}};
     /* the first question */
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 0 1 " CHANNEL " 1700000003 400 0 1|600000000");
@@ -52,18 +52,25 @@ TEST(requests_are_said_so)
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|0000000000012000 99 1 - 1700000003 400 15 1; 3 1700000013 - 800|600000015");
     /* a try, and a guest */
-    hl_queued_acquire(&command, &words, &(struct hl_params){.lease_ms = 100, .token_ttl_ms = 1000});
+    hl_queued_acquire(&command, &words, &(struct hl_acquire_params){.lease_ms = 100, .token_ttl_ms = 1000});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|100|9999999999999999|1000000");
-    hl_queued_mutex.acquire(&command, &words, &(struct hl_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000, .may_take_left = 1});
+    hl_queued_mutex.acquire(&command, &words, &(struct hl_acquire_params){.lease_ms = 30000, .reserved = 15, .token_ttl_ms = 600000, .may_take_left = 1});
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|9999999999999999 *|600000015");
-    hl_queued_renew(&command, &words, &(struct hl_params){.lease_ms = 30000, .token = 17});
+    hl_queued_renew(&command, &words, &(struct hl_renew_params){.lease_ms = 30000, .token = 17});
     assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17");
+}
+
+TEST(a_renewal_may_shorten_a_lease)
+{
+    struct hl_command command;
+    hl_queued_renew(&command, &words, &(struct hl_renew_params){.lease_ms = 30000, .token = 17, .most_ms = 40000, .not_after_ms = 1700000000123});
+    assert_script(&command, &hl_script_renew, "|1|stock|30000|" UUID ":7|17|40000|1700000000123");
 }
 
 TEST(a_release_names_its_place_or_the_next_one)
 {
     struct hl_command command;
-    struct hl_params params = {.lease_ms = 30000, .token_ttl_ms = 600000, .queue_max = 50};
+    struct hl_release_params params = {.token_ttl_ms = 600000};
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_SCRIPT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000");
     params.is_sharded = 1;
@@ -71,16 +78,20 @@ TEST(a_release_names_its_place_or_the_next_one)
     params.entry = (struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL};
     hl_queued_release(&command, &words, &params); /* the end of a wait */
     assert_script(&command, &hl_script_mutex_release, RELEASED "S1000000 600000| 1 " CHANNEL " 1700000003 400 0 1");
-    params.next_id = 8;
-    params.entry.reserved = 15;
-    params.own = 0;
-    params.is_sharded = 0;
+    params = (struct hl_release_params){.token_ttl_ms = 600000, .next = {.id = 8, .lease_ms = 30000, .queue_max = 50, .entry = params.entry}};
+    params.next.entry.reserved = 15;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NEXT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000 30000|" UUID ":8 1 " CHANNEL " 1700000003 400 15 1||50");
+    params.next.queue_max = HL_QUEUE_MAX;
+    hl_queued_release(&command, &words, &params);
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000 30000|" UUID ":8 1 " CHANNEL " 1700000003 400 15 1");
+    params.next.entry.due_s = 0; /* the next handle does not wait any longer */
+    assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000");
     params.is_second = 1;
     assert_int_equal(hl_queued_release(&command, &words, &params), HL_FORM_NARROW); /* which asks for nothing */
     /* For a slot that moves: one key only. */
-    hl_queued_release(&command, &words, &(struct hl_params){.is_second = 1});
+    hl_queued_release(&command, &words, &(struct hl_release_params){.is_second = 1});
     assert_script(&command, &hl_script_free, "|1|stock|" UUID ":7|redisson_lock__channel:{stock}|PUBLISH");
 }
 
@@ -88,24 +99,25 @@ TEST(a_look_names_the_grant_that_lapsed)
 {
     struct hl_command command;
     struct hl_lapsed lapsed = {.count = 2, .window_ms = 400, .holder = "another:5", .of = {{1700000000000001, "another"}, {1700000000000000, "one"}}};
-    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .own = 1, .lapsed = &lapsed});
+    assert_int_equal(hl_queued_recheck(&command, &words, &(struct hl_recheck_params){.token_ttl_ms = 600000, .own = 1, .lapsed = &lapsed}), HL_FORM_SCRIPT);
     assert_script(&command, &hl_script_mutex_release, RELEASED "1 600000||400 another:5 1700000000000001 one 1700000000000000");
     lapsed.count = 0; /* the name was left to others: nobody's grant lapsed */
-    hl_queued_release(&command, &words, &(struct hl_params){.token_ttl_ms = 600000, .lapsed = &lapsed});
-    assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000|");
+    hl_queued_fair.recheck(&command, &words, &(struct hl_recheck_params){.is_sharded = 1, .token_ttl_ms = 600000, .lapsed = &lapsed});
+    assert_script(&command, &hl_script_mutex_release, RELEASED "S0 600000|");
 }
 
 TEST(other_requests_are_said_so)
 {
     struct hl_command command;
-    const struct hl_params params = {.token_ttl_ms = 1000, .holder = "another:5", .holder_length = 9};
-    assert_int_equal(hl_queued_fair.release(&command, &words, &params), HL_FORM_FORCED);
+    const struct hl_force_params params = {.holder = "another:5", .holder_length = 9};
+    const struct hl_force_params second = {.is_second = 1, .is_sharded = 1, .holder = "another:5", .holder_length = 9};
+    assert_int_equal(hl_queued_fair.force(&command, &words, &params), HL_FORM_FORCED);
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:queue:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
-    hl_queued_mutex.release(&command, &words, &(struct hl_params){.is_second = 1, .is_sharded = 1, .holder = "another:5", .holder_length = 9});
+    hl_queued_mutex.force(&command, &words, &second);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
-    hl_queued_peek(&command, &words, &(struct hl_params){.entry = {.due_s = 1700000003, .window_ms = 400}});
+    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7 1 - 1700000003 400 0 1");
-    hl_queued_peek(&command, &words, &(struct hl_params){0});
+    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 0});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|");
 }
 
@@ -114,18 +126,21 @@ TEST(the_longest_name_fits)
     char name[HILOCK_NAME_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
-    struct hl_params params = {UINT64_MAX, UINT64_MAX, UINT64_MAX, .ticket = UINT64_MAX,
-                               .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
+    struct hl_acquire_params acquire = {.lease_ms = UINT64_MAX, .not_after_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX,
+                                        .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
+    struct hl_release_params release = {.token_ttl_ms = UINT64_MAX};
     memset(name, 'x', sizeof name);
-    hl_queued_channel(params.entry.channel, UUID, "@CAN", 1);
-    hl_queued_channel(params.heartbeat.channel, UUID, "@CAN", 1);
-    hl_queued_acquire(&command, &longest, &params);
+    hl_queued_channel(acquire.entry.channel, UUID, "@CAN", 1);
+    hl_queued_channel(acquire.heartbeat.channel, UUID, "@CAN", 1);
+    hl_queued_acquire(&command, &longest, &acquire);
     assert_int_equal(command.argc, 10);
-    hl_queued_release(&command, &longest, &params);
+    release.entry = acquire.entry;
+    hl_queued_release(&command, &longest, &release);
     assert_int_equal(command.argc, 9);
-    params.next_id = UINT64_MAX;
-    params.queue_max = UINT32_MAX;
-    hl_queued_release(&command, &longest, &params);
+    release.next.id = release.next.lease_ms = UINT64_MAX;
+    release.next.queue_max = UINT32_MAX;
+    release.next.entry = acquire.entry;
+    hl_queued_release(&command, &longest, &release);
     assert_int_equal(command.argc, 11);
 }
 

@@ -13,45 +13,59 @@
 
 static const struct hl_target words = {"stock", 5, UUID, 7, NULL};
 
-static void assert_said(hl_encode_fn *say, const struct hl_params *params, enum hl_form form, const char *expected)
-{
-    struct hl_command command;
-    assert_int_equal(say(&command, &words, params), form);
-    assert_string_equal(say_request(&command), expected);
-    assert_true((command.script != NULL) == (form == HL_FORM_SCRIPT));
-}
+static void assert_said(const struct hl_command *command, const char *expected) { assert_string_equal(say_request(command), expected); }
 
-static void assert_script(hl_encode_fn *say, const struct hl_params *params, const struct hl_script *script, const char *arguments)
+static void assert_script(const struct hl_command *command, const struct hl_script *script, const char *arguments)
 {
     char expected[512];
-    snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock|%s", script->sha1, arguments);
-    assert_said(say, params, HL_FORM_SCRIPT, expected);
+    snprintf(expected, sizeof expected, "EVALSHA|%s|1|stock%s", script->sha1, arguments);
+    assert_said(command, expected);
+    assert_ptr_equal(command->script, script);
 }
 
 TEST(acquire_is_said_so)
 {
-    assert_said(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000}, HL_FORM_NATIVE, "SET|stock|" UUID ":7|NX|PX|30000");
-    assert_script(hl_simple_acquire, &(struct hl_params){.lease_ms = 30000, .is_second = 1}, &hl_script_simple_acquire, UUID ":7|30000");
+    struct hl_command command;
+    struct hl_acquire_params params = {.lease_ms = 30000};
+    assert_int_equal(hl_simple_acquire(&command, &words, &params), HL_FORM_NATIVE);
+    assert_said(&command, "SET|stock|" UUID ":7|NX|PX|30000");
+    assert_null(command.script);
+    params.is_second = 1;
+    assert_int_equal(hl_simple_acquire(&command, &words, &params), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_simple_acquire, "|" UUID ":7|30000");
 }
 
 TEST(renew_is_said_so)
 {
-    assert_script(hl_simple_renew, &(struct hl_params){.lease_ms = 30000}, &hl_script_simple_renew, UUID ":7|30000");
+    struct hl_command command;
+    assert_int_equal(hl_simple_renew(&command, &words, &(struct hl_renew_params){.lease_ms = 30000}), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_simple_renew, "|" UUID ":7|30000");
 }
 
 TEST(release_is_said_so)
 {
-    assert_script(hl_simple_release, &(struct hl_params){0}, &hl_script_simple_release, UUID ":7");
+    struct hl_command command;
+    assert_int_equal(hl_simple_release(&command, &words, &(struct hl_release_params){0}), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_simple_release, "|" UUID ":7");
+}
+
+TEST(requests_of_operators_are_said_so)
+{
+    struct hl_command command;
+    const struct hl_force_params params = {.holder = "another:5", .holder_length = 9};
+    assert_int_equal(hl_simple_kind.force(&command, &words, &params), HL_FORM_FORCED);
+    assert_script(&command, &hl_script_simple_release, "|another:5");
+    assert_int_equal(hl_simple_kind.peek(&command, &words, &(struct hl_queue_entry){.due_s = 0}), HL_FORM_SCRIPT);
+    assert_script(&command, &hl_script_simple_peek, "");
 }
 
 TEST(the_longest_name_fits)
 {
     char name[HILOCK_NAME_MAX];
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "sh@db1/4711"};
-    const struct hl_params params = {.lease_ms = UINT64_MAX};
     struct hl_command command;
     memset(name, 0xff, sizeof name);
-    hl_simple_renew(&command, &longest, &params);
+    hl_simple_renew(&command, &longest, &(struct hl_renew_params){.lease_ms = UINT64_MAX});
     assert_int_equal(command.lengths[3], sizeof name);
     assert_int_equal(command.argc, 6);
 }

@@ -21,7 +21,7 @@ static void some_channel(struct trial *trial, char to[HL_GRANT_CHANNEL_MAX])
 }
 
 /* Its text mostly stays as it was. A ticket may be one that does not exist, none, or the latest one that was given. */
-void trial_stand(struct trial *trial, const struct line *line, struct hl_params *params)
+void trial_stand(struct trial *trial, const struct line *line, struct hl_acquire_params *params)
 {
     struct hl_queue_entry *entry = &trial->entries[line->name][line->holder];
     uint64_t kind = trial_below(trial, 8);

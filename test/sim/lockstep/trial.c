@@ -149,11 +149,10 @@ static struct hl_target words_of_held(struct trial *trial, struct line *line)
 
 /* Of a MUTEX, or of a FAIR lock: then a channel of some name stands for a client's. Where somebody listens, a waiter
  * is ready. */
-static struct hl_params params_for(struct trial *trial, const struct line *line)
+static struct hl_acquire_params acquire_for(struct trial *trial, const struct line *line)
 {
-    struct hl_params params = {.lease_ms = trial_some_ms(trial),
-                               .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)],
-                               .token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0)};
+    struct hl_acquire_params params = {.lease_ms = trial_some_ms(trial),
+                                       .token_ttl_ms = (uint64_t[]){4, 100, 4000, 600000}[trial_below(trial, 4)]};
     params.reserved = trial_below(trial, 4) ? 0 : (unsigned)trial_below(trial, 200);
     if (trial_below(trial, 4) == 0)
         params.not_after_ms = trial->now_us / 1000 + trial_below(trial, 5) - 2;
@@ -163,26 +162,21 @@ static struct hl_params params_for(struct trial *trial, const struct line *line)
     params.may_take_left = trial_below(trial, 16) == 0;
     if (trial_below(trial, 8)) /* else it is a try */
         trial_stand(trial, line, &params);
-    if (trial_below(trial, 4) == 0)
-        params.next_id = trial_below(trial, HOLDERS);
-    if (trial_below(trial, 4) == 0)
-        params.lapsed = &trial->lapsed;
-    params.own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL;
     return params;
 }
 
 static void say_acquire(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_for(trial, line);
-    const struct hl_params params = params_for(trial, line);
+    const struct hl_acquire_params params = acquire_for(trial, line);
     hl_queued_acquire(&line->command, &words, &params);
 }
 
 static void say_renew(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    const struct hl_params params = params_for(trial, line);
-    hl_queued_renew(&line->command, &words, &params);
+    const uint64_t token = trial->tokens[line->name][line->holder] + (trial_below(trial, 8) == 0);
+    hl_queued_renew(&line->command, &words, &(struct hl_renew_params){.lease_ms = trial_some_ms(trial), .token = token});
 }
 
 /* Of a holder, or of any field that other lines write. */
@@ -192,19 +186,36 @@ static void say_force(struct trial *trial, struct line *line, const struct hl_ta
     const char *field = PICK(trial, "a", "b", "redisson:1", "other field");
     size_t length = hl_holder_write(line->forced, words->uuid, words->id, words->label);
     const int is_holder = trial_below(trial, 2) != 0;
-    const struct hl_params params = {.holder = is_holder ? line->forced : field, .holder_length = is_holder ? length : strlen(field)};
-    kinds[trial_below(trial, 2)]->release(&line->command, words, &params);
+    const struct hl_force_params params = {.holder = is_holder ? line->forced : field, .holder_length = is_holder ? length : strlen(field)};
+    kinds[trial_below(trial, 2)]->force(&line->command, words, &params);
+}
+
+static void say_recheck(struct trial *trial, struct line *line, const struct hl_target *words, const struct hl_release_params *as)
+{
+    const struct hl_recheck_params params = {.token_ttl_ms = as->token_ttl_ms, .own = as->own, .lapsed = &trial->lapsed};
+    hl_queued_recheck(&line->command, words, &params);
 }
 
 static void say_release(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    const struct hl_params params = params_for(trial, line);
+    const struct hl_acquire_params next = acquire_for(trial, line);
+    struct hl_release_params params = {.token_ttl_ms = next.token_ttl_ms, .entry = next.entry};
+    params.own = trial_below(trial, 4) ? 0 : trial_below(trial, 2) ? 1 : HL_OWN_ALL;
     if (trial_below(trial, 5) == 0) {
         say_force(trial, line, &words);
         return;
     }
-    hl_queued_release(&line->command, &words, &params);
+    if (next.entry.due_s && trial_below(trial, 4) == 0) {
+        params.next.id = trial_below(trial, HOLDERS);
+        params.next.lease_ms = next.lease_ms;
+        params.next.queue_max = next.queue_max;
+        params.next.entry = next.entry;
+    }
+    if (trial_below(trial, 12) == 0)
+        say_recheck(trial, line, &words, &params);
+    else
+        hl_queued_release(&line->command, &words, &params);
     if (trial_below(trial, 40) == 0) {
         line->command.argc--;
         add(line, PICK(trial, "NOSUCHCOMMAND", "publish", "GET", "SUBSCRIBE"));
@@ -214,14 +225,15 @@ static void say_release(struct trial *trial, struct line *line)
 static void say_peek(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
-    const struct hl_params params = params_for(trial, line);
-    hl_queued_peek(&line->command, &words, &params);
+    const struct hl_acquire_params waits = acquire_for(trial, line);
+    hl_queued_peek(&line->command, &words, &waits.entry);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
 static void say_simple(struct trial *trial, struct line *line)
 {
-    const struct hl_params params = {.lease_ms = trial_some_ms(trial), .is_second = trial_below(trial, 3) > 0};
+    const uint64_t lease_ms = trial_some_ms(trial);
+    const int is_second = trial_below(trial, 3) > 0;
     uint64_t kind = trial_below(trial, 10);
     struct hl_target words = {.uuid = uuid, .label = label};
     const struct bytes *key;
@@ -234,13 +246,13 @@ static void say_simple(struct trial *trial, struct line *line)
     words.name_length = key->length;
     words.id = trial->simple_holder;
     if (kind < 5)
-        hl_simple_acquire(&line->command, &words, &params);
+        hl_simple_acquire(&line->command, &words, &(struct hl_acquire_params){.lease_ms = lease_ms, .is_second = is_second});
     else if (kind < 7)
-        hl_simple_renew(&line->command, &words, &params);
+        hl_simple_renew(&line->command, &words, &(struct hl_renew_params){.lease_ms = lease_ms});
     else if (kind < 9)
-        hl_simple_release(&line->command, &words, &params);
+        hl_simple_release(&line->command, &words, &(struct hl_release_params){.is_second = is_second});
     else
-        hl_simple_kind.peek(&line->command, &words, &params);
+        hl_simple_peek(&line->command, &words, &(struct hl_queue_entry){.due_s = 0});
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[SIM_SHA1_DIGITS + 1])

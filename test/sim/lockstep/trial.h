@@ -49,7 +49,7 @@ uint64_t trial_some_ms(struct trial *trial);
 
 /* ---- place.c ---- */
 
-void trial_stand(struct trial *trial, const struct line *line, struct hl_params *params); /* it has or takes a place */
+void trial_stand(struct trial *trial, const struct line *line, struct hl_acquire_params *params); /* it has or takes a place */
 void trial_released(struct trial *trial, const struct hl_reply *reply);                  /* and what it handed over */
 
 #endif
