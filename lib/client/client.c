@@ -50,7 +50,7 @@ static void detach(struct hilock_client *client)
     if (client->is_secured)
         client->links.insecure(&client->links);
     hl_timer_free(&core->host, client->close_timer);
-    hl_alarms_done(&core->group_alarms);
+    hl_alarms_done(&core->groups->alarms);
     if (client->terms)
         hl_terms_unref(client->terms);
     hl_machine_done(core);
@@ -114,7 +114,7 @@ static void verify(struct hl_hold *hold, void *node)
 {
     struct hl_node *present = hl_name_node(hl_hold_core(hold), hold->name), *asked = hold->request.node;
     if (node ? present == node : !asked || hl_node_parent(asked) != present)
-        hl_watchdog_verify(hold, (uint64_t)hl_hold_core(hold)->live_holds * VERIFY_STEP_US);
+        hl_watchdog_verify(hold, (uint64_t)hl_hold_core(hold)->holds->count * VERIFY_STEP_US);
 }
 
 /* A node can be asked again: verifies the holds there, with a pause between one and the next, and lets waiters try
@@ -184,7 +184,7 @@ static hilock_status set_up(struct hilock_client *client, const struct hl_doors 
     }
     if (hl_machine_init(core) != 0 ||
         (client->close_timer = hl_timer_new(&core->host, hl_closing_timer, client)) == NULL ||
-        hl_alarms_init(&core->group_alarms, &core->host, hl_group_alarm) != 0 ||
+        hl_alarms_init(&core->groups->alarms, &core->host, hl_group_alarm) != 0 ||
         (core->route = hl_deployment_new(client, urls, &events)) == NULL)
         return HILOCK_NO_MEMORY;
     return HILOCK_OK;
@@ -225,6 +225,10 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
     if (client) {
         memcpy(&table, loop, loop->size < sizeof table ? loop->size : sizeof table);
         client->options = settled;
+        client->core.holds = &client->holds;
+        client->core.waits = &client->waits;
+        client->core.locks = &client->locks;
+        client->core.groups = &client->groups;
         hl_closing_init(&client->closing);
         if (hl_host_init(&client->core.host, &table, &memory, doors->seed) == 0)
             status = set_up(client, doors, &urls, &why);

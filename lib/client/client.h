@@ -11,6 +11,10 @@
 
 #include "base/text.h"
 #include "core/core.h"
+#include "group/group.h"
+#include "hold/holds.h"
+#include "lock/locks.h"
+#include "wait/waits.h"
 
 enum { HL_CLOSERS_MAX = 4 };
 
@@ -50,6 +54,11 @@ enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
 
 struct hilock_client {
     struct hl_core core; /* first, because core/callback.c casts a core to its client without knowing this struct */
+    struct hl_holds holds;
+    struct hl_waits waits;
+    struct hl_locks locks;
+    struct hl_groups groups;
+    unsigned handles;    /* how many handles the user has */
     struct hilock_client_options options; /* every default is filled in; a restart_guard_ms of 0 means no guard. Only
                                              the texts name_prefix and tls_server_name were copied: the other text
                                              pointers belong to the user, and may dangle after the open */

@@ -33,8 +33,8 @@ static void leave_soon(struct hilock_client *client)
 static int try_finish(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
-    int must_recheck = core->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
-    int is_quiet = !core->live_holds && !core->waiting && !core->inquiries_open && !hl_notices_are_due(core) &&
+    int must_recheck = core->holds->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
+    int is_quiet = !core->holds->count && !core->waiting && !core->locks->inquiries_open && !hl_notices_are_due(core) &&
                    !must_recheck;
     if (HL_PLANTED(CLOSE_IN_HASTE))
         return 1;

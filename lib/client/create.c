@@ -70,7 +70,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
         hl_lock_unref(lock);
         return NULL;
     }
-    core->locks++;
+    client->handles++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         hl_subscriptions_start(&hl_name_node(core, names[i])->subscriptions);
     if (options->kind == HILOCK_FAIR)

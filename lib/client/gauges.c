@@ -54,7 +54,7 @@ void hl_gauges_publish(struct hilock_client *client)
     }
     publish(&gauges->waiting, core->waiting);
     publish(&gauges->held, core->held);
-    publish(&gauges->locks, core->locks);
+    publish(&gauges->locks, client->handles);
     publish(&gauges->inflight, inflight);
     publish(&gauges->nodes_up, nodes_up);
     publish(&gauges->nodes, nodes);

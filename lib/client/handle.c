@@ -61,7 +61,7 @@ void hilock_lock_free(hilock_lock *lock)
     hilock_status status = admit(lock);
     if (status == HILOCK_OK) {
         lock->ops->silence(core_of(lock), lock);
-        core_of(lock)->locks--;
+        client_of(lock)->handles--;
     } else if (status == HILOCK_FORKED && core_of(lock))
         lock->ops->teardown(core_of(lock), lock);
     if (status == HILOCK_OK || status == HILOCK_CLOSED || status == HILOCK_FORKED)
@@ -89,9 +89,10 @@ static hilock_status check_state(struct hilock_client *client, const struct hilo
         return now.count < UINT32_MAX
                    ? HILOCK_OK
                    : hl_client_refuse(client, HILOCK_IN_USE, hl_words_too_many_entries(name.bytes).bytes);
-    if (core->waiting + core->undoing >= core->limits.waiters_max)
+    if (core->waiting + core->holds->undoing >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
-                                hl_words_too_many_waiters(core->waiting + core->undoing, core->undoing).bytes);
+                                hl_words_too_many_waiters(core->waiting + core->holds->undoing,
+                                                          core->holds->undoing).bytes);
     if (hl_line_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 hl_words_too_many_waiters_of(name.bytes, hl_line_waiting(lock->name)).bytes);

@@ -27,10 +27,10 @@ void hl_group_wake_in(struct hl_group *group, uint64_t least_us, uint64_t random
     uint64_t at_us = hl_group_now_us(group) + least_us;
     if (random_us)
         at_us += hl_random_below(&core->host.random, random_us) + 1;
-    hl_alarm_set(&core->group_alarms, &group->alarm, at_us < group->ends_us ? at_us : group->ends_us);
+    hl_alarm_set(&core->groups->alarms, &group->alarm, at_us < group->ends_us ? at_us : group->ends_us);
 }
 
-void hl_group_rest(struct hl_group *group) { hl_alarm_stop(&hl_group_core(group)->group_alarms, &group->alarm); }
+void hl_group_rest(struct hl_group *group) { hl_alarm_stop(&hl_group_core(group)->groups->alarms, &group->alarm); }
 
 void hl_group_pause(struct hl_group *group, uint64_t least_us, uint64_t random_us)
 {
@@ -90,7 +90,7 @@ static void forget(struct hl_group *group)
 void hl_group_decide(struct hl_group *group, hilock_status status)
 {
     hl_members_return(group, NULL);
-    hl_alarm_end(&hl_group_core(group)->group_alarms, &group->alarm);
+    hl_alarm_end(&hl_group_core(group)->groups->alarms, &group->alarm);
     group->state = GROUP_DECIDED;
     if (status != group->refusal.status)
         hl_group_keep(group, &group->refusal, status, NULL);
@@ -161,7 +161,7 @@ static void end(struct hl_group *group)
     group->state = GROUP_IDLE;
     core->held--;
     hl_notice_cancel(core, &group->notice);
-    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_alarm_end(&core->groups->alarms, &group->alarm);
     hl_reentry_end(core, group->lock);
     hl_validity_end(group->lock);
 }
@@ -281,7 +281,7 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     uint64_t limit_us = wait_ms == HILOCK_TRY ? hl_group_command_us(group) : (uint64_t)wait_ms * 1000;
     if (!group->end)
         group->end = hl_gather_new(group);
-    if (!group->end || hl_alarm_begin(&core->group_alarms, &group->alarm) != 0)
+    if (!group->end || hl_alarm_begin(&core->groups->alarms, &group->alarm) != 0)
         return HILOCK_NO_MEMORY;
     group->on_result = on_result;
     group->user = user;
@@ -333,7 +333,7 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         (void)finish(group, (struct hilock_result){.status = HILOCK_CANCELLED});
         hl_notice_cancel(core, &group->notice);
         hl_members_return(group, NULL);
-        hl_alarm_end(&core->group_alarms, &group->alarm);
+        hl_alarm_end(&core->groups->alarms, &group->alarm);
         group->state = GROUP_IDLE;
     } else if (group->state == GROUP_HELD)
         release(core, lock, NULL, NULL);
@@ -368,7 +368,7 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
         group->members[i].is_extending = 0;
     }
     hl_machine_forget_lock(core, lock); /* forgets the validity and the re-entries of the user's handle */
-    hl_alarm_end(&core->group_alarms, &group->alarm);
+    hl_alarm_end(&core->groups->alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
     hl_gather_forget(group);
     group->state = GROUP_IDLE;

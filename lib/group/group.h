@@ -54,6 +54,10 @@ struct hl_group_strategy {
 
 struct hl_gather;
 
+struct hl_groups { /* what this folder keeps for a client, which has it beside its core; core->groups points to it */
+    struct hl_alarms alarms;
+};
+
 struct hl_group {
     struct hl_notice notice;         /* REPORT_RESULT: the group is DECIDED; REPORT_WAITING: a member was lost */
     struct hilock_lock *lock;        /* the user's handle */
@@ -98,7 +102,7 @@ static inline struct hl_group *hl_group_of(const struct hilock_lock *lock)
 int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl_group_strategy *strategy,
                  struct hl_name *const *names, unsigned count, unsigned needed);
 
-void hl_group_alarm(struct hl_alarm *alarm); /* the callback of core->group_alarms */
+void hl_group_alarm(struct hl_alarm *alarm); /* the callback of core->groups->alarms */
 void hl_groups_node(struct hl_core *core, int is_up); /* tells all groups that a server has come back or gone away */
 void hl_groups_close(struct hl_core *core); /* ends the wait of every group with CLOSED */
 

@@ -37,7 +37,7 @@ static struct hl_acquire_params acquire_params(struct hl_hold *hold)
         .names_all_keys = core->route->ops->is_spread,
         .is_second = hold->stage >= STAGE_SECOND,
     };
-    core->owner->add_params(hold, &params);
+    core->holds->owner->add_params(hold, &params);
     return params;
 }
 
@@ -54,7 +54,7 @@ static struct hl_renew_params renew_params(struct hl_hold *hold)
  * must also remove a place names that place, and carries no acquire. */
 static void add_next_acquire(const struct hl_hold *hold, struct hl_release_params *params)
 {
-    struct hl_hold *next = hl_hold_core(hold)->owner->carried(hold);
+    struct hl_hold *next = hl_hold_core(hold)->holds->owner->carried(hold);
     struct hl_acquire_params more;
     int was_unanswered;
     if (!next || params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
@@ -137,7 +137,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 /* Gives the answer to the acquire (struct hl_acquire) that this ASKING hold serves. said NULL: there is no answer. */
 static void give_answer(struct hl_hold *hold, const struct hl_response *said)
 {
-    hl_hold_core(hold)->owner->answered(hold->lock->acquire, said);
+    hl_hold_core(hold)->holds->owner->answered(hold->lock->acquire, said);
 }
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
@@ -233,7 +233,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         break;
     case HOLD_HELD:
         if (hold->ask == ASK_ACQUIRE)
-            hl_hold_core(hold)->owner->on_stale_answer(hold, answer);
+            hl_hold_core(hold)->holds->owner->on_stale_answer(hold, answer);
         else
             hl_watchdog_on_answer(hold, answer);
         break;
@@ -251,7 +251,7 @@ static void on_alarm(struct hl_alarm *alarm)
     struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
-    case HOLD_ASKING: hl_hold_core(hold)->owner->resume(hold->lock->acquire); break;
+    case HOLD_ASKING: hl_hold_core(hold)->holds->owner->resume(hold->lock->acquire); break;
     case HOLD_HELD: hl_watchdog_on_alarm(hold); break;
     case HOLD_ENDING: hl_ending_do_next_step(hold); break;
     }
@@ -260,8 +260,8 @@ static void on_alarm(struct hl_alarm *alarm)
 int hl_asking_init(struct hl_core *core)
 {
     static const struct hl_request_ops ops = {about, encode, done};
-    core->hold_requests = &ops;
-    return hl_alarms_init(&core->hold_alarms, &core->host, on_alarm);
+    core->holds->requests = &ops;
+    return hl_alarms_init(&core->holds->alarms, &core->host, on_alarm);
 }
 
 uint64_t hl_asking_new_id(const struct hilock_lock *lock)

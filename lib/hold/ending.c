@@ -73,7 +73,7 @@ static void wake_siblings(struct hl_hold *hold)
     hold->siblings_wait = 0;
     hold->name->unanswered_releases--;
     if (!HL_PLANTED(RELEASE_HIDDEN))
-        hl_hold_core(hold)->owner->name_available(hold->name);
+        hl_hold_core(hold)->holds->owner->name_available(hold->name);
 }
 
 void hl_ending_free_if_done(struct hl_hold *hold)
@@ -100,7 +100,7 @@ void hl_ending_answer_user(struct hl_hold *hold, hilock_status status)
 void hl_endings_answer_users(struct hl_core *core)
 {
     struct hl_hold *hold;
-    TAILQ_FOREACH(hold, &core->live, live)
+    TAILQ_FOREACH(hold, &core->holds->live, live)
         hl_ending_answer_user(hold, HILOCK_UNKNOWN);
 }
 
@@ -158,7 +158,7 @@ static void finish(struct hl_hold *hold)
 {
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
-        (void)hl_hold_core(hold)->owner->on_carrier_answered(hold, NULL);
+        (void)hl_hold_core(hold)->holds->owner->on_carrier_answered(hold, NULL);
         hl_ending_answer_user(hold, HILOCK_UNKNOWN);
         report_settled(hold, END_LAPSED);
     }
@@ -208,7 +208,7 @@ static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_re
     hold->end = (uint8_t)end;
     hold->ending.on_result = on_result;
     hold->ending.user = user;
-    core->undoing += end == END_UNREPORTED;
+    core->holds->undoing += end == END_UNREPORTED;
     if (hl_hold_is_with_user(hold))
         hl_validity_follow(hold->lock);
     hold->since_us = now_us(hold);
@@ -270,15 +270,16 @@ static void forget(struct hl_core *core, struct acknowledged *old)
 static void remember(const struct hl_hold *hold)
 {
     struct hl_core *core = hl_hold_core(hold);
+    struct hl_holds *holds = core->holds;
     struct acknowledged *old;
     if (!(core->route->ops->can_forget || hl_has_queue(hold->terms)))
         return;
-    if (!core->recent_releases)
-        core->recent_releases = hl_memory_new(&core->host.memory, sizeof *core->recent_releases);
-    if (!core->recent_releases)
+    if (!holds->recent_releases)
+        holds->recent_releases = hl_memory_new(&core->host.memory, sizeof *holds->recent_releases);
+    if (!holds->recent_releases)
         return;
-    old = &core->recent_releases->ring[core->recent_releases->next];
-    core->recent_releases->next = (core->recent_releases->next + 1) % RECENT_MAX;
+    old = &holds->recent_releases->ring[holds->recent_releases->next];
+    holds->recent_releases->next = (holds->recent_releases->next + 1) % RECENT_MAX;
     forget(core, old);
     *old = (struct acknowledged){hold->name, hold->terms, hold->id, hold->request.node->active_at_us, hold->entry};
     hold->name->refs++;
@@ -299,10 +300,10 @@ static void on_gone(struct hl_hold *hold, const struct hl_response *said, int is
     if (hold->end == END_REPEATED && said->result == HL_YES)
         trace_settled(hold);
     /* a refused PUBLISH is reported once, and again only after a PUBLISH that was not refused */
-    if (said->was_publish_denied && !core->publish_denial_reported)
+    if (said->was_publish_denied && !core->holds->publish_denial_reported)
         trace_fault(hold, HL_NODE_FAULT, hl_words_publish_refused);
     if (said->result == HL_YES)
-        core->publish_denial_reported = said->was_publish_denied;
+        core->holds->publish_denial_reported = said->was_publish_denied;
     wake_siblings(hold);
     report_settled(hold, END_CONFIRMED);
     hl_ending_answer_user(hold, was_ours ? HILOCK_OK : HILOCK_LOST);
@@ -341,7 +342,7 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
  * has no answer, it is repeated without the acquire. */
 void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    const struct hl_owner_ops *owner = hl_hold_core(hold)->owner;
+    const struct hl_owner_ops *owner = hl_hold_core(hold)->holds->owner;
     struct hl_hold *next = answer->reply || answer->was_sent ? owner->on_carrier_answered(hold, answer->reply) : NULL;
     if (answer->reply)
         on_release_reply(hold, answer->reply);
@@ -401,8 +402,8 @@ static int may_be_back(struct hl_core *core, const struct acknowledged *old)
 
 void hl_endings_repeat(struct hl_core *core)
 {
-    for (unsigned i = 0; core->recent_releases && i < RECENT_MAX; i++) {
-        struct acknowledged *old = &core->recent_releases->ring[i];
+    for (unsigned i = 0; core->holds->recent_releases && i < RECENT_MAX; i++) {
+        struct acknowledged *old = &core->holds->recent_releases->ring[i];
         const struct hilock_lock stand_in = {.terms = old->terms, .name = old->name};
         int is_back = stand_in.name && may_be_back(core, old);
         if (is_back && hl_ending_release_id(core, &stand_in, old->id, old->entry, END_REPEATED))
@@ -412,8 +413,9 @@ void hl_endings_repeat(struct hl_core *core)
 
 void hl_endings_forget(struct hl_core *core)
 {
-    for (unsigned i = 0; core->recent_releases && i < RECENT_MAX; i++)
-        forget(core, &core->recent_releases->ring[i]);
-    hl_memory_free(&core->host.memory, core->recent_releases);
-    core->recent_releases = NULL;
+    struct hl_holds *holds = core->holds;
+    for (unsigned i = 0; holds->recent_releases && i < RECENT_MAX; i++)
+        forget(core, &holds->recent_releases->ring[i]);
+    hl_memory_free(&core->host.memory, holds->recent_releases);
+    holds->recent_releases = NULL;
 }

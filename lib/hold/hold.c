@@ -11,18 +11,18 @@
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock)
 {
     struct hl_hold *hold = hl_memory_new(&core->host.memory, sizeof *hold);
-    if (!hold || hl_alarm_begin(&core->hold_alarms, &hold->alarm) != 0) {
+    if (!hold || hl_alarm_begin(&core->holds->alarms, &hold->alarm) != 0) {
         hl_memory_free(&core->host.memory, hold);
         return NULL;
     }
-    hold->notice.ops = core->owner->notice;
+    hold->notice.ops = core->holds->owner->notice;
     hold->terms = lock->terms;
     hold->terms->refs++;
-    hold->request.ops = core->hold_requests;
+    hold->request.ops = core->holds->requests;
     hold->name = lock->name;
     hold->name->refs++;
-    core->live_holds++;
-    TAILQ_INSERT_TAIL(&core->live, hold, live);
+    core->holds->count++;
+    TAILQ_INSERT_TAIL(&core->holds->live, hold, live);
     return hold;
 }
 
@@ -33,12 +33,12 @@ void hl_hold_free(struct hl_hold *hold)
     HL_REQUIRE(!hl_request_is_busy(&hold->request));
     hl_name_unref(core, &core->host.memory, hold->name);
     hl_notice_cancel(core, &hold->notice);
-    TAILQ_REMOVE(&core->live, hold, live);
-    core->undoing -= hold->end == END_UNREPORTED;
-    hl_alarm_end(&core->hold_alarms, &hold->alarm);
+    TAILQ_REMOVE(&core->holds->live, hold, live);
+    core->holds->undoing -= hold->end == END_UNREPORTED;
+    hl_alarm_end(&core->holds->alarms, &hold->alarm);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
-    if (--core->live_holds == 0 && core->is_closing)
+    if (--core->holds->count == 0 && core->is_closing)
         hl_host_wake(&core->host);
 }
 
@@ -46,8 +46,8 @@ void hl_hold_wake_at(struct hl_hold *hold, uint64_t at_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     if (at_us == UINT64_MAX)
-        hl_alarm_stop(&core->hold_alarms, &hold->alarm);
-    hold->due_at_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->hold_alarms, &hold->alarm, at_us);
+        hl_alarm_stop(&core->holds->alarms, &hold->alarm);
+    hold->due_at_us = at_us == UINT64_MAX ? 0 : hl_alarm_set(&core->holds->alarms, &hold->alarm, at_us);
 }
 
 /* While a renewal is under way, sent_us is the send of that renewal, which proves nothing yet. So the time of the grant
@@ -137,7 +137,7 @@ unsigned hl_hold_reserved(const struct hl_hold *hold)
 void hl_hold_each_held(struct hl_core *core, void (*visit)(struct hl_hold *hold, void *arg), void *arg)
 {
     struct hl_hold *hold, *next;
-    for (hold = TAILQ_FIRST(&core->live); hold; hold = next) {
+    for (hold = TAILQ_FIRST(&core->holds->live); hold; hold = next) {
         next = TAILQ_NEXT(hold, live);
         if (hold->state == HOLD_HELD)
             visit(hold, arg);

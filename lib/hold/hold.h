@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "core/discipline.h"
 #include "core/lock.h"
+#include "hold/holds.h"
 
 enum hl_kept { /* what is at the store under the id of a hold, as far as this client can tell */
     KEPT_NOTHING,
@@ -44,7 +45,7 @@ enum hl_stage { /* which of the two commands the latest request sent */
 /* Why a hold is ENDING. If its user released it, the value also shows how far that call has come, in this order. */
 enum hl_end {
     END_UNCALLED,         /* no release call: the hold was lost, or its grant is undone */
-    END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->undoing */
+    END_UNREPORTED,       /* no release call: the grant was never reported; the hold counts in core->holds->undoing */
     END_REPEATED,         /* no release call: a failover may have lost a release that was acknowledged before */
     END_RELEASED,         /* the user released the hold, and that call has no answer yet */
     END_ANSWERED_OK,      /* the release call is answered OK; with all values from here on it is answered */
@@ -71,7 +72,7 @@ enum hl_entry_channel { ENTRY_NONE, ENTRY_POLLS, ENTRY_PLAIN, ENTRY_SHARDED };
 struct hl_hold {
     struct hl_notice notice;     /* the pending reports are the REPORT_ bits above */
     struct hl_request request;   /* the only request: a hold sends one at a time */
-    TAILQ_ENTRY(hl_hold) live;   /* links the hold into core->live */
+    TAILQ_ENTRY(hl_hold) live;   /* links the hold into core->holds->live */
     struct hl_name *name;
     uint64_t token;              /* the fencing token of the grant; valid while OURS */
     uint64_t deadline_us;        /* while OURS: from this moment on the client no longer counts the hold as its own */

@@ -34,11 +34,11 @@ static void recheck_free(struct hl_recheck *recheck)
     struct hl_core *core = recheck->core;
     LIST_REMOVE(recheck, entry);
     recheck->name->recheck = NULL;
-    hl_alarm_end(&core->recheck_alarms, &recheck->alarm);
+    hl_alarm_end(&core->holds->recheck_alarms, &recheck->alarm);
     hl_name_unref(core, &core->host.memory, recheck->name);
     hl_terms_unref(recheck->terms);
     hl_memory_free(&core->host.memory, recheck);
-    if (--core->rechecks == 0 && core->is_closing)
+    if (--core->holds->rechecks == 0 && core->is_closing)
         hl_host_wake(&core->host);
 }
 
@@ -104,7 +104,7 @@ static void note(struct hl_recheck *recheck, const struct hl_handover *handover,
         wait_us += wait_us / 100 + CLOCK_US;
     }
     recheck->is_waiting = 1;
-    hl_alarm_set(&core->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
+    hl_alarm_set(&core->holds->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
 }
 
 static void read_answer(struct hl_core *core, struct hl_node *node, const struct hl_name *name,
@@ -145,8 +145,8 @@ static void on_alarm(struct hl_alarm *alarm)
 
 int hl_rechecks_init(struct hl_core *core)
 {
-    LIST_INIT(&core->recheck_list);
-    return hl_alarms_init(&core->recheck_alarms, &core->host, on_alarm);
+    LIST_INIT(&core->holds->recheck_list);
+    return hl_alarms_init(&core->holds->recheck_alarms, &core->host, on_alarm);
 }
 
 /* Returns NULL without memory, or if the kind has no queue. */
@@ -158,7 +158,7 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     if (is_needless || HL_PLANTED(NOBODY_RECHECKS))
         return recheck;
     recheck = hl_memory_new(&core->host.memory, sizeof *recheck);
-    if (!recheck || hl_alarm_begin(&core->recheck_alarms, &recheck->alarm) != 0) {
+    if (!recheck || hl_alarm_begin(&core->holds->recheck_alarms, &recheck->alarm) != 0) {
         hl_memory_free(&core->host.memory, recheck);
         return NULL;
     }
@@ -169,8 +169,8 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
     name->refs++;
     terms->refs++;
     name->recheck = recheck;
-    LIST_INSERT_HEAD(&core->recheck_list, recheck, entry);
-    core->rechecks++;
+    LIST_INSERT_HEAD(&core->holds->recheck_list, recheck, entry);
+    core->holds->rechecks++;
     return recheck;
 }
 
@@ -211,13 +211,13 @@ void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
     if (!hl_request_is_busy(&recheck->request))
         recheck_free(recheck);
     else
-        hl_alarm_stop(&core->recheck_alarms, &recheck->alarm);
+        hl_alarm_stop(&core->holds->recheck_alarms, &recheck->alarm);
 }
 
 void hl_rechecks_clear(struct hl_core *core)
 {
-    while (!LIST_EMPTY(&core->recheck_list)) {
-        LIST_FIRST(&core->recheck_list)->request.queue = REQUEST_IDLE;
-        recheck_free(LIST_FIRST(&core->recheck_list));
+    while (!LIST_EMPTY(&core->holds->recheck_list)) {
+        LIST_FIRST(&core->holds->recheck_list)->request.queue = REQUEST_IDLE;
+        recheck_free(LIST_FIRST(&core->holds->recheck_list));
     }
 }

@@ -162,8 +162,8 @@ static void sleep_until(struct hl_hold *hold, uint64_t next_us)
 {
     struct hl_core *core = hl_hold_core(hold);
     uint64_t ends_us = hl_hold_ends_at_us(hold);
-    if (ends_us < core->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
-        core->earliest_end_us = ends_us;
+    if (ends_us < core->holds->earliest_end_us) /* the end moves nearer if another program has shortened the lease */
+        core->holds->earliest_end_us = ends_us;
     hl_hold_wake_at(hold, ends_us < next_us ? ends_us : next_us);
 }
 
@@ -189,7 +189,7 @@ void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
     if (hl_hold_is_with_user(hold))
         hl_watchdog_lose_reported(core, hold, reason);
     else
-        core->owner->retry(hold->lock->acquire);
+        core->holds->owner->retry(hold->lock->acquire);
 }
 
 /* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending or,
@@ -218,8 +218,8 @@ static void sweep(struct hl_hold *hold, void *now_us)
     uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_at_us(hold);
     if (ends_us <= *(const uint64_t *)now_us)
         (void)end_if_over(hold);
-    else if (ends_us < core->earliest_end_us)
-        core->earliest_end_us = ends_us;
+    else if (ends_us < core->holds->earliest_end_us)
+        core->holds->earliest_end_us = ends_us;
 }
 
 /* Runs before every report. Visits the holds only if one may have expired: no hold ends before earliest_end_us
@@ -227,9 +227,9 @@ static void sweep(struct hl_hold *hold, void *now_us)
 uint64_t hl_watchdog_sweep(struct hl_core *core)
 {
     uint64_t now_us = hl_now_us(&core->host);
-    if (now_us < core->earliest_end_us || HL_PLANTED(R6_NO_SWEEP))
+    if (now_us < core->holds->earliest_end_us || HL_PLANTED(R6_NO_SWEEP))
         return now_us;
-    core->earliest_end_us = UINT64_MAX;
+    core->holds->earliest_end_us = UINT64_MAX;
     hl_hold_each_held(core, sweep, &now_us);
     return now_us;
 }
@@ -296,7 +296,7 @@ static void plan_next(struct hl_hold *hold)
         sleep_until(hold, UINT64_MAX);
     else if (hold->window_ms)
         sleep_until(hold, hl_left_us(hl_hold_deadline_us(hold), granted_span_us(hold) / 3 * 2));
-    else if (core->live_holds > MANY_HOLDS)
+    else if (core->holds->count > MANY_HOLDS)
         sleep_until(hold, hl_lease_spread_renewal_us(&core->host.random, hold->request.sent_us,
                                                      hl_terms_lease_us(hold->terms)));
     else

@@ -25,7 +25,7 @@ static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquir
 /* Sets the alarm to the next WAITING event or to the end of the wait, whichever comes first. */
 static void set_alarm(struct hl_acquire *acquire)
 {
-    struct hl_alarms *alarms = &core_of(acquire)->wait_alarms;
+    struct hl_alarms *alarms = &core_of(acquire)->locks->alarms;
     int has_report = acquire->report_ms && acquire->report_ms != UINT32_MAX;
     uint64_t report_us = has_report ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
     uint64_t due_us = report_us < acquire->ends_at_us ? report_us : acquire->ends_at_us;
@@ -46,7 +46,7 @@ static void trace_undone(const struct hl_acquire *acquire)
 void hl_acquire_free(struct hl_core *core, struct hl_acquire *acquire)
 {
     hl_notice_cancel(core, &acquire->notice);
-    hl_alarm_end(&core->wait_alarms, &acquire->alarm);
+    hl_alarm_end(&core->locks->alarms, &acquire->alarm);
     hl_place_free(core, acquire);
     hl_memory_free(&core->host.memory, acquire->words);
     acquire->lock->acquire = NULL;
@@ -76,7 +76,7 @@ static void let_go(struct hl_acquire *acquire)
         hold->lock = NULL;
         hl_ending_begin(hold, END_UNREPORTED);
     }
-    hl_alarm_end(&core->wait_alarms, &acquire->alarm);
+    hl_alarm_end(&core->locks->alarms, &acquire->alarm);
     hl_line_leave(acquire);
 }
 
@@ -394,7 +394,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);
         acquire->place->acquire = acquire;
     }
-    has_alarm = !needs_alarm || hl_alarm_begin(&core->wait_alarms, &acquire->alarm) == 0;
+    has_alarm = !needs_alarm || hl_alarm_begin(&core->locks->alarms, &acquire->alarm) == 0;
     set_alarm(acquire); /* this has no effect if there is no alarm */
     line = has_alarm ? hl_line_get_or_new(core, lock->name) : NULL;
     if (!line) {

@@ -14,6 +14,7 @@
 #ifndef HL_LOCK_ACQUIRE_H
 #define HL_LOCK_ACQUIRE_H
 
+#include "lock/locks.h"
 #include "wait/waiter.h"
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
@@ -37,7 +38,7 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
 /* The turn of the acquire has come: makes its place and its hold, and returns 1. 0: there is no memory, so the line is
  * advanced again later. */
 int hl_acquire_prepare(struct hl_acquire *acquire);
-void hl_acquire_on_alarm(struct hl_alarm *alarm); /* the callback of core->wait_alarms */
+void hl_acquire_on_alarm(struct hl_alarm *alarm); /* the callback of core->locks->alarms */
 /* Returns 1 if, by the latest answer, another program holds the name. Its release grants the name to no waiter. */
 int hl_acquire_is_behind_other_program(struct hl_acquire *acquire);
 /* No other program holds the name. Sends the request of the waiter again, to learn who the holder is now: when the

@@ -76,7 +76,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
 
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
-    TAILQ_REMOVE(&core->inquiries, inquiry, entry);
+    TAILQ_REMOVE(&core->locks->inquiries, inquiry, entry);
     hl_callback_free(core, &inquiry->call);
 }
 
@@ -108,7 +108,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
     if (!*inquiry->detail.bytes)
         describe(core, inquiry);
     inquiry->state = INQUIRY_DECIDED;
-    core->inquiries_open--;
+    core->locks->inquiries_open--;
     hl_terms_trace(inquiry->call.lock->terms, HL_INQUIRY_ENDED,
                    &(struct hl_fact){.name = inquiry->call.lock->name->bytes, .status = status,
                                      .detail = inquiry->detail.bytes, .count = inquiry->is_forcing});
@@ -126,7 +126,7 @@ static void run_out(struct hl_core *core, struct hl_call *call)
 void hl_inquiries_end(struct hl_core *core)
 {
     struct hl_inquiry *inquiry;
-    TAILQ_FOREACH(inquiry, &core->inquiries, entry)
+    TAILQ_FOREACH(inquiry, &core->locks->inquiries, entry)
         if (inquiry->state != INQUIRY_DECIDED)
             run_out(core, &inquiry->call);
 }
@@ -134,9 +134,9 @@ void hl_inquiries_end(struct hl_core *core)
 void hl_inquiries_clear(struct hl_core *core)
 {
     struct hl_inquiry *inquiry;
-    while ((inquiry = TAILQ_FIRST(&core->inquiries)) != NULL)
+    while ((inquiry = TAILQ_FIRST(&core->locks->inquiries)) != NULL)
         inquiry_free(core, inquiry);
-    core->inquiries_open = 0;
+    core->locks->inquiries_open = 0;
 }
 
 static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
@@ -221,8 +221,8 @@ hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, h
         return HILOCK_NO_MEMORY;
     inquiry->request.ops = &ops;
     inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
-    TAILQ_INSERT_TAIL(&core->inquiries, inquiry, entry);
-    core->inquiries_open++;
+    TAILQ_INSERT_TAIL(&core->locks->inquiries, inquiry, entry);
+    core->locks->inquiries_open++;
     if (holder && !HL_PLANTED(FORCE_OF_WHOEVER)) {
         inquiry->state = INQUIRY_RELEASING;
         inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);

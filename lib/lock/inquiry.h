@@ -15,13 +15,14 @@
 
 #include "base/text.h"
 #include "core/callback.h"
+#include "lock/locks.h"
 
 enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer holder is cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 
 struct hl_inquiry {
     struct hl_call call;
-    TAILQ_ENTRY(hl_inquiry) entry; /* links the inquiry into core->inquiries */
+    TAILQ_ENTRY(hl_inquiry) entry; /* links the inquiry into core->locks->inquiries */
     struct hl_request request;     /* it may still be on the wire when the inquiry is DECIDED; the inquiry is freed
                                       only after the answer */
     uint32_t attempts;             /* how many requests were sent */

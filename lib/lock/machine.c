@@ -31,18 +31,18 @@ int hl_machine_init(struct hl_core *core)
 {
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
                   hl_random_next(&core->host.random));
-    hl_table_init(&core->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+    hl_table_init(&core->waits->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_watchdog_sweep);
-    core->owner = &owner_ops;
-    core->waiters = &waiter_ops;
+    core->holds->owner = &owner_ops;
+    core->waits->ops = &waiter_ops;
     TAILQ_INIT(&core->handles);
-    TAILQ_INIT(&core->live);
-    TAILQ_INIT(&core->inquiries);
-    core->earliest_end_us = UINT64_MAX;
+    TAILQ_INIT(&core->holds->live);
+    TAILQ_INIT(&core->locks->inquiries);
+    core->holds->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    core->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
-    if (!core->cell || !core->shortage_timer || hl_asking_init(core) != 0 ||
-        hl_alarms_init(&core->wait_alarms, &core->host, hl_acquire_on_alarm) != 0 ||
+    core->waits->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
+    if (!core->cell || !core->waits->shortage_timer || hl_asking_init(core) != 0 ||
+        hl_alarms_init(&core->locks->alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
         return -1;
     core->cell->core = core;
@@ -84,8 +84,8 @@ void hl_machine_clear(struct hl_core *core)
         lock->ops->teardown(core, lock);
     }
     hl_notices_forget(core);
-    while (!TAILQ_EMPTY(&core->live))
-        forget_hold(TAILQ_FIRST(&core->live));
+    while (!TAILQ_EMPTY(&core->holds->live))
+        forget_hold(TAILQ_FIRST(&core->holds->live));
     hl_inquiries_clear(core);
     hl_rechecks_clear(core);
     hl_endings_forget(core);
@@ -97,11 +97,11 @@ void hl_machine_clear(struct hl_core *core)
 
 void hl_machine_done(struct hl_core *core)
 {
-    hl_timer_free(&core->host, core->shortage_timer);
-    hl_alarms_done(&core->hold_alarms);
-    hl_alarms_done(&core->wait_alarms);
+    hl_timer_free(&core->host, core->waits->shortage_timer);
+    hl_alarms_done(&core->holds->alarms);
+    hl_alarms_done(&core->locks->alarms);
     hl_alarms_done(&core->call_alarms);
-    hl_alarms_done(&core->recheck_alarms);
+    hl_alarms_done(&core->holds->recheck_alarms);
     if (!core->cell)
         return;
     core->cell->core = NULL;

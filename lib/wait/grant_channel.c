@@ -15,7 +15,7 @@ enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000 };   /* releases of unknown gr
 enum { UNUSED_US = 60000000 };                         /* a channel may be given up after so long without waiters */
 
 struct hl_grant_channel {
-    struct hl_table_entry by_slot;  /* the key in core->grant_channels */
+    struct hl_table_entry by_slot;  /* the key in core->waits->grant_channels */
     LIST_HEAD(, hl_line) lines;     /* the lines of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* the node at which the client listens */
@@ -37,26 +37,27 @@ static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
 /* channel NULL: returns the first. */
 static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *channel)
 {
-    return container_of(hl_table_next(&core->grant_channels, channel ? &channel->by_slot : NULL));
+    return container_of(hl_table_next(&core->waits->grant_channels, channel ? &channel->by_slot : NULL));
 }
 
 static void drop(struct hl_grant_channel *channel)
 {
-    hl_table_remove(&channel->core->grant_channels, &channel->by_slot);
+    hl_table_remove(&channel->core->waits->grant_channels, &channel->by_slot);
     hl_listener_close(channel->listener);
     hl_memory_free(&channel->core->host.memory, channel);
 }
 
 void hl_grant_channels_done(struct hl_core *core)
 {
+    struct hl_waits *waits = core->waits;
     struct hl_grant_channel *channel;
     while ((channel = next_of(core, NULL)) != NULL)
         drop(channel);
-    if (core->undo_terms)
-        hl_terms_unref(core->undo_terms);
-    core->undo_terms = NULL;
-    hl_memory_free(&core->host.memory, core->places);
-    core->places = NULL;
+    if (waits->undo_terms)
+        hl_terms_unref(waits->undo_terms);
+    waits->undo_terms = NULL;
+    hl_memory_free(&core->host.memory, waits->places);
+    waits->places = NULL;
 }
 
 /* Returns the node at which the client should listen. A route with slots has no masters and finds the node by the
@@ -74,7 +75,7 @@ static int is_ending(struct hl_core *core, const struct hl_name *name, uint64_t 
     const struct hl_hold *hold;
     if (!name->unanswered_releases)
         return 0;
-    TAILQ_FOREACH_REVERSE(hold, &core->live, hl_holds, live)
+    TAILQ_FOREACH_REVERSE(hold, &core->holds->live, hl_hold_list, live)
         if (hold->id == id && hold->name == name && hold->siblings_wait)
             return 1;
     return 0;
@@ -87,7 +88,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
 {
     struct hl_core *core = channel->core;
     struct hilock_lock stand_in = /* no handle of the user: the release needs only terms and a name */
-        {.terms = core->undo_terms};
+        {.terms = core->waits->undo_terms};
     uint64_t now_us = hl_now_us(&core->host);
     int is_held;
     if (push->id > core->id_last || HL_PLANTED(FAIR_UNKNOWN_KEPT))
@@ -114,7 +115,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
  * spreads them evenly. */
 static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
 {
-    return &core->places[id % HL_PLACE_BUCKETS];
+    return &core->waits->places[id % HL_PLACE_BUCKETS];
 }
 
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
@@ -138,7 +139,7 @@ static void on_push(struct hl_grant_channel *channel, const struct hl_reply *mes
     if (push.server_us)
         hl_clock_raise(channel->node, push.server_us);
     if (place && (push.what == HL_PUSH_ASK || is_of(place, &push)))
-        core->waiters->pushed(place, channel->node, &push);
+        core->waits->ops->pushed(place, channel->node, &push);
     else if (push.what == HL_PUSH_GRANT)
         on_unknown(channel, &push);
     else if (push.what == HL_PUSH_ASK && !push.pause_us) {
@@ -207,14 +208,15 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
 static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned slot)
 {
     struct hl_grant_channel *channel = hl_memory_new(&core->host.memory, sizeof *channel), *old, *next;
+    struct hl_waits *waits = core->waits;
     for (old = next_of(core, NULL); old; old = next) {
         next = next_of(core, old);
         if (LIST_EMPTY(&old->lines) && old->used_at_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
-    if (!core->places) /* made with the first channel: a client that never waits in a queue needs none of this memory */
-        core->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof core->places[0]);
-    if (!channel || !core->places) {
+    if (!waits->places) /* made with the first channel: a client that never waits in a queue does not need it */
+        waits->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof waits->places[0]);
+    if (!channel || !waits->places) {
         hl_memory_free(&core->host.memory, channel);
         return NULL;
     }
@@ -222,7 +224,8 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
     channel->slot = slot;
     if (core->route->ops->is_spread)
         hl_slot_tag(slot, channel->tag);
-    if (hl_table_add(&core->grant_channels, &channel->by_slot, (const char *)&channel->slot, sizeof channel->slot) == 0)
+    if (hl_table_add(&waits->grant_channels, &channel->by_slot, (const char *)&channel->slot,
+                     sizeof channel->slot) == 0)
         return channel;
     hl_memory_free(&core->host.memory, channel);
     return NULL;
@@ -234,10 +237,10 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
     struct hl_grant_channel *channel =
-        container_of(hl_table_find(&core->grant_channels, (const char *)&slot, sizeof slot));
-    if (!core->undo_terms) {
-        core->undo_terms = lock->terms;
-        core->undo_terms->refs++;
+        container_of(hl_table_find(&core->waits->grant_channels, (const char *)&slot, sizeof slot));
+    if (!core->waits->undo_terms) {
+        core->waits->undo_terms = lock->terms;
+        core->waits->undo_terms->refs++;
     }
     if (!channel)
         channel = grant_channel_new(core, slot);

@@ -106,7 +106,7 @@ unsigned hl_line_waiting(const struct hl_name *name); /* how many handles of thi
 /* If there is no memory for the hold of a waiter whose turn has come, the waiter keeps its position. A timer then
  * advances all lines from time to time until there is memory. If the wait ends first, it is answered NO_MEMORY. The
  * timer is made with the client. */
-void hl_lines_after_shortage(void *core); /* the callback of core->shortage_timer */
+void hl_lines_after_shortage(void *core); /* the callback of core->waits->shortage_timer */
 void hl_lines_retry_soon(struct hl_core *core); /* starts that timer, unless it runs already */
 
 #endif

@@ -148,8 +148,9 @@ static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_pla
 {
     const struct hl_line *line = place->acquire->lock->name->line;
     int is_first = place->position ? place->position == 1 : line->queued_at_store == 0;
-    uint32_t span_ms = core->lines <= PROMISE_NAMES ? HL_PROMISE_MIN_MS : core->lines < HL_PROMISE_MAX_MS / 10
-                                                    ? 10 * core->lines : HL_PROMISE_MAX_MS;
+    unsigned lines = core->waits->lines;
+    uint32_t span_ms = lines <= PROMISE_NAMES ? HL_PROMISE_MIN_MS
+                       : lines < HL_PROMISE_MAX_MS / 10 ? 10 * lines : HL_PROMISE_MAX_MS;
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
 }
 
@@ -298,7 +299,7 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
     int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* news made it send the request, and perhaps
                                                                         many others as well */
-    int is_wide = is_early && core->lines > PROMISE_NAMES;
+    int is_wide = is_early && core->waits->lines > PROMISE_NAMES;
     uint64_t after_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                                 : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
     uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host) : sent_us;
@@ -346,7 +347,7 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t lease_left_us = left_to_lease_end_us(core, said, at);
-    int may_miss_release = !place->holder_grants_next && core->silent_releases_until_us > hl_now_us(&core->host);
+    int may_miss_release = !place->holder_grants_next && core->waits->silent_releases_until_us > hl_now_us(&core->host);
     if (HL_PLANTED(JAVA_WAITER_TRUSTED))
         may_miss_release = 0;
     if (HL_PLANTED(FAIR_NO_HEARTBEAT))
@@ -375,7 +376,7 @@ void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold)
     int is_vote = lock && lock->attempt && lock->attempt->id_last;
     if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || is_vote)
         return;
-    if (!hl_place_is_wanted(acquire) || !core->waiters->prepare(acquire))
+    if (!hl_place_is_wanted(acquire) || !core->waits->ops->prepare(acquire))
         return;
     hl_place_begin(core, acquire->place);
     acquire->place->releasing = hold;

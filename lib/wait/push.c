@@ -90,7 +90,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
         if (has_lapsed)
             wake_places(acquire->lock->name->line);
         else if (acquire->state == ACQUIRE_SLEEPING)
-            core->waiters->send(acquire);
+            core->waits->ops->send(acquire);
         return;
     }
     (void)hl_node_withdraw(&hold->request);
@@ -98,7 +98,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->window_ms = (uint16_t)window_ms;
-    core->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
+    core->holds->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
 /* The store tells this waiter to send a request. If the message carries a pause, the name is left for a moment to other

@@ -39,7 +39,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
         is_silent = said->java_waiter || has_changed;
         line->is_held_by_other_program = !said->holder_grants_next;
         if (line->is_held_by_other_program && is_silent)
-            line->core->silent_releases_until_us = now_us + SILENT_RELEASES_US;
+            line->core->waits->silent_releases_until_us = now_us + SILENT_RELEASES_US;
     }
     hl_memory_free(memory, line->holder_or_error);
     line->holder_or_error = hl_memory_copy(memory, words.bytes, strlen(words.bytes));

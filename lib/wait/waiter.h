@@ -6,6 +6,7 @@
 #define HL_WAIT_WAITER_H
 
 #include "hold/hold.h"
+#include "wait/waits.h"
 
 struct hl_result_words;
 struct hl_queue_place;

@@ -43,7 +43,7 @@ MEANT = {
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
     ('hl_gather', 'named'): 'NULL: the hold of any holder must end',
     ('hl_group', 'report_us'): '0: no WAITING event was reported',
-    ('hl_hold', 'due_us'): '0: the alarm is stopped',
+    ('hl_hold', 'due_at_us'): '0: the alarm is stopped',
     ('hl_hold', 'extended_until_us'): '0: no extend was sent',
     ('hl_hold', 'lock'): 'NULL while ENDING: nobody is called back',
     ('hl_hold', 'may_run_until_us'): '0: no acquire is unanswered',
@@ -69,12 +69,13 @@ BITS = {('hl_cell', 'reported'): 2}
 # counts as a flag until somebody has judged it.
 ABSENT = {
     '': '', 'hl_acquire': 'attempts on_result', 'hl_attempt': 'ticket', 'hl_call': 'on_result',
-    'hl_core': 'cell route places undo_terms recent_releases shortage_timer inquiries_open rechecks waiting held live_holds',
+    'hl_core': 'cell route waiting held',
     'hl_extras': 'validity', 'hl_gather': 'attempts on_result open unsettled voted', 'hl_grant_channel': 'listener node',
-    'hl_group': 'end', 'hl_group_strategy': 'node', 'hl_handle_ops': 'done token', 'hl_hold': 'failures id served',
-    'hl_inquiry': 'holder_length', 'hl_line': 'grant_channel holder_or_error queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
+    'hl_group': 'end', 'hl_group_strategy': 'node', 'hl_handle_ops': 'done token', 'hl_hold': 'failures id served', 'hl_holds': 'count recent_releases rechecks',
+    'hl_inquiry': 'holder_length', 'hl_locks': 'inquiries_open', 'hl_waits': 'places shortage_timer undo_terms',
+    'hl_line': 'grant_channel holder_or_error queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
     'hl_name': 'hold line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
-    'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'released': 'name',
+    'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'acknowledged': 'name',
 }
 # A place that knows how the queue's record is written: lines like these, within NEAR lines of each other. They name the
 # variables of scripts, so they are mended with these; the page lists what they found.

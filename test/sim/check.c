@@ -295,7 +295,7 @@ static void check_idle(struct sim *sim, unsigned i)
 static const struct hl_hold *hold_of(const struct hl_core *core, uint64_t id)
 {
     const struct hl_hold *hold;
-    TAILQ_FOREACH(hold, &core->live, live)
+    TAILQ_FOREACH(hold, &core->holds->live, live)
         if (hold->id == id)
             return hold;
     return NULL;

@@ -89,7 +89,7 @@ HAVING(an_answer_that_comes_too_late_ends_it, lone(s))
     PLAN(s, .on = "mutex_peek", .fate.back_us = 5500000);
     peek(a);
     TELLS_IN(s, 6000, "a:peek UNREACHABLE");
-    HOLDS(s, TAILQ_EMPTY(&p->client->core.inquiries));
+    HOLDS(s, TAILQ_EMPTY(&p->client->core.locks->inquiries));
 }
 
 #define SAYS(...) {.fate.answer = __VA_ARGS__}
