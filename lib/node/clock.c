@@ -2,7 +2,6 @@
 /* clock - see clock.h. */
 #include "node/clock.h"
 
-#include "base/plant.h"
 #include "node/node.h"
 
 enum { RTT_SAMPLES_MAX = 8 };
@@ -29,7 +28,7 @@ void hl_clock_raise(struct hl_node *node, uint64_t server_us)
 {
     uint64_t known_us = hl_clock_server_us(node);
     int is_news = known_us && server_us > known_us;
-    if (!is_news || HL_PLANTED(STAMPS_IGNORED))
+    if (!is_news)
         return;
     node->server_us = server_us;
     node->time_sent_us = hl_now_us(node->host);

@@ -13,7 +13,6 @@
  * Invariants: there is one question at a time. Requests for a slot without a known server wait at the node
  * `unassigned`, which has no links, and so do requests that are sent again in a moment. */
 #include "base/container.h"
-#include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
 #include "node/servers.h"
@@ -106,7 +105,7 @@ static void on_slots_moved(struct hl_flush *flush)
     if (is_failover)
         hl_trace(cluster->route.host, HL_FAILOVER,
                  &(struct hl_fact){.node = "cluster", .detail = hl_words_slots_moved});
-    if (is_moved && !HL_PLANTED(MOVES_UNNOTICED))
+    if (is_moved)
         cluster->route.events->on_moved(cluster->route.arg, is_failover);
     hl_servers_rest(&cluster->servers);
 }
@@ -297,8 +296,6 @@ static int give_up(struct cluster *cluster, struct hl_request *request, const st
     hl_words_redirections(&words, request->detours,
                           hl_host_quote(cluster->route.host, error->bytes, error->length).bytes);
     const struct hl_reply reply = {.type = HL_REPLY_ERROR, .bytes = words.bytes, .length = strlen(words.bytes)};
-    if (HL_PLANTED(REDIRECTIONS_END_A_WAIT))
-        return 0;
     request->ops->done(request, &(struct hl_answer){&reply, 1});
     return 1;
 }
@@ -323,8 +320,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
     if (is_named)
         to = hl_servers_find(&cluster->servers, &address, hl_server_of(node));
     int is_to_itself = is_moved && to && &to->node == node;
-    int is_believed = HL_PLANTED(MOVED_TO_ITSELF_BELIEVED);
-    if (is_to_itself && !is_believed)
+    if (is_to_itself)
         hl_wrong_server_leave(node, hl_words_moved_to_itself);
     else if (!is_named)
         (void)hl_wrong_server_detour(node, request, error, AGAIN_MAX);
@@ -332,7 +328,7 @@ static int on_error(void *arg, struct hl_node *node, struct hl_request *request,
         refresh_later(cluster);
     if (!to || &to->node == node || request->hops == HOPS_MAX)
         return park(cluster, request);
-    if (is_ask && !HL_PLANTED(ASK_WITHOUT_ASKING))
+    if (is_ask)
         how |= HL_REQUEST_ASKING;
     request->hops = (request->hops + 1u) & 7u;
     hl_node_report(&to->node, HL_REDIRECTED, NULL);

@@ -4,7 +4,6 @@
 
 #include "base/container.h"
 #include "base/contract.h"
-#include "base/plant.h"
 
 static struct hl_confirm_link *confirm_link_of(struct hl_node *link)
 {
@@ -23,7 +22,6 @@ static void encode_wait(struct hl_request *request, struct hl_command *command)
 
 static void ask_for_the_least(struct hl_confirm_link *confirm_link)
 {
-    struct hl_node *to = HL_PLANTED(REPLICAS_WRONG_LINK) ? confirm_link->node.parent : &confirm_link->node;
     const struct hl_requests *pending = pending_of(confirm_link);
     const struct hl_request *request, *least = TAILQ_FIRST(pending);
     TAILQ_FOREACH(request, pending, entry)
@@ -34,7 +32,8 @@ static void ask_for_the_least(struct hl_confirm_link *confirm_link)
     }
     confirm_link->replicas = least->replicas;
     confirm_link->timeout_ms = least->timeout_ms;
-    hl_node_submit(to, &confirm_link->wait, confirm_link->timeout_ms + confirm_link->node.options.command_timeout_ms,
+    hl_node_submit(&confirm_link->node, &confirm_link->wait,
+                   confirm_link->timeout_ms + confirm_link->node.options.command_timeout_ms,
                    HL_REQUEST_URGENT | HL_REQUEST_BLOCKS);
 }
 
@@ -75,9 +74,9 @@ static void on_reply(struct hl_node *link)
     struct hl_confirm_link *confirm_link = confirm_link_of(link);
     if (hl_request_is_busy(&confirm_link->wait))
         return;
-    if (TAILQ_EMPTY(pending_of(confirm_link)) && !HL_PLANTED(REPLICAS_STAYS_SHUT))
+    if (TAILQ_EMPTY(pending_of(confirm_link)))
         link->is_urgent_only = 0;
-    else if (!TAILQ_EMPTY(pending_of(confirm_link)) && !hl_node_oldest(link))
+    else if (!hl_node_oldest(link))
         ask_for_the_least(confirm_link);
 }
 
@@ -86,13 +85,6 @@ static void on_reply(struct hl_node *link)
 static void on_down(void *arg, struct hl_node *link)
 {
     struct hl_confirm_link *confirm_link = arg;
-    if (HL_PLANTED(REPLICAS_OLD_LINK) && !TAILQ_EMPTY(pending_of(confirm_link))) {
-        TAILQ_INIT(&link->queues[REQUEST_SENT]);
-        link->sent_count = 0;
-        confirm_link->wait.queue = REQUEST_IDLE;
-        ask_for_the_least(confirm_link);
-        return;
-    }
     hl_node_probe(link->parent);
     if (hl_node_withdraw(&confirm_link->wait) || !hl_request_is_busy(&confirm_link->wait))
         on_waited(&confirm_link->wait, &(struct hl_answer){NULL, 1});

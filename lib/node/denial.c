@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/container.h"
-#include "base/plant.h"
 
 /* Returns 1 if the refusal will stay until somebody changes rights or passwords. Others, such as LOADING or too many
  * clients, pass by themselves. */
@@ -55,8 +54,6 @@ void hl_denial_learn(struct hl_node *node, const struct hl_reply *refusal)
     denial->is_on = refusal && is_about_rights(refusal);
     if (denial->is_on)
         snprintf(denial->words, sizeof denial->words, "%.*s", (int)refusal->length, refusal->bytes);
-    if (HL_PLANTED(DENIAL_FORGOTTEN))
-        denial->is_on = 0;
 }
 
 void hl_denial_apply(struct hl_node *node, const struct hl_request *request)

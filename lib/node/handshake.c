@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handshake - see handshake.h. */
-#include "base/plant.h"
 #include "base/stranger.h"
 #include "node/clock.h"
 #include "node/node.h"
@@ -46,8 +45,7 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
 {
     const struct hl_reply *role = hl_reply_item(reply, 0, HL_REPLY_STRING);
     struct hl_text why;
-    if (hl_handshake_report_error(node, HL_MISSING_ROLE, "ROLE", reply, hl_words_without_role) ||
-        HL_PLANTED(ROLE_IGNORED))
+    if (hl_handshake_report_error(node, HL_MISSING_ROLE, "ROLE", reply, hl_words_without_role))
         return;
     if (role && hl_reply_is(role, "master"))
         return;
@@ -59,7 +57,7 @@ static void on_role(struct hl_node *node, const struct hl_reply *reply)
  * INFO, so that nothing else is learnt from a server that is left. */
 static void on_replication(struct hl_node *node, const struct hl_reply *reply)
 {
-    if (!hl_server_info_is_replica(reply) || HL_PLANTED(ROLE_IGNORED))
+    if (!hl_server_info_is_replica(reply))
         return;
     node->is_replica = 1;
     hl_wrong_server_leave(node, hl_words_replica);

@@ -3,7 +3,6 @@
 #include "node/node.h"
 
 #include "base/contract.h"
-#include "base/plant.h"
 #include "base/stranger.h"
 #include "link/words.h"
 #include "node/clock.h"
@@ -77,7 +76,7 @@ static int load(struct hl_node *node, const struct hl_script *script)
         request++;
     if (hl_request_is_busy(request))
         return 0;
-    return HL_PLANTED(RELOAD_OUT_OF_STEP) ? write_request(node, request) : send_request(node, request);
+    return send_request(node, request);
 }
 
 /* Answers all requests that are in the queue now. It takes them one by one up to a mark, because an answered request
@@ -124,7 +123,7 @@ static void pump(struct hl_node *node)
 {
     struct hl_request *request;
     while ((request = next_to_send(node)) != NULL) {
-        int heeds_guard = (request->how & HL_REQUEST_GRANT) && !HL_PLANTED(GUARD_IGNORED);
+        int heeds_guard = request->how & HL_REQUEST_GRANT;
         hl_node_dequeue(request);
         request->asking_reply_due = 0;
         request->reloads = 0;
@@ -145,8 +144,6 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
     const struct hl_reply moved = hl_stranger_reply(hl_stranger_cluster_node.words);
     int is_error = reply->type == HL_REPLY_ERROR, is_script_missing = is_error && hl_reply_starts(reply, "NOSCRIPT");
     struct hl_text what;
-    if (HL_PLANTED(ANSWERS_SWAPPED) && hl_random_below(&node->host->random, 50) == 0)
-        request = TAILQ_LAST(&node->queues[REQUEST_SENT], hl_requests);
     if (!request) {
         hl_session_break(&node->session, hl_words_unexpected);
         return;
@@ -158,11 +155,10 @@ static void on_answer(struct hl_node *node, const struct hl_reply *reply)
             hl_node_report(node, HL_NODE_FAULT, what.bytes);
         return;
     }
-    unsigned most = HL_PLANTED(SCRIPT_RELOADED_ONCE) ? 1 : RELOADS_MAX;
-    int may_reload = is_script_missing && request->reloads < most;
+    int may_reload = is_script_missing && request->reloads < RELOADS_MAX;
     hl_node_dequeue(request);
     /* After several loads the request is not sent again: the user may lack the right to load. */
-    if (may_reload && !HL_PLANTED(SCRIPT_NOT_RELOADED)) {
+    if (may_reload) {
         request->reloads++;
         send_request(node, request); /* loads the script first */
         return;
@@ -262,8 +258,7 @@ static void on_close(void *arg, const char *why, const struct hl_reply *refusal,
     else if (is_news)
         hl_trace(node->host, HL_NODE_FAULT, &fact);
     node->events->on_down(node->arg, node);
-    if (!HL_PLANTED(GUARD_UNANSWERED))
-        answer_barred(node);
+    answer_barred(node);
     answer_all(node, REQUEST_SENT, &unanswered);
     for (unsigned queue = REQUEST_FIRST; refused.reply && queue <= REQUEST_NORMAL; queue++)
         answer_all(node, queue, &refused);
@@ -295,7 +290,7 @@ static void detect_silence(struct hl_node *node)
     uint64_t keepalive_us = (uint64_t)node->options.keepalive_ms * 1000, until_us;
     int may_move = node->events->on_silence != NULL;
     if (may_move && keepalive_us > LISTENING_US && !hl_subscriptions_is_idle(&node->subscriptions))
-        keepalive_us = HL_PLANTED(SILENCE_UNASKED) ? keepalive_us : LISTENING_US;
+        keepalive_us = LISTENING_US;
     if (!node->is_up || (oldest && (!may_move || node->is_silent || (oldest->how & HL_REQUEST_BLOCKS))))
         return;
     until_us = since_us + (oldest ? SILENCE_US : keepalive_us);
@@ -303,7 +298,7 @@ static void detect_silence(struct hl_node *node)
         hl_session_wake_at(&node->session, until_us);
     else if (!oldest)
         hl_node_probe(node);
-    else if (!HL_PLANTED(SILENCE_UNNOTICED)) {
+    else {
         node->is_silent = 1;
         node->events->on_silence(node->arg);
     }
@@ -465,7 +460,7 @@ uint64_t hl_node_both_up_since_us(const struct hl_node *node)
 
 int hl_node_is_able(const struct hl_node *node, uint64_t patience_us)
 {
-    const struct hl_request *oldest = HL_PLANTED(QUORUM_NO_BREAKER) ? NULL : hl_node_oldest(node);
+    const struct hl_request *oldest = hl_node_oldest(node);
     return node->is_up && (!oldest || hl_now_us(node->host) - oldest->sent_us <= patience_us);
 }
 

@@ -18,7 +18,6 @@
 #include <stdio.h>
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "base/stranger.h"
 #include "node/refusal.h"
 #include "node/route.h"
@@ -128,7 +127,7 @@ static void follow(struct deployment *deployment, const struct hl_address *to)
  * count. */
 static int are_set_up_anew(const struct deployment *deployment)
 {
-    uint64_t since_us = HL_PLANTED(ANEW_AT_ONCE) ? 0 : deployment->epoch_since_us + HEARD_US;
+    uint64_t since_us = deployment->epoch_since_us + HEARD_US;
     unsigned lower = 0;
     for (unsigned i = 0; i < deployment->count; i++) {
         const struct sentinel *sentinel = &deployment->sentinels[i];
@@ -163,14 +162,13 @@ static void believe(const struct sentinel *sentinel)
     int is_newer = sentinel->epoch > deployment->epoch;
     int is_old = sentinel->epoch < deployment->epoch && !are_set_up_anew(deployment);
     int is_stale = is_old || (!is_newer && is_disputed(sentinel));
-    int is_news = is_newer && !HL_PLANTED(RETURN_UNNOTICED);
-    if (is_stale && !HL_PLANTED(STALE_SENTINEL_BELIEVED))
+    if (is_stale)
         return;
     if (sentinel->epoch != deployment->epoch) {
         deployment->epoch = sentinel->epoch;
         deployment->epoch_since_us = hl_now_us(deployment->route.host);
     }
-    if (is_news || !hl_address_is_same(known(deployment), &sentinel->address))
+    if (is_newer || !hl_address_is_same(known(deployment), &sentinel->address))
         follow(deployment, &sentinel->address);
 }
 

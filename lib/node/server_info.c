@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/plant.h"
-
 enum { SECOND_US = 1000000, UP_MAX_S = 1000000000, SURE_US = 2000000 };
 
 struct value { const char *bytes; size_t length; }; /* length 0: there is none */
@@ -71,7 +69,7 @@ enum hl_server_info_news hl_server_info_read_server(struct hl_server_info *serve
     /* SURE_US: the uptime is in whole seconds, and the server's clock may have been set by a little */
     int64_t began_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
     int is_older = has_id && !is_same && began_us + SURE_US < (int64_t)old_link_reply_at_us;
-    up_s -= up_s > 0 && !HL_PLANTED(GUARD_A_SECOND_SHORT);
+    up_s -= up_s > 0;
     if (!server_info->read_us || !is_same)
         server_info->started_us = (int64_t)now_us - (int64_t)(up_s < UP_MAX_S ? up_s : UP_MAX_S) * SECOND_US;
     if (is_another && server_info->started_us < (int64_t)old_link_reply_at_us)

@@ -2,7 +2,6 @@
 /* servers - see servers.h. */
 #include "node/servers.h"
 
-#include "base/plant.h"
 #include "node/confirm_link.h"
 #include "node/words.h"
 
@@ -84,12 +83,11 @@ void hl_servers_rest(struct hl_servers *servers)
     for (unsigned i = 0; i < servers->count; i++) {
         struct hl_server *server = servers->list[i];
         struct hl_node *node = &server->node;
-        /* While no server is up, the one that is being connected may be the only one that answers. */
-        int is_heard = up || HL_PLANTED(RESTS_UNHEARD);
         int is_used = server->slots && now_us - node->used_at_us <= UNUSED_US;
         int is_last = is_up(server) && up == 1;
         hl_confirm_link_rest(node, UNUSED_US);
-        if (!is_heard || is_used || is_last || !hl_node_is_idle(node))
+        /* While no server is up, the one that is being connected may be the only one that answers. */
+        if (!up || is_used || is_last || !hl_node_is_idle(node))
             continue;
         up -= is_up(server);
         hl_node_rest(node);
@@ -135,12 +133,12 @@ static void on_range(void *arg, unsigned from, unsigned to, const struct hl_slot
 static int is_believed(const struct hl_servers *servers, const struct hl_server *owner, const struct hl_server *to)
 {
     int is_undated, is_free = !owner || is_away(owner);
-    if (is_free || HL_PLANTED(OLD_EPOCH_BELIEVED))
+    if (is_free)
         return 1;
     /* The owner got the slot by MOVED, which has no epoch, and this answer does not name it as a master. So the owner
      * must be asked first. */
     is_undated = !owner->known_epoch && !owner->is_named && owner != servers->asked;
-    if (is_undated && !HL_PLANTED(UNDATED_OWNER_OUSTED))
+    if (is_undated)
         return 0;
     return to->answered_epoch >= owner->epoch;
 }
@@ -173,7 +171,7 @@ int hl_servers_adopt(struct hl_servers *servers, const struct hl_reply *reply, u
             server->epoch = epoch;
         if (epoch > known_epoch)
             server->known_epoch = epoch;
-        if (!is_back || HL_PLANTED(SLOTS_BACK_UNNOTICED))
+        if (!is_back)
             continue;
         server->is_back = 1;
         server->node.moved_at_us = hl_now_us(servers->host);

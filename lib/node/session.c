@@ -222,17 +222,16 @@ static void connect_next(struct hl_session *session)
     const struct hl_session_options *options = session->options;
     const struct hl_address *address = &options->endpoint.address;
     const char *host = address->host, *tls_host = options->tls_server_name ? options->tls_server_name : host;
-    int is_path = hl_address_is_path(address), is_plain = HL_PLANTED(TLS_DOWNGRADED) && session->failures;
+    int is_path = hl_address_is_path(address);
     struct hl_link_target target = {.port = address->port};
     *session->reached_address = *session->server_id = '\0';
     if (session->addresses_count) {
         host = choose(session);
         strcpy(session->reached_address, host);
-        tls_host = HL_PLANTED(TLS_NAME_OF_ADDRESS) ? host : tls_host;
     }
     target.path = is_path ? host : NULL;
     target.address = is_path ? NULL : host;
-    target.tls_host = options->is_tls && !is_plain ? tls_host : NULL;
+    target.tls_host = options->is_tls ? tls_host : NULL;
     session->state = SESSION_CONNECTING;
     session->link = options->links.open(options->links.ctx, session->host, &target, &events, session);
     if (!session->link)

@@ -10,7 +10,6 @@
 #include "node/subscriptions.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "base/stranger.h"
 #include "link/words.h"
 #include "node/words.h"
@@ -157,15 +156,14 @@ static void on_confirmation(struct hl_subscriptions *subscriptions, const struct
                             const struct hl_reply *kind, struct hl_channel *named)
 {
     struct hl_channel *channel = TAILQ_FIRST(&subscriptions->sent);
-    struct hl_channel *taken = HL_PLANTED(TAKEN_BACK_UNHEARD) ? NULL : named;
     int is_of_slot = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
                       hl_reply_starts(reply, "CLUSTERDOWN") || hl_reply_starts(reply, "TRYAGAIN");
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
     if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
         return;
     if (is_taken && subscriptions->is_sharded) {
-        if (taken && taken->state == CHANNEL_ON)
-            on_wrong_slot(taken);
+        if (named && named->state == CHANNEL_ON)
+            on_wrong_slot(named);
         return;
     }
     if (!channel || (!is_error && !is_confirmed(channel, kind, named))) {
@@ -202,8 +200,7 @@ static void on_open(void *arg)
     subscriptions->session.options->links.stream(subscriptions->session.link);
     subscriptions->was_open = 1;
     subscriptions->active_at_us = hl_now_us(subscriptions->host);
-    if (!HL_PLANTED(RESUBSCRIBE_FORGOTTEN))
-        reconcile_all(subscriptions);
+    reconcile_all(subscriptions);
     hl_session_wake_at(&subscriptions->session, subscriptions->active_at_us + subscriptions->keepalive_us);
     if (subscriptions->on_open)
         subscriptions->on_open(subscriptions->open_arg);

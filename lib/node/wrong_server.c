@@ -2,7 +2,6 @@
 /* wrong_server - see wrong_server.h. */
 #include "node/wrong_server.h"
 
-#include "base/plant.h"
 #include "node/node.h"
 #include "node/slots.h"
 #include "node/words.h"
@@ -11,8 +10,7 @@ enum { LASTING_US = 5000000, LINKS = 3 };
 
 static int is_read_only(const struct hl_reply *reply)
 {
-    int is_so = reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "READONLY");
-    return is_so && !HL_PLANTED(READONLY_IGNORED);
+    return reply->type == HL_REPLY_ERROR && hl_reply_has_code(reply, "READONLY");
 }
 
 const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *reply)
@@ -25,7 +23,7 @@ const char *hl_wrong_server_check(struct hl_node *node, const struct hl_reply *r
     }
     if (!node->unready_since_us)
         node->unready_since_us = hl_now_us(node->host);
-    if (hl_now_us(node->host) - node->unready_since_us >= LASTING_US && !HL_PLANTED(UNREADY_WAITED_FOR))
+    if (hl_now_us(node->host) - node->unready_since_us >= LASTING_US)
         return hl_words_unready;
     return NULL;
 }
@@ -67,8 +65,6 @@ void hl_wrong_server_compare(struct hl_node *node)
     for (unsigned i = 0; i < LINKS; i++) {
         if (!is_known(links[i]) || strcmp(links[i]->server_id, latest->server_id) == 0)
             continue;
-        if (HL_PLANTED(LINKS_APART_IGNORED))
-            return;
         hl_words_links_apart(&why, words[i]);
         hl_trace(node->host, HL_LINKS_APART,
                  &(struct hl_fact){.node = node->options.session.endpoint.name, .detail = why.bytes});

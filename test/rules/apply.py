@@ -19,12 +19,13 @@ import sys
 
 Patch = collections.namedtuple('Patch', 'rule path form old new where')
 FORMS = {'expression', 'statement', 'text'}
+FINDERS = {'twins': 'HL_PLANT', 'sim': 'HL_SIM_PLANT', 'tls': 'HL_TLS_PLANT'}  # of a planted bug, and how it is listed
 
 
 class Rule:
     def __init__(self, name, where):
         self.name, self.where = name, where
-        self.page = self.promise = self.judge = self.test = self.wound = None
+        self.page = self.promise = self.wrong = self.judge = self.test = self.wound = None
         self.patches = []
 
 
@@ -55,6 +56,8 @@ def rules_of(path):
                 raise Wrong(f'{where}: no rule begins here')
             elif word == 'breaks':
                 rules[-1].page, _, rules[-1].promise = rest.partition(': ')
+            elif word == 'wrong':
+                rules[-1].wrong = rest
             elif word == 'in':
                 end_of_patch()
                 place, _, form = rest.partition(' ')
@@ -64,14 +67,14 @@ def rules_of(path):
             elif word == 'red':
                 end_of_patch()
                 target = None
-                found = re.fullmatch(r'(\w+)/(\w+): (.*)', rest)
+                found = re.fullmatch(r'(\w+)/(\w+): (.*)', rest) or re.fullmatch(f'({"|".join(FINDERS)})()()', rest)
                 if not found:
-                    raise Wrong(f'{where}: "red <program>/<test>: <what it says>"')
+                    raise Wrong(f'{where}: "red <program>/<test>: <what it says>", or "red <{"|".join(FINDERS)}>"')
                 rules[-1].judge, rules[-1].test, rules[-1].wound = found.groups()
             elif re.match(r'  [-+]( |$)', line):
                 (old if line[2] == '-' else new).append(line[4:])
             else:
-                raise Wrong(f'{where}: a line of a rule is breaks, in, -, + or red')
+                raise Wrong(f'{where}: a line of a rule is breaks or wrong, in, -, + or red')
         end_of_patch()
     return rules
 
@@ -81,8 +84,8 @@ def checked(rules):
     for rule in rules:
         if not re.fullmatch(r'[A-Z][A-Z0-9_]+', rule.name) or names[rule.name] > 1:
             raise Wrong(f'{rule.where}: {rule.name}: one name for each, in capital letters')
-        if not rule.promise or not rule.patches or not rule.judge:
-            raise Wrong(f'{rule.where}: {rule.name} needs what it breaks, in which file, and what goes red')
+        if not (rule.wrong if rule.judge in FINDERS else rule.promise) or not rule.patches or not rule.judge:
+            raise Wrong(f'{rule.where}: {rule.name} needs what it breaks, or what is wrong then, in which file, and what goes red')
         if any(not patch.old for patch in rule.patches):
             raise Wrong(f'{rule.where}: {rule.name} has a patch without an old text')
     return rules
@@ -204,19 +207,23 @@ def made_in(asked):
                 planted(text, changed, path) if changed else f'#line 1 "{path}"\n{text}')
     of_scripts = collections.defaultdict(dict)
     for path in sorted(by_path):
-        if not re.fullmatch(r'lib/wire/\w+\.lua', path):
+        if not re.fullmatch(r'lib/wire/\w+\.lua|lib/link/tls\w*\.c', path):
             raise Wrong(f'{by_path[path][0].where}: {path} is no source of the library')
         with open(os.path.join(asked.root, path), encoding='utf-8') as file:
             whole = file.read()
+        if path.endswith('.c'):
+            planted(whole, by_path[path], path)  # a build without TLS has no use for it, but it must apply
+            continue
         for patch in by_path[path]:
             text = of_scripts[patch.rule].get(os.path.basename(path), whole)
             begin, end = place_of(text, patch)
             of_scripts[patch.rule][os.path.basename(path)] = text[:begin] + patch.new + text[end:]
     written(asked.out, 'ruled_scripts.c', scripts(embed, asked.lua, of_scripts))
     written(asked.out, 'rules.def', '/* Made by apply.py. */\n#ifndef HL_RULE\n#define HL_RULE(name, text)\n#endif\n#include "base/plants.def"\n' +
-            ''.join(f'HL_RULE({rule.name}, {quoted(rule.promise)})\n' for rule in rules))
+            ''.join(f'{FINDERS.get(rule.judge, "HL_RULE")}({rule.name}, {quoted(rule.wrong or rule.promise)})\n' for rule in rules))
     written(asked.out, 'judged.def', '/* Made by apply.py. */\n' + ''.join(
-        f'JUDGED({rule.name}, {quoted(rule.judge)}, {quoted(rule.test)}, {quoted(rule.wound)})\n' for rule in rules))
+        f'JUDGED({rule.name}, {quoted(rule.judge)}, {quoted(rule.test)}, {quoted(rule.wound)})\n'
+        for rule in rules if rule.judge not in FINDERS))
 
 
 def words_of(text):
@@ -226,7 +233,7 @@ def words_of(text):
 
 def withdrawn(root, paths):
     """Promises that their page does not make any more."""
-    for rule in (rule for path in paths for rule in rules_of(path)):
+    for rule in (rule for path in paths for rule in rules_of(path) if rule.page):
         with open(os.path.join(root, rule.page), encoding='utf-8') as file:
             if words_of(rule.promise) not in words_of(file.read()):
                 yield f'{rule.where}: {rule.name}: {rule.page} does not say any more: {rule.promise}'

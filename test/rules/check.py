@@ -26,6 +26,10 @@ CASES = [  # rules, what is said; None: nothing
     (rules(('wish', 'a > 1', '1')), 'expression, statement, text'),
     (rules(('expression', 'a > 1', '1')).replace('red unit/t: says', ''), 'needs what it breaks'),
     (rules(('expression', 'a > 1', '1')) * 2, 'one name for each'),
+    (rules(('expression', 'a > 1', '1')).replace('breaks page.md: it is so', 'wrong it is not').replace('unit/t: says', 'sim'), None),
+    (rules(('expression', 'a > 1', '1')).replace('unit/t: says', 'sim'), 'what is wrong then'),
+    (rules(('expression', 'a > 1', '1')).replace('breaks page.md: it is so', 'wrong it is not'), 'needs what it breaks'),
+    (rules(('expression', 'a > 1', '1')).replace('unit/t: says', 'dark'), 'red <twins|sim|tls>'),
 ]
 
 

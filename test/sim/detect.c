@@ -36,6 +36,14 @@ static const struct bug { enum hl_plant plant; struct sim_choice choice; uint64_
 };
 enum { BUGS = sizeof bugs / sizeof *bugs };
 
+static const enum hl_plant to_hunt[] = { /* those that nobody else finds */
+#define HL_PLANT(name, text)
+#define HL_SIM_PLANT(name, text) HL_PLANT_##name,
+#include HL_PLANTS
+#undef HL_PLANT
+#undef HL_SIM_PLANT
+};
+
 struct find {
     uint64_t seed;
     unsigned count; /* of seeds until then; 0: not found */
@@ -156,10 +164,24 @@ static void hunt_all(struct board *board, unsigned tries, uint64_t first, unsign
         ;
 }
 
+/* Of the bugs to hunt. */
+static unsigned without_a_row(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof to_hunt / sizeof *to_hunt; i++) {
+        size_t row = 0;
+        while (row < BUGS && bugs[row].plant != to_hunt[i])
+            row++;
+        if (row == BUGS)
+            printf("%s: has no row in found.def\n", hl_plant_name(to_hunt[i])), count++;
+    }
+    return count;
+}
+
 int sim_detect(unsigned tries, uint64_t first_seed, unsigned seeds_max)
 {
     struct board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    unsigned missed = 0, found = 0;
+    unsigned missed = without_a_row(), found = 0;
     if (board == MAP_FAILED)
         return perror("mmap"), 2;
     tries = tries > TRIES_MAX ? TRIES_MAX : tries;
