@@ -2,7 +2,6 @@
 /* closing - see closing.h. */
 #include "client/closing.h"
 
-#include "base/plant.h"
 #include "core/lease.h"
 #include "group/group.h"
 #include "hold/ending.h"
@@ -36,12 +35,8 @@ static int try_finish(struct hilock_client *client)
     int must_recheck = core->holds->rechecks && hl_now_us(&core->host) < client->drain_ends_us;
     int is_quiet = !core->holds->count && !core->waiting && !core->locks->inquiries_open && !hl_notices_are_due(core) &&
                    !must_recheck;
-    if (HL_PLANTED(CLOSE_IN_HASTE))
-        return 1;
     if (!is_quiet && hl_now_us(&core->host) < client->phase_ends_us)
         return 0;
-    if (HL_PLANTED(CLOSED_UNREPORTED))
-        return 1;
     hl_inquiries_end(core);
     hl_endings_answer_users(core);
     return !hl_notices_are_due(core);
@@ -63,8 +58,6 @@ int hl_closing_advance(struct hilock_client *client)
 
 static void lose(struct hl_hold *hold, void *core)
 {
-    if (HL_PLANTED(DRAIN_HALF_BLIND) && hold->notice.pending)
-        return;
     if (hl_hold_is_with_user(hold))
         hl_watchdog_lose_reported(core, hold, HILOCK_REASON_CLOSING);
 }
@@ -76,7 +69,7 @@ void hl_closing_timer(void *arg)
     uint64_t now_us = hl_now_us(host);
     if (now_us < client->phase_ends_us)
         hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
-    else if (client->phase == CLIENT_DRAINING && !HL_PLANTED(DRAIN_ENDLESS)) {
+    else if (client->phase == CLIENT_DRAINING) {
         hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
     }

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/contract.h"
-#include "base/plant.h"
 #include "client/words.h"
 #include "hold/watchdog.h"
 #include "node/confirm_link.h"
@@ -122,8 +121,6 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                                      .needed = options->quorum_needed ? options->quorum_needed : urls->count / 2 + 1};
     if (keep(client, urls) != 0)
         return NULL;
-    if (HL_PLANTED(QUORUM_OF_HALF))
-        endpoints.needed = urls->count / 2;
     for (unsigned i = 0; i < urls->count; i++) {
         const struct hl_url *url = &urls->of[i];
         for (unsigned j = 0; j < url->hosts_count; j++) {

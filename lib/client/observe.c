@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "base/plant.h"
 #include "client/log.h"
 #include "client/words.h"
 #include "core/lease.h"
@@ -198,8 +197,6 @@ static struct hl_text line_of(const struct hilock_client *client, enum hl_what w
         hl_text_set(&line, "%s%s", effects[what].lead, fact->detail);
     else if (what == HL_NODE_UP || what == HL_ROUTE_SETTLED) {
         line = hl_words_connected(fact->node);
-        hl_text_add(&line, "%s%s", HL_PLANTED(PASSWORD_LOGGED) ? client->logins[0].password : "",
-                    HL_PLANTED(HOLDER_LOGGED) ? client->core.uuid : "");
     } else if (what == HL_NODE_RESTS || what == HL_NODE_FAULT || what == HL_EVICTION_RISK || what == HL_LINKS_APART ||
                what == HL_RELEASE_REFUSED)
         line = hl_words_of_node(text_of(fact->node), fact->detail);

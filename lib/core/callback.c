@@ -3,7 +3,6 @@
 #include "core/callback.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "core/lease.h"
 
 void hl_callback_result(struct hilock_lock *lock, hilock_result_fn *on_result, struct hilock_result result, void *user)
@@ -41,7 +40,7 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
 
 int hl_callback_is_silenced(const struct hilock_lock *lock, const struct hl_notice *notice)
 {
-    return lock->epoch != notice->epoch && !HL_PLANTED(SILENCE_BROKEN);
+    return lock->epoch != notice->epoch;
 }
 
 void *hl_callback_new(struct hl_core *core, size_t size, const struct hl_notice_ops *ops,

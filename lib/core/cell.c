@@ -89,7 +89,7 @@ hilock_status hl_cell_adopt(struct hl_cell *cell)
         return HILOCK_OK;
     atomic_store(&cell->owner, pthread_self());
     int is_taken = had_owner && atomic_load(&cell->is_inside);
-    if (is_taken && !HL_PLANTED(ADOPTED_FROM_A_TURN)) {
+    if (is_taken) {
         atomic_store(&cell->owner, before);
         return HILOCK_WRONG_THREAD;
     }

@@ -18,7 +18,7 @@ uint64_t hl_lease_deadline_us(uint64_t sent_us, uint64_t lease_us)
 
 uint64_t hl_lease_renewal_us(uint64_t sent_us, uint64_t lease_us)
 {
-    return sent_us + (HL_PLANTED(RENEWS_TOO_LATE) ? lease_us - lease_us / 64 : lease_us / 3);
+    return sent_us + lease_us / 3;
 }
 
 uint64_t hl_lease_spread_renewal_us(struct hl_random *random, uint64_t sent_us, uint64_t lease_us)

@@ -68,8 +68,7 @@ void hl_notices_deliver(struct hl_core *core)
 {
     struct hl_notices *notices = &core->notices;
     struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
-    int is_next_turn = notices->is_behind && core->host.is_armed;
-    int is_for_losses = is_next_turn && !HL_PLANTED(BATCH_UNBOUNDED);
+    int is_for_losses = notices->is_behind && core->host.is_armed;
     uint64_t ends_us = find_expired(core) + BATCH_US;
     HL_REQUIRE(!notices->is_delivering); /* a delivery runs only in the outermost hl_host_leave */
     if (!hl_notices_are_due(core))

@@ -7,7 +7,6 @@
 #include "group/group.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "core/callback.h"
 #include "core/lease.h"
 #include "group/gather.h"
@@ -46,8 +45,7 @@ enum { HEAL_LATER = 3, HEAL_SOON = 12 };
 /* Sets the alarm for healing: the group is held, and asks again for members that are not. */
 static void heal_within(struct hl_group *group, unsigned share)
 {
-    int is_missing = hl_members_count(group, hl_member_has) < group->count && group->lock->terms->is_renewed;
-    if (is_missing && !HL_PLANTED(QUORUM_UNHEALED))
+    if (hl_members_count(group, hl_member_has) < group->count && group->lock->terms->is_renewed)
         hl_group_wake_in(group, hl_terms_lease_us(group->terms) / share, 0);
     else
         hl_group_rest(group);

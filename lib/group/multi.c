@@ -14,7 +14,6 @@
  * with other multis: a waiting multi holds only names before the one that it waits for, and a holder that waits for
  * nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not
  * hand over. Therefore a multi that keeps names checks the holder of the name that it waits for, every KEEP_US. */
-#include "base/plant.h"
 #include "group/member.h"
 #include "hold/hold.h"
 #include "lock/acquire.h"
@@ -52,7 +51,7 @@ static void wait_for(struct hl_group *group, enum step step, unsigned at)
 
 static void refused(struct hl_group *group, unsigned at)
 {
-    if (group->looks++ < ROUNDS_MAX || HL_PLANTED(MULTI_NEVER_ORDERED))
+    if (group->looks++ < ROUNDS_MAX)
         wait_for(group, STANDING, at);
     else
         wait_for(group, ORDERED, 0);
@@ -82,7 +81,7 @@ static void try_all(struct hl_group *group)
 static int are_even(const struct hl_group *group)
 {
     uint64_t first_us = group->members[0].lock->hold->request.sent_us;
-    if (group->lock->terms->is_renewed || HL_PLANTED(MULTI_UNEVEN))
+    if (group->lock->terms->is_renewed)
         return 1;
     for (unsigned i = 1; i < group->count; i++)
         if (group->members[i].lock->hold->request.sent_us != first_us)
@@ -145,7 +144,7 @@ static void on_alarm(struct hl_group *group)
     int is_behind_other_program = keeps_names && hl_acquire_is_behind_other_program(acquire);
     if (keeps_names && !is_behind_other_program)
         hl_acquire_refresh_holder(acquire);
-    if (is_behind_other_program && !HL_PLANTED(MULTI_KEEPS))
+    if (is_behind_other_program)
         wait_for(group, STANDING, group->at);
     else if (group->step == ORDERED)
         look_again(group);

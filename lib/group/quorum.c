@@ -16,7 +16,6 @@
  * asked while it is away, while an answer from it is long overdue, or while it is under its restart guard. A lost vote
  * is asked for again only while enough others are held, and only if the lock is renewed: otherwise the new vote could
  * outlast the hold by a whole lease. */
-#include "base/plant.h"
 #include "group/member.h"
 #include "wait/line.h"
 
@@ -64,10 +63,7 @@ static void stand(struct hl_group *group)
 {
     group->step = STANDING;
     group->looks = 0;
-    if (HL_PLANTED(BALLOT_ALL_AT_ONCE))
-        hl_members_ask(group, is_able, 0);
-    else if (!HL_PLANTED(QUORUM_KEEPS))
-        hl_members_return(group, arbiter(group));
+    hl_members_return(group, arbiter(group));
     hl_group_wake_in(group, LOOK_US / 2, LOOK_US);
 }
 
@@ -168,7 +164,7 @@ static void start(struct hl_group *group)
 {
     unsigned able = hl_members_count(group, is_able);
     int is_asked = 0;
-    if (able >= (HL_PLANTED(GUARD_OF_THE_LAST) ? group->count : group->needed)) {
+    if (able >= group->needed) {
         for (unsigned i = 0; i < group->count && !is_able(arbiter(group)); i++)
             group->at = (group->at + 1) % group->count;
         hl_member_take_ids(group);

@@ -23,7 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/plant.h"
 #include "base/platform.h"
 #include "link/words.h"
 
@@ -163,15 +162,11 @@ static hilock_status use_files(SSL_CTX *settings, const struct hl_tls_options *o
 
 static int set_policy(SSL_CTX *settings)
 {
-    SSL_CTX_set_verify(settings, HL_PLANTED(TLS_CHAIN_UNVERIFIED) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, NULL);
     /* A server may close without a TLS notice: a reply has its length, so a cut reply is detected anyway. */
     SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(settings, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_read_ahead(settings, 1);
-    if (HL_PLANTED(TLS_OLD_VERSIONS)) {
-        SSL_CTX_set_security_level(settings, 0);
-        return SSL_CTX_set_min_proto_version(settings, TLS1_VERSION) == 1 ? 0 : -1;
-    }
     if (SSL_CTX_get_min_proto_version(settings) >= TLS1_2_VERSION) /* the system's policy is as strict or stricter */
         return 0;
     return SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 ? 0 : -1;
@@ -199,8 +194,6 @@ static int set_name(SSL *ssl, const char *host)
         return -1; /* OpenSSL would accept any certificate for an empty name */
     if (length < sizeof address)
         memcpy(address, host, length);
-    if (HL_PLANTED(TLS_NAME_UNVERIFIED))
-        return 0;
     if (inet_pton(AF_INET, address, binary) == 1 || inet_pton(AF_INET6, address, binary) == 1)
         return X509_VERIFY_PARAM_set1_ip_asc(wanted, address) == 1 ? 0 : -1;
     X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -294,8 +287,6 @@ static enum hl_tls_step shake(struct hl_tls *tls, redisContext *context, SSL **s
  * which the socket will announce. */
 static int has_more(const SSL *ssl)
 {
-    if (HL_PLANTED(TLS_READ_AHEAD_FORGOTTEN))
-        return 0;
     return SSL_has_pending(ssl) && !SSL_want_read(ssl);
 }
 

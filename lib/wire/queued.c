@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/plant.h"
 #include "base/platform.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
@@ -129,8 +128,7 @@ static void add_channel(struct hl_command *command, const struct hl_target *targ
 enum hl_form hl_queued_force(struct hl_command *command, const struct hl_target *target,
                              const struct hl_force_params *params)
 {
-    begin(command, HL_PLANTED(FORCE_UNCHECKED) ? &hl_script_free : &hl_script_mutex_force,
-          params->is_second || HL_PLANTED(FORCE_UNCHECKED) ? 1 : 2, target);
+    begin(command, &hl_script_mutex_force, params->is_second ? 1 : 2, target);
     hl_command_add(command, params->holder, params->holder_length);
     add_channel(command, target, params->is_sharded);
     return HL_FORM_FORCED;

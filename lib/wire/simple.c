@@ -2,7 +2,6 @@
 /* simple - see simple.h. The heads of the scripts list their arguments and answers. */
 #include "wire/simple.h"
 
-#include "base/plant.h"
 #include "wire/holder.h"
 #include "wire/scripts.h"
 
@@ -33,10 +32,8 @@ enum hl_form hl_simple_acquire(struct hl_command *command, const struct hl_targe
 enum hl_form hl_simple_renew(struct hl_command *command, const struct hl_target *target,
                              const struct hl_renew_params *params)
 {
-    begin(command, HL_PLANTED(SIMPLE_RENEWS_BLINDLY) ? NULL : &hl_script_simple_renew, "SET", target);
+    begin(command, &hl_script_simple_renew, NULL, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
-    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY))
-        hl_command_add_word(command, "PX");
     hl_command_add_number(command, params->lease_ms);
     return HL_FORM_SCRIPT;
 }
@@ -45,9 +42,8 @@ enum hl_form hl_simple_release(struct hl_command *command, const struct hl_targe
                                const struct hl_release_params *params)
 {
     (void)params;
-    begin(command, HL_PLANTED(SIMPLE_RELEASES_BLINDLY) ? NULL : &hl_script_simple_release, "DEL", target);
-    if (!HL_PLANTED(SIMPLE_RELEASES_BLINDLY))
-        hl_holder_add(command, target->uuid, target->id, target->label);
+    begin(command, &hl_script_simple_release, NULL, target);
+    hl_holder_add(command, target->uuid, target->id, target->label);
     return HL_FORM_SCRIPT;
 }
 
@@ -82,8 +78,6 @@ struct hl_response hl_simple_acquired(const struct hl_reply *reply, enum hl_form
 
 struct hl_response hl_simple_renewed(const struct hl_reply *reply, enum hl_form form)
 {
-    if (HL_PLANTED(SIMPLE_RENEWS_BLINDLY) && reply->type == HL_REPLY_STATUS)
-        return (struct hl_response){.result = HL_YES};
     return hl_response_renewed(reply, form);
 }
 

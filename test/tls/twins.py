@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""twins.py PLANTS.def HANDSHAKE TRAFFIC - each planted bug of TLS (HL_TLS_PLANT) breaks the one test that is named
+"""twins.py RULES.def HANDSHAKE TRAFFIC - each planted bug of TLS (HL_TLS_PLANT) breaks the one test that is named
 here, by the claim that is named, and by no other. The programs are test_handshake.c and test_traffic.c on the
 library with planted bugs; without any the suite has them as they are."""
 import os
