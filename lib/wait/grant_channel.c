@@ -3,7 +3,6 @@
 #include "wait/grant_channel.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "base/slot.h"
 #include "hold/ending.h"
 #include "node/clock.h"
@@ -64,8 +63,6 @@ void hl_grant_channels_done(struct hl_core *core)
  * tag. */
 static struct hl_node *node_of(const struct hl_grant_channel *channel)
 {
-    if (channel->node && HL_PLANTED(FAIR_CHANNEL_STAYS))
-        return channel->node;
     return hl_route_node(channel->core->route, &(struct hl_about){channel->tag, strlen(channel->tag), channel->slot});
 }
 
@@ -91,7 +88,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
         {.terms = core->waits->undo_terms};
     uint64_t now_us = hl_now_us(&core->host);
     int is_held;
-    if (push->id > core->id_last || HL_PLANTED(FAIR_UNKNOWN_KEPT))
+    if (push->id > core->id_last)
         return;
     if (now_us - channel->undone_since_us > UNDONE_SPAN_US) {
         channel->undone_since_us = now_us;
@@ -121,8 +118,7 @@ static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 {
     const struct hl_name *name = place->acquire->lock->name;
-    int is_same = name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0;
-    return is_same || HL_PLANTED(FAIR_OTHER_NAME_BELIEVED);
+    return name->length == push->name_length && memcmp(name->bytes, push->name, name->length) == 0;
 }
 
 /* Gives a push to the place with its id. If that place is gone: a grant is released; a message "ask" without a pause is
@@ -163,8 +159,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     case HL_CHANNEL_ON:
         channel->is_refused = 0;
         hl_handshake_report_counts(channel->node, 1);
-        if (!HL_PLANTED(R7_NO_HEARTBEAT_WHEN_HEARD))
-            wake_all(channel);
+        wake_all(channel);
         break;
     case HL_CHANNEL_MESSAGE: on_push(channel, message); break;
     case HL_CHANNEL_REFUSED:

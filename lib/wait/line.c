@@ -152,7 +152,7 @@ static uint64_t begun_at_us_of(const struct hl_acquire *acquire)
 static int goes_before(const struct hl_acquire *acquire, const struct hl_acquire *waiter)
 {
     int has_sent = waiter->state != ACQUIRE_IN_LINE || waiter->hold;
-    int is_younger = begun_at_us_of(waiter) > begun_at_us_of(acquire) && !HL_PLANTED(LINE_BY_ARRIVAL);
+    int is_younger = begun_at_us_of(waiter) > begun_at_us_of(acquire);
     return is_younger && !has_sent;
 }
 
@@ -187,7 +187,7 @@ static void send_or_hold_back(struct hl_acquire *acquire)
     struct hl_line *line = acquire->lock->name->line;
     int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
     int may_send = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
-    if (may_send || HL_PLANTED(ASKS_ON_UNANSWERED)) {
+    if (may_send) {
         send_by_itself(acquire);
         return;
     }
@@ -349,8 +349,7 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
         break;
     case HL_CHANNEL_MESSAGE:
         hl_trace(&line->core->host, HL_WAKEUP, &(struct hl_fact){.name = line->name->bytes});
-        if (!HL_PLANTED(WAKE_IGNORED))
-            wake_waiters(line);
+        wake_waiters(line);
         break;
     case HL_CHANNEL_REFUSED:
         line->is_channel_refused = 1;
@@ -391,14 +390,11 @@ void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *
     const struct hl_name *name = acquire->lock->name;
     const struct hl_queue_place *place = acquire->place;
     struct hl_line *line = name->line;
-    const char *java_waiter = HL_PLANTED(JAVA_WAITER_UNHEARD) ? NULL : said->java_waiter;
     int is_first = !place || (!place->holder_grants_next && place->position <= 1);
     int listens = is_first && !acquire->lock->terms->is_polling;
-    if (place && HL_PLANTED(FAIR_DEAF_TO_OTHERS))
-        listens = 0;
-    if (listens && java_waiter)
+    if (listens && said->java_waiter)
         subscribe_to(line, &line->java_listener, channel,
-                     hl_key_java_waiter_write(channel, name->bytes, name->length, java_waiter,
+                     hl_key_java_waiter_write(channel, name->bytes, name->length, said->java_waiter,
                                               said->java_waiter_length));
     if (listens && !line->unlock_listener)
         subscribe_to(line, &line->unlock_listener, channel,
@@ -408,7 +404,7 @@ void hl_line_listen(const struct hl_acquire *acquire, const struct hl_response *
 int hl_line_is_outdated(const struct hl_acquire *acquire)
 {
     const struct hl_line *line = acquire->lock->name->line;
-    return line->stale_before_us > acquire->hold->request.sent_us && !HL_PLANTED(R7_NEWS_FORGOTTEN);
+    return line->stale_before_us > acquire->hold->request.sent_us;
 }
 
 /* When a link is back, messages may have been lost. So not only the heads of the lines send requests, but all waiters
@@ -453,7 +449,7 @@ void hl_lines_after_shortage(void *arg)
 
 void hl_lines_retry_soon(struct hl_core *core)
 {
-    if (!core->waits->is_memory_short && !HL_PLANTED(SHORTAGE_FOREVER))
+    if (!core->waits->is_memory_short)
         hl_timer_start(&core->host, core->waits->shortage_timer, SHORTAGE_US);
     core->waits->is_memory_short = 1;
 }

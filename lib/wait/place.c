@@ -2,7 +2,6 @@
 /* place - see place.h. */
 #include "wait/place.h"
 
-#include "base/plant.h"
 #include "core/lease.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
@@ -90,7 +89,7 @@ void hl_place_leave_to_next(struct hl_acquire *acquire, struct hl_acquire *next)
     int is_like = next && !next->hold && !next->place && next->lock->terms == acquire->lock->terms;
     int can_pass = is_like && acquire->place && acquire->state == ACQUIRE_SLEEPING && hold->state == HOLD_ASKING &&
                    hold->is_queued && !hl_request_is_busy(&hold->request);
-    if (!can_pass || HL_PLANTED(PLACE_LOST_BY_CANCEL))
+    if (!can_pass)
         return;
     next->hold = hold;
     hold->lock = next->lock;
@@ -125,8 +124,7 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
 {
     const struct hl_attempt *attempt = place->acquire->lock->attempt;
     uint64_t group_ticket = attempt && attempt->node == place->node ? attempt->ticket : 0;
-    uint64_t ticket = place->ticket ? place->ticket : group_ticket;
-    return HL_PLANTED(FAIR_TAIL) ? 0 : ticket;
+    return place->ticket ? place->ticket : group_ticket;
 }
 
 /* Returns the window of a grant that is pushed to a waiter. It is long enough for a loop that is late, and for the way
@@ -135,8 +133,6 @@ static uint64_t ticket_of(const struct hl_queue_place *place)
 static uint32_t window_ms(const struct hl_core *core, const struct hl_terms *terms, const struct hl_node *node)
 {
     uint64_t span_ms = 4 * (hl_host_lateness_us(&core->host) + node->mean_rtt_us) / 1000;
-    if (HL_PLANTED(WINDOW_OF_THREE_S))
-        span_ms = HL_WINDOW_MAX_MS;
     uint32_t most_ms = terms->lease_ms > 200 ? terms->lease_ms - 100 : terms->lease_ms / 2;
     span_ms = span_ms < HL_WINDOW_MIN_MS ? HL_WINDOW_MIN_MS : span_ms > HL_WINDOW_MAX_MS ? HL_WINDOW_MAX_MS : span_ms;
     return span_ms < most_ms ? (uint32_t)span_ms : most_ms;
@@ -159,8 +155,6 @@ static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_pla
 static uint64_t due_s(const struct hl_node *node, uint32_t promise)
 {
     uint64_t server_us = hl_clock_server_us(node);
-    if (HL_PLANTED(PROMISE_TOO_SHORT))
-        promise /= 4;
     return server_us ? (server_us + (uint64_t)promise * 1000) / 1000000 : HL_DUE_NEVER_S;
 }
 
@@ -182,7 +176,7 @@ static void add_entry_params(struct hl_hold *hold, struct hl_queue_place *place,
     place->promise_ms = promise_ms(core, place);
     due = due_s(node, place->promise_ms);
     params->ticket = ticket_of(place);
-    if (hold->entry.channel == ENTRY_NONE || HL_PLANTED(PLACE_TEXT_ANEW)) {
+    if (hold->entry.channel == ENTRY_NONE) {
         hold->entry = (struct hl_entry_parts){.due_s = due < UINT32_MAX ? (uint32_t)due : UINT32_MAX,
                                         .window_ms = (uint16_t)window_ms(core, hold->terms, node),
                                         .channel = (uint8_t)channel};
@@ -225,9 +219,9 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
         add_earlier_entry(hold, params);
         return;
     }
-    place->number = HL_PLANTED(FAIR_NUMBERS_REUSED) ? 1 : place->number + 1;
+    place->number++;
     /* earlier heartbeats went to another server, which has another clock */
-    if (place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE))
+    if (place->node != node)
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = node;
     place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
@@ -277,7 +271,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
         place->early_polls = 0;
     else
         hl_line_note_other_program(lock->name);
-    if (!hl_line_had_other_program_lately(lock->name) && !HL_PLANTED(FAIR_LISTENS_ON))
+    if (!hl_line_had_other_program_lately(lock->name))
         hl_line_stop_listening(lock->name->line);
 }
 
@@ -302,8 +296,7 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     int is_wide = is_early && core->waits->lines > PROMISE_NAMES;
     uint64_t after_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                                 : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
-    uint64_t from_us = HL_PLANTED(PROMISE_FROM_ANSWER) ? hl_now_us(&core->host) : sent_us;
-    return hl_left_us(from_us + after_us, hl_now_us(&core->host));
+    return hl_left_us(sent_us + after_us, hl_now_us(&core->host));
 }
 
 /* No push can find this waiter. Returns how long it sleeps until its next poll. Behind position 1 it sleeps for half of
@@ -348,10 +341,6 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t lease_left_us = left_to_lease_end_us(core, said, at);
     int may_miss_release = !place->holder_grants_next && core->waits->silent_releases_until_us > hl_now_us(&core->host);
-    if (HL_PLANTED(JAVA_WAITER_TRUSTED))
-        may_miss_release = 0;
-    if (HL_PLANTED(FAIR_NO_HEARTBEAT))
-        return (uint64_t)1 << 50;
     if (place->is_polling)
         sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= LEFT_TO_OTHERS_MS && !said->has_no_ttl)
@@ -405,11 +394,10 @@ struct hl_hold *hl_place_on_carrier_answered(const struct hl_hold *hold, const s
         return next;
     if (acquire->state != ACQUIRE_ASKING)
         return NULL;
-    if (carried_nothing || HL_PLANTED(NEXT_FORGOTTEN)) {
+    if (carried_nothing) {
         next->may_run_until_us = 0;
         next->kept = KEPT_NOTHING;
         next->is_queued = 0;
-        next->id = HL_PLANTED(NEXT_FORGOTTEN) ? 0 : next->id;
     }
     acquire->state = ACQUIRE_IN_LINE; /* the end of the release makes the line advance */
     return NULL;

@@ -2,7 +2,6 @@
 /* push - see push.h. */
 #include "wait/push.h"
 
-#include "base/plant.h"
 #include "core/lease.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
@@ -21,27 +20,21 @@ static uint64_t counts_from_us(const struct hl_queue_place *place, const struct 
 /* Returns the deadline of this grant; 0: the grant must not be used. */
 static uint64_t deadline_of(const struct hl_queue_place *place, const struct hl_node *node, const struct hl_push *push)
 {
-    uint64_t now_us = hl_now_us(node->host), number = HL_PLANTED(FAIR_NEWEST_SEND) ? place->number : push->number;
+    uint64_t now_us = hl_now_us(node->host), number = push->number;
     uint64_t sent_us = place->sent_us[number % HL_PLACE_SENDS], elapsed_us = now_us - sent_us;
     uint64_t from_us = counts_from_us(place, push), server_span_us = hl_left_us(push->granted_us, from_us);
     uint64_t lease_us = (uint64_t)hl_queued_usable_ms(push->window_ms) * 1000;
-    int is_elsewhere = place->node != node && !HL_PLANTED(FAIR_BELIEVES_ELSEWHERE);
+    int is_elsewhere = place->node != node;
     /* The server's clock was set forward or back. A ticket may be later than granted_us, because tickets never repeat;
      * then server_span_us is 0, which only makes the deadline earlier, so that is no step of the clock. */
     int is_stepped = server_span_us > elapsed_us + elapsed_us / 100 + CLOCK_TOLERANCE_US ||
                      push->asked_us > push->granted_us;
-    if (HL_PLANTED(FAIR_STEP_BELIEVED))
-        is_stepped = 0;
     if (!number || number > place->number || place->number - number >= HL_PLACE_SENDS || is_elsewhere)
         return 0;
-    if (sent_us <= hl_node_both_up_since_us(node) && !HL_PLANTED(FAIR_BELIEVES_OLD_LINK))
+    if (sent_us <= hl_node_both_up_since_us(node))
         return 0;
     if (!from_us || is_stepped)
         return 0;
-    if (HL_PLANTED(FAIR_FROM_ARRIVAL))
-        return hl_lease_deadline_us(now_us, lease_us);
-    if (HL_PLANTED(FAIR_DRIFT_OF_LEASE))
-        return sent_us + server_span_us + lease_us - hl_lease_drift_us(lease_us);
     return hl_lease_deadline_us(sent_us, server_span_us + lease_us);
 }
 
@@ -72,14 +65,14 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     struct hl_core *core = terms->cell->core;
     uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
     uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
-    int must_confirm = terms->replicas && !HL_PLANTED(REPLICAS_PUSH_BELIEVED), has_lapsed;
+    int has_lapsed;
     if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
         hold->state != HOLD_ASKING)
         return;
     deadline_us = deadline_of(place, node, push);
     now_us = hl_now_us(node->host);
     has_lapsed = deadline_us && deadline_us <= now_us;
-    if (!terms->is_renewed || must_confirm || hl_node_guard_remaining_us(node))
+    if (!terms->is_renewed || terms->replicas || hl_node_guard_remaining_us(node))
         deadline_us = 0;
     hl_trace(node->host, HL_WAKEUP, &(struct hl_fact){.name = acquire->lock->name->bytes});
     if (!deadline_us || hl_left_us(deadline_us, now_us) < least_us) {
@@ -111,7 +104,7 @@ static void on_told_to_ask(struct hl_queue_place *place, const struct hl_push *p
     struct hl_core *core = acquire->lock->terms->cell->core;
     if (push->server_us && !push->pause_us)
         report_passed_over(acquire);
-    if (!push->pause_us && !HL_PLANTED(ASKS_ALONE))
+    if (!push->pause_us)
         wake_places(acquire->lock->name->line);
     else if (acquire->state == ACQUIRE_SLEEPING)
         hl_hold_wake_at(acquire->hold, hl_now_us(&core->host) + hl_place_retry_us(core));
@@ -123,10 +116,7 @@ void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const s
 {
     switch (push->what) {
     case HL_PUSH_INVALID: break;
-    case HL_PUSH_GRANT:
-        if (!HL_PLANTED(PUSH_IGNORED))
-            on_grant(place, node, push);
-        break;
+    case HL_PUSH_GRANT: on_grant(place, node, push); break;
     case HL_PUSH_ASK: on_told_to_ask(place, push); break;
     }
 }
@@ -135,14 +125,12 @@ void hl_push_stale_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
-    int is_other = said.token != hold->token && !HL_PLANTED(FAIR_RETAKEN_BELIEVED);
-    int is_taken = said.result == HL_YES && is_other;
-    int is_old_no = said.result == HL_NO && HL_PLANTED(FAIR_OLD_NO_BELIEVED);
+    int is_taken = said.result == HL_YES && said.token != hold->token;
     if (!answer->reply && answer->was_sent)
         hl_ending_mark_request_unanswered(hold);
     /* The pushed grant had lapsed, and the heartbeat took the lock anew with another token. The user's token is no
      * longer valid, so this is a loss; the new grant is released with the report of the loss. */
-    if (is_taken || is_old_no)
+    if (is_taken)
         hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     else
         hl_watchdog_on_stale_answer(hold, said.result == HL_YES);

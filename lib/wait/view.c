@@ -2,7 +2,6 @@
 /* view - see view.h. */
 #include "wait/view.h"
 
-#include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
 #include "wait/line.h"
@@ -121,14 +120,12 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     const struct hl_line *line = name->line;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(line->lease_ends_at_us, now_us), step;
     uint64_t guard_us = hl_node_guard_remaining_us(hl_name_node(core, name));
-    if (HL_PLANTED(SLEEPS_FOR_EVER))
-        return (uint64_t)1 << 50;
     if (line->last_status == HILOCK_UNWRITABLE && guard_us)
         return guard_us;
     if (line->last_status == HILOCK_TIMED_OUT) {
         step = terms->is_polling || line->is_channel_refused || hl_has_queue(terms) ? hl_view_poll_us(core, terms)
                : SAFETY_POLL_US;
-        return left_us > step || HL_PLANTED(POLL_OVERSLEEPS) ? step : left_us + 1000;
+        return left_us > step ? step : left_us + 1000;
     }
     step = (uint64_t)RETRY_US << (line->faults < RETRY_STEPS_MAX ? line->faults : RETRY_STEPS_MAX);
     return step / 2 + hl_random_below(&core->host.random, step / 2);
