@@ -29,6 +29,13 @@ HAVING(a_free_name_is_granted_after_one_round_trip, lone(s))
     SAME(s, asked(s, "SUBSCRIBE"), asked_for(s, "SUBSCRIBE hilock:grant:")); /* for grants alone */
 }
 
+GIVEN(the_token_is_kept_for_one_to_two_periods, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.token_ttl_ms = 5000)))
+{
+    held(p, "a", "stock", NULL);
+    int64_t left_ms = store_left_ms(&s->store, "hilock:token:{stock}");
+    HOLDS(s, left_ms > 5000 && left_ms <= 10000);
+}
+
 WITH_CLIENT(tokens_rise_from_grant_to_grant)
 {
     struct client *q = fixture_connect(s, NULL);
@@ -219,6 +226,21 @@ A_PLAY(an_answer_that_is_none_is_PROTOCOL_and_is_undone)
 
 /* Fields of other programs' hashes: none is a holder as hilock or Redisson spells it. */
 static const char *const fields[] = {"user:bob", "name", "a:-", "a:1x", ":"};
+
+/* The places of all clients count. */
+GIVEN(a_full_queue_ends_a_wait_at_once, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.queue_max = 1)))
+{
+    store_grant(&s->store, "stock", "x:9", 60000);
+    asking(fixture_connect(s, NULL), "a", "stock", NULL);
+    unheard_ms(s, 5);
+    for (int is_fair = 0; is_fair < 2; is_fair++) {
+        struct handle *b = asking(p, "b", "stock", HILOCK_LOCK_OPTIONS(.kind = is_fair ? HILOCK_FAIR : HILOCK_MUTEX));
+        TELLS_IN(s, 2, "b:QUEUE_FULL");
+        HOLDS(s, strstr(b->detail, "queue_max"));
+    }
+    acquiring(handle_new(p, "t", "stock", NULL), HILOCK_TRY);
+    TELLS_IN(s, 2, "t:TIMED_OUT");
+}
 
 WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
 {

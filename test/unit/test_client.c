@@ -55,6 +55,29 @@ HOLDING(while_it_drains_holds_live_and_are_renewed, HILOCK_LOCK_OPTIONS(.lease_m
     HOLDS(s, !is_ours(s, "stock"));
 }
 
+/* What the server does not answer is over after the drain and one command_timeout_ms. */
+GIVEN(a_server_that_is_away_delays_the_end_by_one_timeout,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.command_timeout_ms = 500)))
+{
+    held(p, "a", "one", NULL);
+    struct handle *b = held(p, "b", "two", NULL);
+    uint64_t began_us = fixture_us(s);
+    cut_off(s);
+    release(b);
+    client_close(p, 200);
+    TELLS_IN(s, 699, "a:LOST CLOSING b:release UNKNOWN");
+    TELLS_IN(s, 10, "closed");
+    SAME(s, p->closed_at_us, began_us + 700000);
+}
+
+HOLDING(a_release_is_answered_before_its_client_is_gone, NULL)
+{
+    cut_off(s);
+    client_close(p, HILOCK_FOREVER);
+    release(a);
+    TELLS_IN(s, 4000, "a:release UNKNOWN closed");
+}
+
 /* A second close only shortens. */
 WITH_CLIENT(at_the_end_of_the_drain_holds_are_lost_then_released_then_it_is_closed)
 {

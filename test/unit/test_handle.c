@@ -25,6 +25,17 @@ GIVEN(a_name_is_of_any_bytes_up_to_its_limit, fixture_connect(s, HILOCK_CLIENT_O
     hilock_lock_free(lock);
 }
 
+A_PLAY(texts_are_copied)
+{
+    char prefix[] = "shop:", name[] = "lamp";
+    struct client *p = fixture_connect(s, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix));
+    struct handle *a = handle_new(p, "a", name, NULL);
+    memset(name, 'x', strlen(name));
+    memset(prefix, 'x', strlen(prefix));
+    TEXT(s, hilock_lock_name(a->lock), "shop:lamp");
+    TEXT(s, hilock_lock_name(handle_new(p, "b", "desk", NULL)->lock), "shop:desk");
+}
+
 HAVING(what_is_NULL_is_nothing, lone(s))
 {
     SAME(s, hilock_lock_remaining_ms(NULL), 0);
@@ -97,6 +108,9 @@ WITH_CLIENT(each_lock_visits_who_waits_and_who_holds_once)
     run_ms(s, 5);
     struct handle *d = asking(p, "d", "three", NULL);
     cancel(d); /* decided, and waiting until its callback has run */
+    hilock_client_each_lock(NULL, visit, &visited);
+    hilock_client_each_lock(p->client, NULL, &visited);
+    TEXT(s, visited.text, "");
     hilock_client_each_lock(p->client, visit, &visited);
     HOLDS(s, strstr(visited.text, "one:2"));
     HOLDS(s, strstr(visited.text, "one:1"));

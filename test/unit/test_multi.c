@@ -48,8 +48,10 @@ WITH_CLIENT(eight_free_names_take_one_round_trip)
 
 WITH_CLIENT(each_name_has_its_token_in_the_order_given)
 {
+    store_set_string(&s->store, "hilock:token:{a}", "1900000000000000"); /* that of no other name */
     struct handle *m = held_all(p, "m", cba, NULL);
     struct hilock_lock_info info = {.size = sizeof info};
+    SAME(s, hilock_multi_token(m->lock, 2), 1900000000000001);
     for (size_t i = 0; cba[i]; i++)
         SAME(s, hilock_multi_token(m->lock, i), store_token(&s->store, cba[i], store_holder(&s->store, cba[i])));
     SAME(s, hilock_multi_token(m->lock, 3), 0);
@@ -259,6 +261,35 @@ A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
     store_free_name(&s->store, "b");
     TELLS_IN(s, 3000, "m:WAITING m:OK");
     HOLDS(s, has_all(s, abc));
+}
+
+/* Of the names that were given as c, b, a it waits for a first, and has none until then. */
+WITH_CLIENT(the_order_is_that_of_the_bytes)
+{
+    static const char *const at[2] = {"b", "a"};
+    struct handle *m = multi_new(p, "m", cba, NULL);
+    store_take(&s->store, "b", "another", 600000);
+    acquire(m, HILOCK_FOREVER);
+    for (int i = 1; i < 4; i++) { /* it is refused so often that it takes one after the other */
+        run_ms(s, 10);
+        (i < 3 ? store_take : store_grant)(&s->store, at[i % 2], "another", 600000);
+        store_free_name(&s->store, at[(i + 1) % 2]);
+    }
+    run_ms(s, 10);
+    for (int i = 0; i < 100; i++) {
+        run_ms(s, 1);
+        HOLDS(s, has_none(s, abc));
+    }
+}
+
+/* Another program may want the names in another order. */
+WITH_CLIENT(behind_another_program_it_gives_back_what_it_has_within_40_ms)
+{
+    gathering(p, NULL, "c", store_grant);
+    HOLDS(s, is_ours(s, "a") && is_ours(s, "b"));
+    store_take(&s->store, "c", "another", 600000);
+    run_ms(s, 41);
+    HOLDS(s, has_none(s, abc));
 }
 
 /* Both names' requests wait for the login: the first refusal takes the other one back. */

@@ -169,6 +169,47 @@ WITH_CLIENT(a_smaller_struct_is_not_written_past_its_end)
     SAME(s, stats.timed_out, 0x5a5a5a5a5a5a5a5a);
 }
 
+/* Whoever takes places out of a queue counts them: h, whose release finds them. One of them stands still, or has ended. */
+static struct hilock_stats beside_two_that_do_not_answer(struct fixture *s, int have_ended, unsigned still_ms)
+{
+    const struct hilock_lock_options *fair = HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR);
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *h = held(p, "h", "stock", NULL);
+    asking(q, "x", "stock", fair);
+    asking(q, "y", "stock", fair);
+    run_ms(s, 5);
+    if (have_ended)
+        client_abandon(q);
+    else
+        world_freeze(&q->loop.lane);
+    run_ms(s, still_ms);
+    release_quietly(h);
+    run_ms(s, 1000);
+    q->loop.lane.until_us = 0;
+    return counts_of(p);
+}
+
+A_PLAY(places_of_the_dead_are_counted_as_unheard)
+{
+    struct hilock_stats stats = beside_two_that_do_not_answer(s, 1, 5);
+    SAME(s, stats.places_unheard, 2);
+    SAME(s, stats.places_overdue + stats.places_lapsed, 0);
+}
+
+A_PLAY(places_that_stand_still_for_long_are_counted_as_overdue)
+{
+    struct hilock_stats stats = beside_two_that_do_not_answer(s, 0, 12000);
+    SAME(s, stats.places_overdue, 2);
+    SAME(s, stats.places_unheard + stats.places_lapsed, 0);
+}
+
+A_PLAY(places_of_a_client_whose_grant_lapsed_are_counted)
+{
+    struct hilock_stats stats = beside_two_that_do_not_answer(s, 0, 5); /* x is granted the name; y is of the same client */
+    SAME(s, stats.places_lapsed, 1);
+    SAME(s, stats.places_unheard + stats.places_overdue, 0);
+}
+
 /* At the default level, WARN: a server that is not there, and what is wrong then. Not each attempt. */
 A_PLAY(what_is_wrong_from_the_begin_is_warned_of_once)
 {
@@ -220,6 +261,47 @@ GIVEN(refusals_have_one_line_a_second_and_a_count, fixture_connect(s, HILOCK_CLI
     SAME(s, client_lines(p, "shop-7: refused: handle of"), 2);
 }
 
+GIVEN(a_loss_is_an_error_but_that_of_a_close_is_a_warning,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_ERROR)))
+{
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 3000));
+    held(p, "b", "two", NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "one");
+    TELLS_IN(s, 1100, "a:LOST TAKEN");
+    SAME(s, p->lines, 1);
+    run_ms(s, 2000);
+    client_close(p, 0);
+    TELLS_IN(s, 10, "b:LOST CLOSING closed");
+    SAME(s, p->lines, 1);
+}
+
+GIVEN(two_failed_renewals_are_a_warning_and_one_is_none,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_WARN)))
+{
+    held(p, "a", "one", HILOCK_LOCK_OPTIONS(.lease_ms = 6000));
+    PLAN(s, .on = "renew", .error = "OOM", .times = 1);
+    run_ms(s, 8000);
+    SAME(s, p->lines, 0);
+    PLAN(s, .on = "renew", .error = "OOM", .times = 2);
+    TELLS_IN(s, 3000, "a:RENEWAL_FAILED a:RENEWED");
+    SAME(s, p->lines, 1);
+}
+
+GIVEN(a_forced_release_is_news_and_a_peek_is_none,
+      fixture_connect(s, HILOCK_CLIENT_OPTIONS(.log_level = HILOCK_LOG_INFO)))
+{
+    struct handle *a = handle_new(p, "a", "one", NULL);
+    unsigned lines = p->lines;
+    store_take(&s->store, "one", "another", 60000);
+    peek(a);
+    TELLS_IN(s, 1, "a:peek OK");
+    SAME(s, p->lines, lines);
+    force(a, NULL);
+    TELLS_IN(s, 1, "a:force OK");
+    SAME(s, p->lines, lines + 1);
+}
+
 /* Names, and how many ask at once, come from outside: whoever likes could fill the log. */
 GIVEN(what_a_visitor_can_cause_is_no_warning,
       fixture_connect(s, HILOCK_CLIENT_OPTIONS(.waiters_max = 1, .log_level = HILOCK_LOG_INFO)))
@@ -263,5 +345,7 @@ GIVEN(a_hand_over_is_logged_as_one, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.lo
     release_quietly(a);
     run_ms(s, 5);
     SAME(s, client_lines(p, "\"stock\" is handed to the next handle (turn 2, "), 1);
+    SAME(s, counts_of(p).granted, 2);
+    SAME(s, counts_of(p).granted_local, 1);
     SAME(s, client_lines(p, "lost its turn"), 0);
 }

@@ -175,6 +175,8 @@ A_PLAY(what_a_quorum_has_not_is_UNSUPPORTED)
     struct client *p = quorum(s, 3);
     HOLDS(s, !multi_new(p, "m", names, NULL)->lock);
     TEXT(s, hilock_client_refusal(p->client), "a multi is not supported with quorum_urls: each of its names would need votes of its own; use one name for all of them");
+    HOLDS(s, !handle_new(p, "f", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR))->lock);
+    HOLDS(s, strstr(hilock_client_refusal(p->client), "FAIR is not supported with quorum_urls"));
     HOLDS(s, !handle_new(p, "r", "stock", HILOCK_LOCK_OPTIONS(.replicas = 1))->lock);
     TEXT(s, hilock_client_refusal(p->client), "replicas is not supported with quorum_urls: the masters vote instead of replicas; leave it 0");
 }

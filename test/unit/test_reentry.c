@@ -5,6 +5,34 @@
 
 static const struct hilock_lock_options again = {.size = sizeof again, .lease_ms = 3000, .reentrant = 1};
 
+static void count_up_twice(struct handle *a)
+{
+    acquire(a, HILOCK_TRY);
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(a->fixture, 1, "a:OK a:OK");
+    SAME(a->fixture, a->result.hold_count, 3);
+}
+
+HOLDING(a_drop_gives_back_the_lock_whatever_the_count_is, &again)
+{
+    count_up_twice(a);
+    handle_drop(a);
+    SAME(s, hilock_lock_state(a->lock), HILOCK_STATE_IDLE);
+    run_ms(s, 1);
+    HOLDS(s, !is_ours(s, "stock"));
+}
+
+HOLDING(a_loss_takes_the_whole_count, &again)
+{
+    count_up_twice(a);
+    s->is_tampered = 1;
+    store_delete(&s->store, "stock");
+    TELLS_IN(s, 1100, "a:LOST TAKEN");
+    acquire(a, HILOCK_TRY);
+    TELLS_IN(s, 1, "a:OK");
+    SAME(s, a->result.hold_count, 1);
+}
+
 HOLDING(it_counts_up_and_down_with_no_command, &again)
 {
     struct hilock_lock_info info = {.size = sizeof info};

@@ -105,6 +105,7 @@ static const struct row creates[] = {
     {"a multi with a name twice", NAMES("a", "b", "a"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad names: \"shop:a\" is given twice, as number 1 and number 3", "give each name once", 0},
     {"a multi with an empty name", NAMES("a", ""), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name of 0 bytes", "must be 1..1024 with the prefix", 0},
     {"a multi with a brace", NAMES("a", "x}y"), MULTI(ON_LOST), HILOCK_BAD_NAME, "bad name \"shop:x}y\"", "open a non-empty {...}", 0},
+    {"a fair multi", NAMES("a", "b"), MULTI(ON_LOST, .kind = HILOCK_FAIR), HILOCK_UNSUPPORTED, "FAIR is not supported for a multi", "use MUTEX or SIMPLE", 0},
     {"a reentrant multi", NAMES("a", "b"), MULTI(ON_LOST, .reentrant = 1), HILOCK_UNSUPPORTED, "reentrant is not supported for a multi", "leave reentrant 0", 0},
     {"a multi with a length", NAMES("a", "b"), MULTI(ON_LOST, .name_length = 1), HILOCK_INVALID, "bad name_length 1: the names of a multi end with a zero byte", "leave it 0", 0},
     {"a multi without on_lost", NAMES("a", "b"), MULTI(.lease_ms = 1000), HILOCK_INVALID, "on_lost is NULL", "give a function", 0},

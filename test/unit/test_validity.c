@@ -46,6 +46,24 @@ static hilock_validity *watched;
 
 static void it_is_0(struct handle *handle) { SAME(handle->fixture, left(watched), 0); }
 
+static struct handle *ended;
+
+static void it_is_refused(struct handle *handle)
+{
+    hilock_validity *validity = NULL;
+    SAME(handle->fixture, hilock_lock_state(ended->lock), HILOCK_STATE_HELD);
+    SAME(handle->fixture, hilock_lock_validity(ended->lock, &validity), HILOCK_NOT_HELD);
+    HOLDS(handle->fixture, !validity);
+}
+
+HOLDING(a_hold_that_is_over_gives_none_though_its_loss_is_still_to_be_told, NULL)
+{
+    ended = held(p, "b", "other", NULL);
+    when(a, "LOST SUSPENDED", it_is_refused);
+    world_jump_us(&s->world, 3600000000u);
+    TELLS_IN(s, 5, "a:LOST SUSPENDED b:LOST SUSPENDED");
+}
+
 static void end_by_abandon(struct handle *a) { client_abandon(a->client); }
 static void end_by_deadline(struct handle *a)
 {
