@@ -16,8 +16,9 @@
 #include "base/text.h"
 #include "core/callback.h"
 #include "lock/locks.h"
+#include "wire/protocol.h"
 
-enum { HL_INQUIRY_HOLDER_MAX = 1024 }; /* a longer holder is cut, and cannot be released */
+enum { HL_INQUIRY_HOLDER_MAX = HL_PEEKED_HOLDER_MAX }; /* a longer holder is cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
 
 struct hl_inquiry {

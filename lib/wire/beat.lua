@@ -2,5 +2,5 @@
 -- `number`, `due`, `channel` and `window_ms`; all are nil if the record cannot be read. Without a record the words of
 -- the place are true.
 if type(record) == 'string' then
-  asked_us, number, due, channel, window_ms = string.match(record, '^1 (%d+) (%d+) (%d+) (%S+) (%d+)')
+  asked_us, number, due, channel, window_ms = string.match(record, '^$RECORD_VERSION (%d+) (%d+) (%d+) (%S+) (%d+)')
 end

@@ -44,15 +44,17 @@ do
         -- include beat.lua
         if window_ms then
           local kind, publish, count, listens, weight = string.byte(channel), 'PUBLISH', 'NUMSUB', 1, nil
-          local is_poller = kind == 45 or kind == 126
-          if kind == 33 then channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB' end
+          local is_poller = kind == $CHANNEL_POLLS or kind == $CHANNEL_POLLS_FIRST
+          if kind == $CHANNEL_SHARDED then
+            channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB'
+          end
           -- a record that may not be read is not a missing record: such a place is not overdue
           local is_unread = type(record) == 'table' or records and records.err
           if not is_unread and time[1] > due then
-            weight = 1000
+            weight = $REMOVED_OVERDUE
           elseif lapsed and (asked_us == '0' and pcall('ZSCORE', queue, member) or asked_us) + 0 <=
-            (lapsed[string.sub(id, 1, 36)] or 0) then
-            weight = 1000000
+            (lapsed[string.sub(id, 1, $UUID_LENGTH)] or 0) then
+            weight = $REMOVED_LAPSED
           elseif not is_poller then
             listens = asked and asked[channel]
             if not listens then
@@ -64,12 +66,13 @@ do
                 asked[channel] = listens
               end
             end
-            weight = listens == 0 and 1 or nil
+            weight = listens == 0 and $REMOVED_UNHEARD or nil
           end
           if weight then
             -- The count is that of this server alone: a channel that is not sharded may have its listener at another
             -- node.
-            if not (listens == 0 and kind == 33 or is_poller or channel == last_channel) and #(late or '') < 8 then
+            if not (listens == 0 and kind == $CHANNEL_SHARDED or is_poller or channel == last_channel) and
+              #(late or '') < 8 then
               late = late or {}
               late[#late + 1], last_channel = {publish, channel, id}, channel
             end
@@ -79,7 +82,7 @@ do
               heard = heard or {}
               heard[#heard + 1] = id
             end
-          elseif not is_poller or kind == 126 and now_us - asked_us < 150000 then
+          elseif not is_poller or kind == $CHANNEL_POLLS_FIRST and now_us - asked_us < 150000 then
             waiter = {id, is_poller and '-' or channel, window_ms, block, member, publish,
               limit ~= '1' and limit + 0 or nil, nil, number, asked_us, record and id or nil}
           end

@@ -26,16 +26,16 @@ if not refused then
   for i = 1, chosen and #chosen or 1 do
     local waiter = chosen and chosen[i] or first
     if waiter[2] ~= '-' then
-      pcall(waiter[6], waiter[2], 'G1 ' .. waiter[1] .. ' ' .. waiter[9] .. ' ' .. waiter[10] .. ' ' .. waiter[3] ..
-        ' ' .. (waiter[8] or token) .. ' ' .. time[1] .. ' ' .. time[2] .. ': ' .. name)
+      pcall(waiter[6], waiter[2], '$GRANT_WORD ' .. waiter[1] .. ' ' .. waiter[9] .. ' ' .. waiter[10] .. ' ' ..
+        waiter[3] .. ' ' .. (waiter[8] or token) .. ' ' .. time[1] .. ' ' .. time[2] .. ': ' .. name)
     end
   end
   if member then
     -- include record.lua
     local kind = id and string.byte(channel)
     if id then
-      pcall(kind == 33 and 'SPUBLISH' or 'PUBLISH', kind == 33 and string.sub(channel, 2) or channel,
-        'F1 ' .. id .. ' 0: ' .. name)
+      pcall(kind == $CHANNEL_SHARDED and 'SPUBLISH' or 'PUBLISH',
+        kind == $CHANNEL_SHARDED and string.sub(channel, 2) or channel, '$ASK_WORD ' .. id .. ' 0: ' .. name)
     end
   end
 end

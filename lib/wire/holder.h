@@ -6,10 +6,10 @@
 #define HL_WIRE_HOLDER_H
 
 #include "base/command.h"
+#include "wire/protocol.h"
 
 enum {
     HL_LABEL_MAX = 64,
-    HL_UUID_LENGTH = 36,
     HL_HOLDER_MAX = HL_UUID_LENGTH + 1 + HL_DECIMAL_MAX + 1 + HL_LABEL_MAX
 };
 

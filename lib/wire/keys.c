@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "base/platform.h"
+#include "wire/protocol.h"
 
 const char hl_key_token[] = "hilock:token";
 const char hl_key_queue[] = "hilock:queue";
-const char hl_key_place[] = "hilock:place";
-const char hl_key_channel[] = "redisson_lock__channel";
+const char hl_key_place[] = HL_KEY_PLACE;
+const char hl_key_channel[] = HL_KEY_CHANNEL;
+
+_Static_assert(sizeof hl_key_queue - 1 == HL_KEY_QUEUE_LENGTH, "scripts find the name behind it");
+_Static_assert(sizeof hl_key_channel - 1 == HL_KEY_CHANNEL_LENGTH, "mutex_force finds the name behind it");
 
 int hl_key_has_good_braces(const char *name, size_t length)
 {

@@ -11,11 +11,12 @@ do
   local window_ms = tonumber(string.match(ARGV[4], '^%d+'))
   local newest, newest_us
   for holder, us in string.gmatch(ARGV[4], ' (%S+) (%d+)') do
-    local client = string.sub(holder, 1, 36)
+    local client = string.sub(holder, 1, $UUID_LENGTH)
     newest, newest_us = newest or holder, newest_us or us + 0
     lapsed[client] = lapsed[client] or us + 0
   end
-  if newest and mode == 'mutex' and left > 0 and now_us >= newest_us + (window_ms - window_ms / 50 - 20) * 1000 and
+  if newest and mode == 'mutex' and left > 0 and
+    now_us >= newest_us + (window_ms - window_ms / $WINDOW_REST_PART - $WINDOW_REST_MS) * 1000 and
     now_us / 1000 + left <= newest_us / 1000 + window_ms + 2 then
     local mine, mode, holder, seen
     -- include holder.lua

@@ -67,7 +67,7 @@ else
 end
 -- include now.lua
 if not is_alone then
-  may_take_left, held_by, hands_over, held, removed = string.byte(asks, 18) == 42, '', 0, 0, 0
+  may_take_left, held_by, hands_over, held, removed = string.byte(asks, $NOT_AFTER_DIGITS + 2) == $GUEST, '', 0, 0, 0
   left = call('PTTL', name)
   if left ~= -2 then
     local mine, mode, holder, seen
@@ -79,7 +79,7 @@ if not is_alone then
       -- include holder.lua
     end
     if mode == 'shared' then
-      share = share or 'hilock:share' .. string.sub(queue, 13)
+      share = share or '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include prune.lua
     end
     if mine then
@@ -93,19 +93,19 @@ if not is_alone then
     end
     if left ~= -2 then
       held_by = holder or ''
-      hands_over = (mode == 'mutex' or held > 0) and 1 or 0
+      hands_over = (mode == 'mutex' or held > 0) and $HANDS_OVER or 0
       if may_take_left then return {-1 - left, held_by, hands_over, 0, 0, 0} end
     end
   end
 end
 -- Late bytes of an old link must not make a holder that no client knows of. A later time is a greater text: it has
 -- sixteen digits as well, or fewer and no zero in front.
-if now > asks and now_us > tonumber(string.sub(asks, 1, 16)) then
-  return redis.error_reply('LATE ' .. time[1] .. ' ' .. time[2])
+if now > asks and now_us > tonumber(string.sub(asks, 1, $NOT_AFTER_DIGITS)) then
+  return redis.error_reply('$ERROR_LATE ' .. time[1] .. ' ' .. time[2])
 end
 
 local draw = ARGV[4] + 0
-local reserved = draw % 1000
+local reserved = draw % $RESERVED_END
 local period_us = draw - reserved
 local answer, gone, heard, late
 local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
@@ -117,24 +117,26 @@ if not is_alone then
   local length = there == 1 and left ~= -2 and 0 or call('ZCOUNT', queue, '1', '+inf')
   local id, is_begun, kept_free_ms = me, length > 0, 0
   local ticket, member, beat, most_waiting, is_far
-  local ticket_end = string.find(asks, ' ', 18, true)
+  local ticket_end = string.find(asks, ' ', $NOT_AFTER_DIGITS + 2, true)
   if ticket_end then
     local place_end = string.find(asks, ';', ticket_end, true)
-    ticket = string.sub(asks, 18, ticket_end - 1)
+    ticket = string.sub(asks, $NOT_AFTER_DIGITS + 2, ticket_end - 1)
     member = me .. string.sub(asks, ticket_end, place_end and place_end - 1 or -1)
-    beat = place_end and '1 ' .. now .. string.sub(asks, place_end + 1)
+    beat = place_end and '$RECORD_VERSION ' .. now .. string.sub(asks, place_end + 1)
     if ticket == '0' then
-      most_waiting = 100000
+      most_waiting = $QUEUE_MAX
     elseif string.byte(ticket) == 45 then
       most_waiting, ticket = 0 - ticket, '0'
     end
-    is_far = place_end and string.find(asks, ' - ', place_end, true)
+    is_far = place_end and string.find(asks, ' $CHANNEL_POLLS ', place_end, true)
   end
   local with_me = ticket ~= nil
   local numsub = 'NUMSUB'
-  if most and most > 'S' then most, numsub = string.sub(most, 2), 'SHARDNUMSUB' end
+  if most and most > '$SHARDED' then most, numsub = string.sub(most, 2), 'SHARDNUMSUB' end
   local is_beat = beat and ticket ~= '0'
-  if beat or most or left == -2 or hands_over == 0 then places = 'hilock:place' .. string.sub(queue, 13) end
+  if beat or most or left == -2 or hands_over == 0 then
+    places = '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
+  end
   if is_beat then
     -- The place is written before the walk, which needs it in its order: the queue may have lost it.
     -- include place.lua
@@ -144,7 +146,7 @@ if not is_alone then
   local is_shared = held > 0
   -- Pollers are many and ask often: while the name is held, those far behind leave the walk to others.
   if left == -2 or is_beat and not is_far or is_shared and most then
-    local c_channel = 'redisson_lock__channel:' .. string.sub(queue, 14)
+    local c_channel = '$KEY_CHANNEL:' .. string.sub(queue, $KEY_QUEUE_LENGTH + 2)
     if left == -2 then
       -- include kept.lua
       kept_free_ms, is_shut = may_take_left and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
@@ -195,10 +197,10 @@ if not is_alone then
     end
     local taken = #gone
     if first then
-      share = share or 'hilock:share' .. string.sub(queue, 13)
+      share = share or '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include grant.lua
       if not is_granted then return refused end
-      left, held_by, hands_over, is_granted_now = math.max(left, first[3]), first[1], 5, true
+      left, held_by, hands_over, is_granted_now = math.max(left, first[3]), first[1], $HANDS_OVER + $GRANTED_NOW, true
       taken = #gone - (has_star and 1 or 0)
     else
       -- include leave.lua
@@ -218,11 +220,11 @@ if not is_alone then
       -- them again. The release of that program looks at no queue of ours: the first place listens for it.
       pcall('ZREM', queue, '*')
       pcall('HDEL', places, '*')
-      local java_queue = 'redisson_lock_queue:' .. string.sub(queue, 14)
+      local java_queue = '$KEY_JAVA_QUEUE:' .. string.sub(queue, $KEY_QUEUE_LENGTH + 2)
       -- include java_waiter.lua
     end
     if has_more then
-      hands_over = hands_over + 2
+      hands_over = hands_over + $HAS_MORE
       if left == -2 then left, kept_free_ms = 0, hands_over end
     end
     local stands = 0

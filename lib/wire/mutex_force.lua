@@ -20,18 +20,18 @@ end
 call('HDEL', name, me)
 local others = 0
 if what == 'shared' then
-  if queue then redis.pcall('ZREM', 'hilock:share' .. string.sub(queue, 13), me) end
+  if queue then redis.pcall('ZREM', '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1), me) end
   others = call('HLEN', name) - 1
 end
 if others < 1 then call('HDEL', name, 'mode') end
 if member then
   -- include record.lua
-  if id and string.byte(channel) == 33 then channel = string.sub(channel, 2) end
-  if id and channel ~= '-' then redis.pcall(ARGV[3], channel, 'F1 ' .. id .. ' 0: ' .. name) end
+  if id and string.byte(channel) == $CHANNEL_SHARDED then channel = string.sub(channel, 2) end
+  if id and channel ~= '$CHANNEL_POLLS' then redis.pcall(ARGV[3], channel, '$ASK_WORD ' .. id .. ' 0: ' .. name) end
 end
-if others > 0 then return -2 end
-local java_queue, java_waiter = 'redisson_lock_queue' .. string.sub(ARGV[2], 23), nil
+if others > 0 then return $HANDED_OVER end
+local java_queue, java_waiter = '$KEY_JAVA_QUEUE' .. string.sub(ARGV[2], $KEY_CHANNEL_LENGTH + 1), nil
 -- include java_waiter.lua
 if java_waiter then redis.pcall(ARGV[3], ARGV[2] .. ':' .. java_waiter, '0') end
 local heard = redis.pcall(ARGV[3], ARGV[2], '0')
-return type(heard) == 'table' and -1 or 1 + heard
+return type(heard) == 'table' and $FREED_UNHEARD or 1 + heard

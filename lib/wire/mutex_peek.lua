@@ -19,7 +19,7 @@ local mine, mode, holder, seen
 if what == 'shared' then
   local time = call('TIME')
   local now_us = time[1] * 1000000 + time[2]
-  local share = 'hilock:share' .. string.sub(queue, 13)
+  local share = '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
   local last = redis.pcall('ZRANGE', share, '-1', '-1', 'WITHSCORES')
   local over = redis.pcall('ZCOUNT', share, '-inf', string.format('%.0f', now_us))
   local held = call('HLEN', name) - 1 - (tonumber(over) or 0)

@@ -22,10 +22,10 @@
 --    | {one of these numbers but 0, and behind it what mutex_acquire answers: one or two numbers, or its list}; the
 --      number alone: next was not asked for
 local call, pcall, name, queue, token_key = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
-local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, 14)
-local c_channel, java_queue = 'redisson_lock__channel:' .. tag, 'redisson_lock_queue:' .. tag
+local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, $KEY_QUEUE_LENGTH + 2)
+local c_channel, java_queue = '$KEY_CHANNEL:' .. tag, '$KEY_JAVA_QUEUE:' .. tag
 local publish, numsub = 'PUBLISH', 'NUMSUB'
-if terms > 'S' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
+if terms > '$SHARDED' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
 -- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so that a user without the
 -- right to it, or a slot that moves, does not stop the release. One EXISTS asks for both queues: 2 is our queue, 1 is
 -- Redisson's.
@@ -61,7 +61,7 @@ if queues > 1 or ARGV[3] then
     next, place = nil, me .. next
   end
   local is_begun, is_cut = queues > 1, nil
-  places = 'hilock:place' .. string.sub(queue, 13)
+  places = '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
   if was_mine then
     -- If more than `mode` is left, such a multilock has joined us and still holds. All reads from here on are by pcall,
     -- so that the name is freed for a user without the right to them.
@@ -80,7 +80,7 @@ if queues > 1 or ARGV[3] then
     end
     if mode == 'shared' then
       -- the waiter that left may have been in front of others that can share the name
-      share = 'hilock:share' .. string.sub(queue, 13)
+      share = '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include prune.lua
     elseif left ~= -2 then
       held = 1e9
@@ -104,7 +104,9 @@ if queues > 1 or ARGV[3] then
     if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end
     if first and java_waiter then others = others + (pcall('PUBSUB', numsub, java_waiter)[2] or 0) end
     local is_head_new = held == 1e9 and (was_first or removed > 0)
-    if is_head_new and head and head[2] ~= '-' then pcall(head[6], head[2], 'F1 ' .. head[1] .. ' 0: ' .. name) end
+    if is_head_new and head and head[2] ~= '-' then
+      pcall(head[6], head[2], '$ASK_WORD ' .. head[1] .. ' 0: ' .. name)
+    end
   end
   -- Others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile.
   if first and others > 0 and others > string.match(terms, '%d+') + 0 then
@@ -112,7 +114,9 @@ if queues > 1 or ARGV[3] then
       -- include yield.lua
     end
     if yields or not was_mine and left ~= -2 then
-      if was_mine and first[2] ~= '-' then pcall(first[6], first[2], 'F1 ' .. first[1] .. ' 5: ' .. name) end
+      if was_mine and first[2] ~= '-' then
+        pcall(first[6], first[2], '$ASK_WORD ' .. first[1] .. ' $LEFT_MS: ' .. name)
+      end
       is_left = yields and not is_next
       first, chosen, is_next = nil, nil, false
     end
@@ -128,7 +132,7 @@ if queues > 1 or ARGV[3] then
       stands = not refused
     end
     if token and first then
-      share = 'hilock:share' .. string.sub(queue, 13)
+      share = '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include grant.lua
       is_handed_over = is_granted
     end
@@ -136,12 +140,15 @@ if queues > 1 or ARGV[3] then
       -- PTTL, holder and hands_over as in mutex_acquire: granted now, or left to others for 5 ms, or to be sent again.
       local length = has_marks == false and call('ZCARD', queue) or call('ZCOUNT', queue, '1', '+inf')
       if not is_handed_over then length = length - #gone end
-      if length > (ARGV[5] or 100000) + 0 then
+      if length > (ARGV[5] or $QUEUE_MAX) + 0 then
         pcall('ZREM', queue, next)
       else
-        answer = {0, 1, '', 5, length, highest_us, length, '', now}
-        if is_handed_over then answer[2], answer[3] = -1 - first[3], first[1] end
-        if has_more and not is_handed_over then answer[2], answer[4] = -1, 2 end
+        answer = {0, 1, '', $LEFT_MS, length, highest_us, length, '', now}
+        if is_handed_over then
+          answer[2], answer[3], answer[4] = -1 - first[3], first[1], $HANDS_OVER + $GRANTED_NOW
+        elseif has_more then
+          answer[2], answer[4] = -1, $HAS_MORE
+        end
         if removed > 0 then answer[10] = removed end
       end
     elseif is_next and is_handed_over then
@@ -152,10 +159,10 @@ if queues > 1 or ARGV[3] then
   if is_handed_over then
     -- include tell.lua
     if answer then
-      answer[1] = -2
+      answer[1] = $HANDED_OVER
       return answer
     end
-    local said = (was_mine and '-2 ' or '0 ') .. first[3] .. ' ' .. now .. ' ' .. first[1]
+    local said = (was_mine and '$HANDED_OVER ' or '0 ') .. first[3] .. ' ' .. now .. ' ' .. first[1]
     return removed > 0 and said .. ' ' .. removed or said
   end
   -- include leave.lua
@@ -164,7 +171,7 @@ if queues > 1 or ARGV[3] then
   -- include tell.lua
 end
 if not was_mine then
-  local said = has_more and -3 or 0
+  local said = has_more and $FREED_MORE or 0
   return removed > 0 and said .. ' ' .. removed or said
 end
 call('HDEL', name, 'mode')
@@ -172,18 +179,18 @@ call('HDEL', name, 'mode')
 local heard, freed = pcall(publish, c_channel, '0'), 1
 if heard ~= 0 or java_waiter then
   local java_heard = java_waiter and pcall(publish, java_waiter, '0')
-  freed = type(heard) == 'table' and -1 or 1 + heard
+  freed = type(heard) == 'table' and $FREED_UNHEARD or 1 + heard
   local others = math.max(freed - 1, 0) + (tonumber(java_heard) or 0)
   if others > 0 and others > tonumber(string.match(terms, '%d+')) and not has_more then
     -- The others were told that the name is free, but our own waiters would be faster.
     -- include now.lua
-    places = places or 'hilock:place' .. string.sub(queue, 13)
+    places = places or '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
     if yields == nil then
       -- include yield.lua
     end
     if yields then
-      if is_left then freed = -4 end
-      pcall('ZADD', queue, string.format('-%.0f', now_us + 5000), '*')
+      if is_left then freed = $FREED_LEFT end
+      pcall('ZADD', queue, string.format('-%.0f', now_us + $LEFT_MS * 1000), '*')
       local life_ms = pcall('PTTL', queue)
       if (type(life_ms) == 'table' or life_ms < 0) and type(pcall('PEXPIRE', queue, '100')) == 'table' then
         pcall('ZREM', queue, '*') -- without a queue, and no right to an expiry
@@ -191,7 +198,7 @@ if heard ~= 0 or java_waiter then
     end
   end
 end
-if has_more then freed = -3 end
+if has_more then freed = $FREED_MORE end
 if answer then
   answer[1] = freed
   return answer

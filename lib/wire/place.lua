@@ -16,9 +16,9 @@ if not refused then
   if type(is_added) == 'table' then
     refused = is_added
   elseif beat or has_star or not is_begun or
-    last_us - last_us % 30000000 ~= highest_us - highest_us % 30000000 then
-    refused = pcall('PEXPIRE', queue, '90000')
-    if refused == 1 and beat then refused = pcall('PEXPIRE', places, '90000') end
+    last_us - last_us % $QUEUE_PERIOD_US ~= highest_us - highest_us % $QUEUE_PERIOD_US then
+    refused = pcall('PEXPIRE', queue, '$QUEUE_LIVES_MS')
+    if refused == 1 and beat then refused = pcall('PEXPIRE', places, '$QUEUE_LIVES_MS') end
     refused = type(refused) == 'table' and refused or nil
   end
   if refused then -- a user without the right to set an expiry gets no place

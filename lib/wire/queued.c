@@ -45,8 +45,8 @@ static void add_number(struct hl_command *command, const char *before, uint64_t 
  * many may hold the name together. */
 static void add_entry(struct hl_command *command, const struct hl_queue_entry *entry)
 {
-    add_text(command, " 1 ");
-    add_text(command, *entry->channel ? entry->channel : "-");
+    add_text(command, " " HL_RECORD_VERSION " ");
+    add_text(command, *entry->channel ? entry->channel : HL_CHANNEL_POLLS);
     add_number(command, " ", entry->due_s);
     add_number(command, " ", entry->window_ms);
     add_number(command, " ", entry->reserved);
@@ -56,7 +56,7 @@ static void add_entry(struct hl_command *command, const struct hl_queue_entry *e
 /* "; <number> <due> <channel> <window_ms>" */
 static void add_heartbeat(struct hl_command *command, const struct hl_heartbeat *heartbeat)
 {
-    static const char *const polls[] = {[HL_POLLS_FIRST] = "~", [HL_POLLS_FAR] = "-"};
+    static const char *const polls[] = {[HL_POLLS_FIRST] = HL_CHANNEL_POLLS_FIRST, [HL_POLLS_FAR] = HL_CHANNEL_POLLS};
     add_number(command, "; ", heartbeat->number);
     add_number(command, " ", heartbeat->due_s);
     add_text(command, " ");
@@ -80,16 +80,18 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
                                const struct hl_acquire_params *params)
 {
     static const uint64_t never_us = 9999999999999999;
+    static const char zeros[] = "0000000000000000";
     int is_limited = params->not_after_ms && params->not_after_ms < never_us / 1000;
     uint64_t not_after_us = is_limited ? params->not_after_ms * 1000 : never_us;
     char digits[HL_DECIMAL_MAX];
+    _Static_assert(sizeof zeros - 1 == HL_NOT_AFTER_DIGITS, "the script cuts it off by its length");
     begin(command, &hl_script_mutex_acquire, params->names_all_keys && params->heartbeat.number ? 4 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     begin_terms(command);
-    add_number(command, &"0000000000000000"[hl_command_decimal(digits, not_after_us)], not_after_us);
+    add_number(command, &zeros[hl_command_decimal(digits, not_after_us)], not_after_us);
     if (params->may_take_left)
-        add_text(command, " *");
+        add_text(command, " " HL_GUEST);
     else if (params->entry.due_s) {
         if (params->ticket || params->queue_max == HL_QUEUE_MAX)
             add_number(command, " ", params->ticket);
@@ -99,7 +101,7 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
         if (params->heartbeat.number)
             add_heartbeat(command, &params->heartbeat);
     }
-    hl_command_add_number(command, params->token_ttl_ms * 1000 + params->reserved);
+    hl_command_add_number(command, params->token_ttl_ms * HL_RESERVED_END + params->reserved);
     return HL_FORM_SCRIPT;
 }
 
@@ -152,7 +154,7 @@ static void begin_release(struct hl_command *command, const struct hl_target *ta
     begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     begin_terms(command);
-    add_number(command, is_sharded ? "S" : "", own);
+    add_number(command, is_sharded ? HL_SHARDED : "", own);
     add_number(command, " ", token_ttl_ms);
 }
 
@@ -239,7 +241,8 @@ static int take_number(struct text *text, uint64_t *ret_number)
 /* choose.lua makes the sum of the three counts. */
 static struct hl_removed removed_of(int64_t sum)
 {
-    return (struct hl_removed){(uint32_t)(sum % 1000), (uint32_t)(sum / 1000 % 1000), (uint32_t)(sum / 1000000 % 1000)};
+    return (struct hl_removed){(uint32_t)(sum / HL_REMOVED_UNHEARD % 1000), (uint32_t)(sum / HL_REMOVED_OVERDUE % 1000),
+                               (uint32_t)(sum / HL_REMOVED_LAPSED % 1000)};
 }
 
 static uint64_t time_at(const struct hl_reply *reply, size_t i)
@@ -248,8 +251,6 @@ static uint64_t time_at(const struct hl_reply *reply, size_t i)
     uint64_t time_us;
     return item && is_number((struct text){item->bytes, item->length}, &time_us) ? time_us : 0;
 }
-
-enum { HANDS_OVER = 1, HAS_MORE = 2, WAS_GRANTED_NOW = 4 };
 
 /* Returns 1 for "<client>:<thread>", perhaps with more behind it: this is how hilock and Redisson write a holder. */
 static int spells_holder(const struct hl_reply *holder)
@@ -286,7 +287,7 @@ static struct hl_response waits(const struct hl_reply *reply)
         !hl_response_number(reply, 3, 0, &place) || !hl_response_number(reply, 4, 0, &ticket) ||
         !hl_response_number(reply, 5, 0, &length) || code > 1 || place > UINT32_MAX || length > UINT32_MAX)
         return hl_response_fault(reply);
-    if (code <= 0 && !(hands & HANDS_OVER) && holder->length && !spells_holder(holder))
+    if (code <= 0 && !(hands & HL_HANDS_OVER) && holder->length && !spells_holder(holder))
         return not_a_lock();
     (void)hl_response_number(reply, 8, 0, &removed);
     is_left = code > 0;
@@ -294,12 +295,12 @@ static struct hl_response waits(const struct hl_reply *reply)
                                 .left_ms = is_left ? (uint64_t)hands : code < 0 ? (uint64_t)(-1 - code) : 0,
                                 .has_no_ttl = code == 0, .holder = holder->bytes, .holder_length = holder->length,
                                 .ticket = (uint64_t)ticket, .position = (uint32_t)place, .waiters = (uint32_t)length,
-                                .holder_grants_next = is_left || (hands & HANDS_OVER),
-                                .has_more = !is_left && (hands & HAS_MORE),
+                                .holder_grants_next = is_left || (hands & HL_HANDS_OVER),
+                                .has_more = !is_left && (hands & HL_HAS_MORE),
                                 .java_waiter = has_java_waiter ? java_waiter->bytes : NULL,
                                 .java_waiter_length = java_waiter ? java_waiter->length : 0,
                                 .server_us = time_at(reply, 7), .removed = removed_of(removed)};
-    if (!is_left && (hands & WAS_GRANTED_NOW) && said.server_us && !said.has_no_ttl)
+    if (!is_left && (hands & HL_GRANTED_NOW) && said.server_us && !said.has_no_ttl)
         said.handover = (struct hl_handover){said.left_ms, said.server_us, said.holder, said.holder_length};
     return said;
 }
@@ -307,7 +308,7 @@ static struct hl_response waits(const struct hl_reply *reply)
 /* Reads a token, a token and what was removed, "LATE seconds microseconds", or the holder. */
 struct hl_response hl_queued_acquired(const struct hl_reply *reply, enum hl_form form)
 {
-    static const char head[] = "LATE ";
+    static const char head[] = HL_ERROR_LATE " ";
     size_t used = sizeof head - 1;
     uint64_t seconds, microseconds;
     int64_t token, removed;
@@ -336,17 +337,17 @@ int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next)
     return 1;
 }
 
-/* Reads what a release did. 0: the hold was not of this id. 1 + n: it is freed, and n listened. -1: freed, but the
- * message was refused. -2: handed over. -3: more waiters are not ready. -4: freed, and left to others while somebody
- * waits. */
+/* Reads what a release did. 0: the hold was not of this id. 1 + n: it is freed, and n listened. Below 0: see
+ * protocol.h. */
 static struct hl_response released(int64_t code)
 {
-    return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_publish_denied = code == -1,
-                                .has_more = code == -3, .handover = {.window_ms = code == -4 ? HL_LEFT_LOOK_MS : 0}};
+    return (struct hl_response){.result = code ? HL_YES : HL_NO, .was_publish_denied = code == HL_FREED_UNHEARD,
+                                .has_more = code == HL_FREED_MORE,
+                                .handover = {.window_ms = code == HL_FREED_LEFT ? HL_LEFT_LOOK_MS : 0}};
 }
 
-/* Reads "<code>[ <window_ms> <us> <holder>][ <removed>]". A look that is answered -3 ended no hold, so nothing of its
- * id is left. */
+/* Reads "<code>[ <window_ms> <us> <holder>][ <removed>]". A look that is answered HL_FREED_MORE ended no hold, so
+ * nothing of its id is left. */
 static struct hl_response released_in_words(const struct hl_reply *reply)
 {
     struct text text = {reply->bytes, reply->length}, word, holder;
@@ -391,7 +392,8 @@ struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form
 
 void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
 {
-    char *end = mempcpy(stpcpy(to, is_sharded ? "!hilock:grant:" : "hilock:grant:"), uuid, HL_UUID_LENGTH);
+    char *end = stpcpy(stpcpy(to, is_sharded ? HL_CHANNEL_SHARDED : ""), "hilock:grant:");
+    end = mempcpy(end, uuid, HL_UUID_LENGTH);
     end = *tag ? stpcpy(stpcpy(stpcpy(end, ":{"), tag), "}") : end;
     *end = '\0';
 }
@@ -431,16 +433,21 @@ static int take_time(struct text *text, uint64_t *ret_us)
     return is_good;
 }
 
+static int is_word(struct text text, const char *word)
+{
+    return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
+}
+
 struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *uuid)
 {
     const struct hl_push nonsense = {.what = HL_PUSH_INVALID};
     struct hl_push push = {.what = HL_PUSH_GRANT};
     struct text text = {message->bytes, message->length}, what, holder;
     uint64_t pause_ms;
-    if (!cut_name(&text, &push) || !take_word(&text, &what) || !take_word(&text, &holder) || what.length != 2 ||
-        what.at[1] != '1' || !is_holder(holder, uuid, &push.id))
+    if (!cut_name(&text, &push) || !take_word(&text, &what) || !take_word(&text, &holder) ||
+        !is_holder(holder, uuid, &push.id))
         return nonsense;
-    if (*what.at == 'F') {
+    if (is_word(what, HL_ASK_WORD)) {
         push.what = HL_PUSH_ASK;
         if (!take_number(&text, &pause_ms) || pause_ms > HL_YIELD_MAX_MS)
             return nonsense;
@@ -448,7 +455,7 @@ struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *u
         (void)take_time(&text, &push.server_us);
         return push;
     }
-    if (*what.at != 'G' || !take_number(&text, &push.number) || !take_number(&text, &push.asked_us) ||
+    if (!is_word(what, HL_GRANT_WORD) || !take_number(&text, &push.number) || !take_number(&text, &push.asked_us) ||
         !take_number(&text, &push.window_ms) || !take_number(&text, &push.token) ||
         !take_time(&text, &push.granted_us) || !push.token || push.window_ms > HL_WINDOW_MAX_MS)
         return nonsense;

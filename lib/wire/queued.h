@@ -9,22 +9,20 @@
 #define HL_WIRE_QUEUED_H
 
 #include "wire/kind.h"
+#include "wire/protocol.h"
 
 enum {
     HL_WINDOW_MIN_MS = 400, HL_WINDOW_MAX_MS = 3000, /* how long a pushed grant lasts, unless it is renewed */
     HL_PROMISE_MIN_MS = 3000, HL_PROMISE_MAX_MS = 10000, /* within which time the next heartbeat of a waiter comes */
     HL_LEFT_LOOK_MS = 10,     /* when the client that left a name to other programs looks again */
-    HL_YIELD_MAX_MS = 1000,  /* the longest pause that a message asks for */
-    HL_QUEUE_MAX = 100000,   /* how many may wait for a name if a request names no other number: the same as in the
-                                scripts */
-    HL_QUEUE_LIVES_MS = 90000 /* without a heartbeat a queue is gone after this time: the same as in place.lua */
+    HL_YIELD_MAX_MS = 1000   /* the longest pause that a message asks for */
 };
 /* Returns for how long a client may rely on a grant that stands for a window: by then it must have renewed the grant.
  * The rest of the window is for the client that made the grant, which looks whether it was used before anybody else can
  * find the name free. */
 static inline uint32_t hl_queued_usable_ms(uint64_t window_ms)
 {
-    uint64_t rest_ms = window_ms / 50 + 20;
+    uint64_t rest_ms = window_ms / HL_WINDOW_REST_PART + HL_WINDOW_REST_MS;
     return window_ms > rest_ms ? (uint32_t)(window_ms - rest_ms) : 0;
 }
 #define HL_DUE_NEVER_S 9999999999u /* the due second of a client that does not know the server's clock */

@@ -5,4 +5,4 @@ local call, name = redis.call, KEYS[1]
 local value = call('GET', name)
 if not value then return {-2, ''} end
 -- another program may keep anything there: one byte more is returned than the longest holder that can be named has
-return {call('PTTL', name), string.sub(value, 1, 1025)}
+return {call('PTTL', name), string.sub(value, 1, $PEEKED_HOLDER_MAX + 1)}

@@ -155,9 +155,9 @@ def scripts(embed, paths, changed):
     stems, rows, unused = [], [], set(changed)
     for path in paths:
         stem = os.path.splitext(os.path.basename(path))[0]
-        texts = {'NONE': embed.stripped(embed.read(path))}
+        texts = {'NONE': embed.script(path)}
         for rule, files in changed.items():
-            text = embed.stripped(embed.read(path, files))
+            text = embed.script(path, files)
             if text != texts['NONE']:
                 texts[rule] = text
         unused -= texts.keys()
