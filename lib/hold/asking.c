@@ -29,8 +29,8 @@ static struct hl_acquire_params acquire_params(struct hl_hold *hold)
     const struct hl_core *core = hl_hold_core(hold);
     struct hl_node *node = hold->request.node;
     struct hl_acquire_params params = {
-        .lease_ms = hold->asked_ms / (HL_PLANTED(LEASE_SHORTER) ? 2 : 1),
-        .not_after_ms = HL_PLANTED(NOT_AFTER_MISSING) ? 0 : hl_clock_not_after_ms(node, hold->request.sent_us),
+        .lease_ms = hold->asked_ms,
+        .not_after_ms = hl_clock_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
         .queue_max = core->limits.queue_max,
@@ -43,7 +43,7 @@ static struct hl_acquire_params acquire_params(struct hl_hold *hold)
 
 static struct hl_renew_params renew_params(struct hl_hold *hold)
 {
-    struct hl_renew_params params = {.lease_ms = hold->asked_ms / (HL_PLANTED(RENEWS_SHORTER) ? 2 : 1),
+    struct hl_renew_params params = {.lease_ms = hold->asked_ms,
                                      .token = hold->token, .most_ms = hl_watchdog_begin_shortening(hold)};
     if (params.most_ms)
         params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
@@ -84,7 +84,7 @@ static struct hl_release_params release_params(const struct hl_hold *hold)
         .is_sharded = hl_node_parent(hold->request.node)->subscriptions.is_sharded,
         .token_ttl_ms = core->limits.token_ttl_ms,
     };
-    if (hold->kept != KEPT_OURS && !HL_PLANTED(LEAVE_WITHOUT_PLACE))
+    if (hold->kept != KEPT_OURS)
         params.entry = hl_hold_entry(hold);
     if (hl_has_queue(hold->terms))
         params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
@@ -100,7 +100,6 @@ static void encode(struct hl_request *request, struct hl_command *command)
     struct hl_target words = {hold->name->bytes, hold->name->length, core->uuid,
                               HL_PLANTED(R2_ID_REUSED) ? 1 : hold->id, core->label};
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
-    words.id -= HL_PLANTED(RELEASE_OF_ANOTHER) && hold->ask == ASK_RELEASE;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE: {
         const struct hl_acquire_params params = acquire_params(hold);
@@ -129,7 +128,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
     hold->kept = KEPT_MAYBE;
     hold->is_acquire_ahead = 0;
     hold->stage = stage & 3u;
-    if (hold->terms->replicas || HL_PLANTED(REPLICAS_LINK_FOR_ALL))
+    if (hold->terms->replicas)
         how |= HL_REQUEST_CONFIRM;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, how);
 }
@@ -147,7 +146,7 @@ static void on_granted(struct hl_hold *hold, const struct hl_response *said)
     hold->is_queued = 0;
     hold->token = said->token;
     hold->deadline_us = hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000);
-    if (!hold->terms->replicas || HL_PLANTED(REPLICAS_REPORTED_EARLY)) {
+    if (!hold->terms->replicas) {
         hold->kept = KEPT_OURS;
         give_answer(hold, said);
     } else {
@@ -191,7 +190,7 @@ static void on_answered(struct hl_hold *hold, const struct hl_reply *reply)
     if (!reply) {
         if (hold->ask == ASK_ACQUIRE && HL_PLANTED(R3_UNKNOWN_IS_FAILURE))
             hold->kept = KEPT_NOTHING;
-        else if (hold->ask == ASK_ACQUIRE || !HL_PLANTED(REPLICAS_UNASKED_FORGOTTEN))
+        else
             hl_ending_mark_acquire_unanswered(hold);
         give_answer(hold, NULL);
         return;

@@ -38,11 +38,10 @@ static uint64_t lapsed_at_us(const struct hl_hold *hold)
 {
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
     uint64_t stands_us = queue_span_us(&hold->entry);
-    int is_queued = hold->is_queued && !HL_PLANTED(FAIR_QUEUE_FORGOTTEN);
-    uint64_t longest_us = is_queued && stands_us > lease_us ? stands_us : lease_us;
+    uint64_t longest_us = hold->is_queued && stands_us > lease_us ? stands_us : lease_us;
     uint64_t own_us = hold->since_us + longest_us + hl_lease_drift_us(longest_us) +
                       (uint64_t)hl_hold_core(hold)->limits.command_timeout_ms * 1000;
-    uint64_t extended_us = HL_PLANTED(EXTEND_FORGOTTEN) ? 0 : hl_hold_may_last_until_us(hold);
+    uint64_t extended_us = hl_hold_may_last_until_us(hold);
     return extended_us > own_us ? extended_us : own_us;
 }
 
@@ -72,8 +71,7 @@ static void wake_siblings(struct hl_hold *hold)
         return;
     hold->siblings_wait = 0;
     hold->name->unanswered_releases--;
-    if (!HL_PLANTED(RELEASE_HIDDEN))
-        hl_hold_core(hold)->holds->owner->name_available(hold->name);
+    hl_hold_core(hold)->holds->owner->name_available(hold->name);
 }
 
 void hl_ending_free_if_done(struct hl_hold *hold)
@@ -145,10 +143,9 @@ void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
 static int needs_second_release(const struct hl_hold *hold)
 {
     const struct hl_request *request = &hold->request;
-    uint64_t since_us = HL_PLANTED(ORDER_OUTLIVES_LINK) ? UINT64_MAX : hold->since_us;
     int has_run = hold->is_acquire_ahead && !request->detours && request->node->is_up &&
-                  request->node->session.opened_us < since_us;
-    if (HL_PLANTED(UNANSWERED_FORGOTTEN) || has_run)
+                  request->node->session.opened_us < hold->since_us;
+    if (has_run)
         return 0;
     return hold->may_run_until_us && hold->may_run_until_us > now_us(hold);
 }
@@ -321,20 +318,17 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
     /* STAGE_SECOND_FOR_NOW touches only the key of the lock, so after its NO the id may still be in the queue.
      * STAGE_SECOND follows because the key of the queue has another type: then there is no queue to be in. */
     int is_half_released = hold->stage == STAGE_SECOND_FOR_NOW && said.result == HL_NO;
-    int is_for_now = said.is_for_now && !HL_PLANTED(FAIR_HALF_RELEASED);
-    hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
+    hold->stage = said.result != HL_AGAIN ? STAGE_FIRST : said.is_for_now ? STAGE_SECOND_FOR_NOW : STAGE_SECOND;
     if (said.result == HL_FAULT) {
         hl_words_release_refused(&why, hl_name_quoted(hold->name).bytes,
                                  hl_words_of_server(hl_hold_core(hold), said.quote, said.quote_length).bytes);
         if (hold->siblings_wait) /* reported once, because the release is repeated several times in a lease */
             trace_fault(hold, HL_RELEASE_REFUSED, why.bytes);
-        if (hold->end == END_REPEATED && HL_PLANTED(LOST_RELEASES_SAID_ONCE))
-            hold->kept = KEPT_NOTHING;
         wake_siblings(hold);
         sleep_until(hold, retry_at_us(hold));
     } else if (said.result != HL_AGAIN)
         on_gone(hold, &said, is_half_released);
-    else if (!is_lapsed(hold) || !HL_PLANTED(GIVEN_UP_UNSETTLED))
+    else
         hl_ending_do_next_step(hold);
 }
 
@@ -348,8 +342,6 @@ void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *a
         on_release_reply(hold, answer->reply);
     else {
         hold->had_unanswered_release = 1;
-        if (HL_PLANTED(RELEASE_NOT_REPEATED))
-            hold->kept = KEPT_NOTHING;
         hl_ending_do_next_step(hold);
     }
     if (next)
@@ -364,10 +356,8 @@ void hl_ending_on_earlier_answer(struct hl_hold *hold, const struct hl_answer *a
     const struct hl_response said = answer->reply ? hl_hold_read(hold, answer->reply)
                                                   : (struct hl_response){.result = HL_FAULT};
     int is_acquire = hold->ask == ASK_ACQUIRE && answer->was_sent, is_unheard = is_acquire && !answer->reply;
-    int is_kept = HL_PLANTED(GRANT_KEPT_AFTER_GIVEN_UP) && is_lapsed(hold);
-    int is_granted = is_acquire && said.result == HL_YES && !is_kept;
-    int is_late = hold->ask == ASK_RENEW && said.result == HL_YES && is_lapsed(hold);
-    int is_renewed = is_late && !HL_PLANTED(RENEWAL_KEPT_AFTER_GIVEN_UP);
+    int is_granted = is_acquire && said.result == HL_YES;
+    int is_renewed = hold->ask == ASK_RENEW && said.result == HL_YES && is_lapsed(hold);
     hl_recheck_read_answer(hold, &said);
     if (is_unheard)
         hl_ending_mark_acquire_unanswered(hold);
@@ -396,8 +386,7 @@ static int may_be_back(struct hl_core *core, const struct acknowledged *old)
     int is_another = node->moved_at_us >= old->at_us || node->server_info.started_us >= (int64_t)old->at_us;
     uint64_t stands_us = hl_has_queue(old->terms) ? queue_span_us(&old->entry) : 0;
     uint64_t lasts_us = hl_terms_lease_us(old->terms) + stands_us;
-    int is_unknown = is_another && !HL_PLANTED(LOST_RELEASES_IGNORED);
-    return is_unknown && old->at_us + lasts_us >= hl_now_us(&core->host);
+    return is_another && old->at_us + lasts_us >= hl_now_us(&core->host);
 }
 
 void hl_endings_repeat(struct hl_core *core)

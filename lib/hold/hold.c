@@ -4,7 +4,6 @@
 #include "hold/hold.h"
 
 #include "base/contract.h"
-#include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
 
@@ -56,9 +55,7 @@ int hl_hold_needs_verification(const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(hl_hold_core(hold), hold->name);
     uint64_t proved_us = hl_request_is_busy(&hold->request) ? hold->held.granted_at_us : hold->request.sent_us;
-    int has_moved = node->moved_at_us >= proved_us && !HL_PLANTED(MULTI_UNVERIFIED_AFTER_MOVE);
-    int needs_verification = !node->is_up || node->old_link_reply_at_us >= proved_us || has_moved;
-    return needs_verification && !HL_PLANTED(MULTI_UNVERIFIED);
+    return !node->is_up || node->old_link_reply_at_us >= proved_us || node->moved_at_us >= proved_us;
 }
 
 struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id)
@@ -86,16 +83,14 @@ uint64_t hl_hold_ends_at_us(const struct hl_hold *hold)
 {
     uint64_t deadline_us = hl_hold_deadline_us(hold);
     uint64_t max_us = hold->since_us + (uint64_t)hold->terms->hold_max_ms * 1000;
-    int is_limited = hold->terms->hold_max_ms && !HL_PLANTED(HOLD_MAX_IGNORED);
-    return is_limited && max_us < deadline_us ? max_us : deadline_us;
+    return hold->terms->hold_max_ms && max_us < deadline_us ? max_us : deadline_us;
 }
 
 /* The first tenure has the token of the grant, and each later tenure the next one: the acquire reserved them. At the
  * store, and in renewals, the hold keeps the first token. */
 uint64_t hl_hold_token(const struct hl_hold *hold)
 {
-    unsigned served = HL_PLANTED(HANDOFF_TOKEN_SAME) ? 0 : hold->served;
-    return hold->token ? hold->token + served - HL_PLANTED(TOKEN_STALE) : 0;
+    return hold->token ? hold->token + hold->served : 0;
 }
 
 /* Without a min_validity_ms a share of what was granted must be left: of the window if a push granted the hold,
@@ -123,7 +118,7 @@ unsigned hl_hold_own_listeners(struct hl_core *core, const struct hl_name *name,
 {
     char channel[HILOCK_NAME_MAX + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_write(channel, hl_key_channel, name->bytes, name->length);
-    if (core->route->masters || HL_PLANTED(FAIR_NO_YIELD))
+    if (core->route->masters)
         return HL_OWN_ALL;
     return hl_subscriptions_has(&hl_node_parent(node)->subscriptions, channel, length) != 0;
 }
@@ -160,23 +155,19 @@ int hl_hold_is_cleared_by(const struct hl_hold *hold, const struct hl_response *
 {
     int may_have_begun = said->result == HL_FAULT && said->fault.kind == HL_FAULT_LASTING && !said->fault.left_nothing;
     int may_be_queued = hold->is_queued || said->position;
-    int is_in_queue = may_be_queued && !HL_PLANTED(FAIR_STAYS_IN_QUEUE);
-    int is_there = hold->may_run_until_us || is_in_queue || hold->kept == KEPT_OURS;
+    int is_there = hold->may_run_until_us || may_be_queued || hold->kept == KEPT_OURS;
     return said->result != HL_YES && !may_have_begun && !is_there;
 }
 
 void hl_hold_mark_unsent(struct hl_hold *hold)
 {
-    int may_be_queued = hold->is_queued && !HL_PLANTED(FAIR_UNSENT_LEAVES_QUEUE);
     if (hold->kept != KEPT_OURS)
-        hold->kept = hold->may_run_until_us || may_be_queued ? KEPT_MAYBE : KEPT_NOTHING;
+        hold->kept = hold->may_run_until_us || hold->is_queued ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
 void hl_hold_mark_not_ours(struct hl_hold *hold)
 {
-    int may_be_queued = hl_has_queue(hold->terms) && !HL_PLANTED(FAIR_FORGOTTEN_KEPT),
-        may_be_made = hold->may_run_until_us && !HL_PLANTED(UNANSWERED_LEFT_BY_LOSS);
-    hold->kept = may_be_queued || may_be_made ? KEPT_MAYBE : KEPT_NOTHING;
+    hold->kept = hl_has_queue(hold->terms) || hold->may_run_until_us ? KEPT_MAYBE : KEPT_NOTHING;
 }
 
 uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)

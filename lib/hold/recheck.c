@@ -3,7 +3,6 @@
 #include "hold/recheck.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "node/clock.h"
 
 /* This much, and 1 % of the window for clocks that run apart, is added to the time for which a client may rely on its
@@ -51,10 +50,9 @@ static void encode(struct hl_request *request, struct hl_command *command)
 {
     struct hl_recheck *recheck = recheck_of(request);
     const struct hl_core *core = recheck->core;
-    const struct hl_lapsed nobody = {0}, *lapsed = HL_PLANTED(RECHECK_NAMES_NOBODY) ? &nobody : &recheck->lapsed;
     const struct hl_target target = {recheck->name->bytes, recheck->name->length, core->uuid, recheck->id, core->label};
     recheck->terms->kind->recheck(command, &target, &(struct hl_recheck_params){
-        .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = lapsed,
+        .token_ttl_ms = core->limits.token_ttl_ms, .lapsed = &recheck->lapsed,
         .is_sharded = hl_node_parent(request->node)->subscriptions.is_sharded,
         .own = hl_hold_own_listeners(recheck->core, recheck->name, request->node)});
 }
@@ -65,7 +63,7 @@ static void send_recheck(struct hl_recheck *recheck)
     recheck->must_repeat = hl_request_is_busy(&recheck->request);
     if (recheck->must_repeat)
         return;
-    recheck->id = HL_PLANTED(RECHECK_BY_WAITER) ? core->id_last : ++core->id_last;
+    recheck->id = ++core->id_last;
     hl_route_submit(core->route, &recheck->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
@@ -123,14 +121,12 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
 {
     struct hl_recheck *recheck = recheck_of(request);
     struct hl_response said = {.result = HL_NO};
-    int is_more;
     if (answer->reply)
         said = recheck->terms->kind->released(answer->reply, HL_FORM_SCRIPT);
-    is_more = said.has_more && !HL_PLANTED(STEP_NOT_REPEATED);
     read_answer(recheck->core, request->node, recheck->name, &said);
     if (said.handover.window_ms)
         note(recheck, &said.handover, 1);
-    else if (is_more || recheck->must_repeat)
+    else if (said.has_more || recheck->must_repeat)
         send_recheck(recheck);
     else if (!recheck->is_waiting)
         recheck_free(recheck);
@@ -154,8 +150,7 @@ static struct hl_recheck *recheck_for(struct hl_core *core, struct hl_name *name
 {
     static const struct hl_request_ops ops = {about, encode, done};
     struct hl_recheck *recheck = name->recheck;
-    int is_needless = recheck || !hl_has_queue(terms);
-    if (is_needless || HL_PLANTED(NOBODY_RECHECKS))
+    if (recheck || !hl_has_queue(terms))
         return recheck;
     recheck = hl_memory_new(&core->host.memory, sizeof *recheck);
     if (!recheck || hl_alarm_begin(&core->holds->recheck_alarms, &recheck->alarm) != 0) {
@@ -179,8 +174,6 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
     struct hl_core *core = hl_hold_core(hold);
     int is_more = said->has_more && hold->ask == ASK_RELEASE;
     struct hl_recheck *recheck;
-    if (HL_PLANTED(STEP_NOT_REPEATED))
-        is_more = 0;
     read_answer(core, hold->request.node, hold->name, said);
     if (hl_hold_of(hold->name)) /* this client holds the name: its own release will find lapsed grants */
         return;

@@ -9,13 +9,11 @@
  * was true then; fencing tokens protect against that. */
 #include "hold/validity.h"
 
-#include "base/plant.h"
 #include "core/lease.h"
 
 static void set(struct hilock_validity *validity, uint64_t ends_us)
 {
-    if (ends_us || !HL_PLANTED(VALIDITY_OUTLIVES))
-        atomic_store_explicit(&validity->ends_us, ends_us, memory_order_release);
+    atomic_store_explicit(&validity->ends_us, ends_us, memory_order_release);
 }
 
 struct hilock_validity *hl_validity_of(struct hilock_lock *lock)

@@ -17,8 +17,7 @@ enum { MANY_HOLDS = 300 };
  * renewal could cut short an extend that was answered OK. */
 static int may_be_shortened(const struct hl_hold *hold)
 {
-    int is_so = hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
-    return is_so && !HL_PLANTED(EXTENDED_WHILE_SHORTENED);
+    return hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
 }
 
 /* Returns the first extend that is not decided yet, or NULL if there is none, or if extends must wait. A hold that was
@@ -68,8 +67,6 @@ uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
     /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
     int is_plain = hold->asked_ms == hold->terms->lease_ms && hl_has_queue(hold->terms);
-    if (HL_PLANTED(SHORTENED_BELOW_EXTEND))
-        extended_us = 0;
     if (!hold->is_lease_too_long || !is_plain || !is_fresh || may_be_shortened(hold))
         return 0;
     most_us = extended_us > lease_us ? extended_us : lease_us;
@@ -90,8 +87,7 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
 static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
 {
     for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
-        int is_asked = extend->attempts || HL_PLANTED(EXTEND_UNASKED);
-        if (is_asked || status != HILOCK_OK)
+        if (extend->attempts || status != HILOCK_OK)
             decide(hl_hold_core(hold), extend, status, why, 0);
     }
 }
@@ -178,8 +174,7 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
                                      .waited_us = hl_now_us(&core->host) - hold->since_us});
     /* pending reports about renewals would keep the hold from being freed */
     hl_notice_cancel(core, &hold->notice);
-    if (!HL_PLANTED(LOSS_UNREPORTED))
-        hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
+    hl_notice_post_loss(core, &hold->notice, REPORT_LOST);
     hl_ending_begin(hold, END_UNCALLED);
 }
 
@@ -201,11 +196,10 @@ static int end_if_over(struct hl_hold *hold)
     const uint64_t stall_us = 1000000; /* a loop that is later than this was stopped */
     uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), deadline_us = hl_hold_deadline_us(hold);
     int is_expired = deadline_us <= now_us;
-    int is_ignored = is_expired && HL_PLANTED(EXPIRY_IGNORED);
     int missed_its_turn = hold->due_at_us && hold->due_at_us < deadline_us &&
         now_us - hold->due_at_us > granted_span_us(hold) / 6 && hold->terms->is_renewed;
     int was_stopped = missed_its_turn || now_us - deadline_us > stall_us;
-    if (hl_hold_ends_at_us(hold) > now_us || is_ignored)
+    if (hl_hold_ends_at_us(hold) > now_us)
         return 0;
     hl_watchdog_lose(hold, !is_expired ? HILOCK_REASON_HOLD_MAX
                     : was_stopped ? HILOCK_REASON_SUSPENDED : HILOCK_REASON_EXPIRED);
@@ -215,7 +209,7 @@ static int end_if_over(struct hl_hold *hold)
 static void sweep(struct hl_hold *hold, void *now_us)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t ends_us = HL_PLANTED(HOLD_MAX_UNSWEPT) ? hl_hold_deadline_us(hold) : hl_hold_ends_at_us(hold);
+    uint64_t ends_us = hl_hold_ends_at_us(hold);
     if (ends_us <= *(const uint64_t *)now_us)
         (void)end_if_over(hold);
     else if (ends_us < core->holds->earliest_end_us)
@@ -305,7 +299,7 @@ static void plan_next(struct hl_hold *hold)
 
 static void raise_deadline(struct hl_hold *hold, uint64_t deadline_us)
 {
-    if (deadline_us > hold->deadline_us || HL_PLANTED(EXTEND_SHORTENS))
+    if (deadline_us > hold->deadline_us)
         hold->deadline_us = deadline_us;
     hold->window_ms = 0;
     hl_validity_follow(hold->lock);
@@ -328,15 +322,14 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     /* a lease is not reported as too long if an extend without an answer explains its length */
     int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
                             sent_us + found_us > hl_hold_may_last_until_us(hold);
-    int is_extended_late = HL_PLANTED(EXTEND_FROM_REPLY) && first_pending(hold);
-    int is_from_reply = is_extended_late || HL_PLANTED(R1_DEADLINE_FROM_REPLY);
+    uint64_t from_us = HL_PLANTED(R1_DEADLINE_FROM_REPLY) ? now_us : sent_us;
     if (now_us + found_us + 1000 < hold->deadline_us) {
         /* another program shortened the lease: the deadline moves to the time that this reply proves, even if that is
          * earlier (the one exception of R1) */
         hold->deadline_us = hl_lease_deadline_us(sent_us, found_us);
         trace_anomaly(hold, found_us, hl_words_lease_shorter);
     }
-    raise_deadline(hold, hl_lease_deadline_us(is_from_reply ? now_us : sent_us, (uint64_t)hold->asked_ms * 1000));
+    raise_deadline(hold, hl_lease_deadline_us(from_us, (uint64_t)hold->asked_ms * 1000));
     if (is_lease_too_long && !hold->is_lease_too_long) /* reported once, until a lease is not too long */
         trace_anomaly(hold, found_us, hl_words_lease_longer);
     /* samples the server's clock: a renewal that shortens needs that */
@@ -369,9 +362,7 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
     if (!may_be_shortened(hold)) /* otherwise an older renewal without an answer may still execute */
         hold->is_shortening = 0;
     said = hl_hold_read(hold, answer->reply);
-    if (said.result == HL_NO && HL_PLANTED(R5_TAKEN_IGNORED))
-        on_failed(hold, "not ours");
-    else if (said.result == HL_NO) {
+    if (said.result == HL_NO) {
         hl_hold_mark_not_ours(hold);
         hl_watchdog_lose(hold, HILOCK_REASON_TAKEN);
     } else if (!HL_PLANTED(R11_RESURRECT) && end_if_over(hold))
@@ -409,7 +400,7 @@ void hl_watchdog_start(struct hl_hold *hold)
  * hold. If a renewal is under way, its alarm stays as it is. */
 void hl_watchdog_on_new_tenure(struct hl_hold *hold)
 {
-    uint64_t early_us = HL_PLANTED(HANDOFF_UNVERIFIED) ? 0 : hold->due_at_us;
+    uint64_t early_us = hold->due_at_us;
     hold->failures = 0;
     if (is_renewing(hold))
         return;
@@ -456,9 +447,8 @@ void hl_watchdog_verify(struct hl_hold *hold, uint64_t within_us)
 {
     struct hl_host *host = &hl_hold_core(hold)->host;
     uint64_t most_us = hl_left_us(hl_hold_deadline_us(hold), hl_now_us(host)) / 4;
-    int is_fixed = hl_hold_is_with_user(hold) && !HL_PLANTED(FIXED_UNVERIFIED);
     within_us = within_us < most_us ? within_us : most_us;
-    if (!is_renewing(hold) && (hold->terms->is_renewed || is_fixed))
+    if (!is_renewing(hold) && (hold->terms->is_renewed || hl_hold_is_with_user(hold)))
         sleep_until(hold, hl_now_us(host) + hl_random_below(&host->random, within_us));
 }
 

@@ -189,8 +189,7 @@ static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_resp
 static void give_back_unconfirmed(struct hl_acquire *acquire)
 {
     hl_line_move(acquire, 0);
-    if (!HL_PLANTED(REPLICAS_KEPT))
-        give_hold_back(acquire);
+    give_hold_back(acquire);
     if (!hl_acquire_prepare(acquire))
         return;
     acquire->state = ACQUIRE_SLEEPING;
@@ -207,8 +206,6 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
     hl_view_update(acquire, said);
     if (acquire->place && is_held)
         hl_place_on_queued(acquire->place, said);
-    if (is_held && HL_PLANTED(AGAIN_IS_NO))
-        has_more = 0;
     /* the same id finds a grant whose answer was lost (R3), or goes on through the queue */
     if (!said || has_more)
         hl_asking_begin(acquire->hold);
@@ -227,7 +224,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
 /* If the acquire has paused because of too few replicas, it now waits for its turn in line. */
 void hl_acquire_resume(struct hl_acquire *acquire)
 {
-    if (acquire->hold->state == HOLD_IDLE && !HL_PLANTED(REPLICAS_STEPS_BACK_ASLEEP))
+    if (acquire->hold->state == HOLD_IDLE)
         acquire->state = ACQUIRE_IN_LINE;
     hl_line_try_again(acquire);
 }
@@ -244,7 +241,7 @@ void hl_acquire_on_alarm(struct hl_alarm *alarm)
         hl_acquire_decide(acquire, HILOCK_NO_MEMORY);
     else if (acquire->hold && hl_hold_is_confirming(acquire->hold))
         hl_acquire_decide(acquire, HILOCK_NOT_REPLICATED);
-    else if (!HL_PLANTED(WAIT_NOT_ENDED))
+    else
         hl_acquire_decide(acquire, hl_view_status(core, acquire));
 }
 
@@ -266,7 +263,7 @@ int hl_acquire_is_behind_other_program(struct hl_acquire *acquire)
 void hl_acquire_refresh_holder(struct hl_acquire *acquire)
 {
     struct hl_acquire *sender = sleeper_of(acquire);
-    if (sender && !HL_PLANTED(MULTI_ASKS_ONCE))
+    if (sender)
         hl_acquire_send(sender);
 }
 
@@ -321,8 +318,7 @@ static void report_result(struct hl_core *core, struct hl_acquire *acquire, uint
     hl_acquire_free(core, acquire);
     if (own.on_result)
         hl_callback_result(lock, own.on_result, result, own.user);
-    if (!HL_PLANTED(MEMORY_KEPT))
-        hl_memory_free(&core->host.memory, own.words);
+    hl_memory_free(&core->host.memory, own.words);
 }
 
 void hl_acquire_drop(struct hl_acquire *acquire)

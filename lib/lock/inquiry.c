@@ -4,7 +4,6 @@
 #include "lock/inquiry.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/recheck.h"
@@ -223,7 +222,7 @@ hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, h
     inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
     TAILQ_INSERT_TAIL(&core->locks->inquiries, inquiry, entry);
     core->locks->inquiries_open++;
-    if (holder && !HL_PLANTED(FORCE_OF_WHOEVER)) {
+    if (holder) {
         inquiry->state = INQUIRY_RELEASING;
         inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
         memcpy(inquiry->holder, holder, inquiry->holder_length);

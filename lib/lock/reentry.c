@@ -3,7 +3,6 @@
 #include "lock/reentry.h"
 
 #include "base/container.h"
-#include "base/plant.h"
 #include "core/words.h"
 #include "hold/watchdog.h"
 
@@ -53,7 +52,7 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
     if (entry->is_cancelled)
         return HILOCK_CANCELLED;
-    if (!is_in(core, entry) && !HL_PLANTED(REENTRY_UNCHECKED))
+    if (!is_in(core, entry))
         return HILOCK_LOST;
     if (!core->is_closing)
         return HILOCK_OK;
@@ -114,7 +113,7 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
 int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result, void *user)
 {
     struct hl_entry *leave;
-    if (hl_lock_count(lock) == 1 || HL_PLANTED(REENTRY_ENDS_EARLY))
+    if (hl_lock_count(lock) == 1)
         return 0;
     (void)hl_watchdog_sweep(core);
     leave = lock->ops->snapshot(lock).ends_us ? uncount(lock) : NULL;

@@ -20,8 +20,6 @@
 static int is_known_to_server(struct hl_core *core, const struct hl_hold *hold)
 {
     const struct hl_node *node = hl_name_node(core, hold->name);
-    if (HL_PLANTED(HANDOFF_AFTER_FAILOVER))
-        return 1;
     return (node->is_up || !core->route->ops->can_forget) && node->moved_at_us < hold->held.granted_at_us;
 }
 
@@ -36,12 +34,10 @@ static int fits(const struct hl_hold *hold, const struct hl_terms *to, uint64_t 
 {
     uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), now_us);
     uint64_t own_us = now_us + hl_terms_lease_us(to) + hl_lease_drift_us(hl_terms_lease_us(to));
-    int is_same_lease = to->lease_ms == hold->terms->lease_ms && hold->extended_until_us <= own_us;
-    int is_its_lease = is_same_lease || HL_PLANTED(HANDOFF_ANY_LEASE);
-    int is_confirmed = to->replicas <= hold->terms->replicas || HL_PLANTED(REPLICAS_HANDED_ON);
-    int is_renewed = to->is_renewed || HL_PLANTED(HANDOFF_FIXED);
+    int is_its_lease = to->lease_ms == hold->terms->lease_ms && hold->extended_until_us <= own_us;
+    int is_confirmed = to->replicas <= hold->terms->replicas;
     int is_enough = left_us >= hl_hold_min_validity_us(hold, to) || HL_PLANTED(HANDOFF_BLIND);
-    return to->kind == hold->terms->kind && is_confirmed && is_renewed && is_its_lease && is_enough;
+    return to->kind == hold->terms->kind && is_confirmed && to->is_renewed && is_its_lease && is_enough;
 }
 
 /* Only the first handle in line can get the next tenure: a handle that does not fit is not skipped. If other programs
@@ -54,8 +50,6 @@ struct hl_acquire *hl_tenure_next(struct hl_core *core, const struct hl_hold *ho
     uint64_t now_us = hl_now_us(&core->host);
     unsigned turns_max = hl_line_had_other_program_lately(hold->name) ? 0 : hl_hold_reserved(hold);
     int is_within = hold->served < turns_max && now_us - hold->held.granted_at_us < hl_terms_lease_us(hold->terms) / 3;
-    if (HL_PLANTED(HANDOFF_UNBOUNDED))
-        is_within = hold->served < UINT8_MAX;
     if (!is_within || !is_known_to_server(core, hold))
         return NULL;
     return fits(hold, next->lock->terms, now_us) ? next : NULL;
@@ -112,8 +106,7 @@ static void end(struct hl_core *core, struct hl_hold *hold, int is_loss)
     struct hilock_lock *lock = hold->lock;
     hl_watchdog_end_extends(core, lock, is_loss);
     hl_reentry_end(core, lock);
-    if (!HL_PLANTED(HANDOFF_OLD_ALIVE))
-        hl_validity_end(lock);
+    hl_validity_end(lock);
     lock->hold = NULL;
     hold->lock = NULL;
     core->held -= hl_terms_count(lock->terms);
@@ -132,8 +125,6 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
                        &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .token = hl_hold_token(hold),
                                          .waited_us = hl_now_us(&core->host) - hold->since_us});
     if (next && (receipt || !on_result)) {
-        if (HL_PLANTED(HANDOFF_AFTER_RELEASE))
-            hl_ending_release_id(core, next->lock, hold->id, hold->entry, END_UNCALLED);
         if (receipt)
             hl_notice_post(core, &receipt->notice, 1);
         hl_tenure_hand_on(core, hold, next);
@@ -166,7 +157,7 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
          .detail = detail.bytes};
     /* A loss is reported once: if there is an extend, by the answer to that extend. A group must handle the loss of its
      * member before it answers its own extends. So the extends of a member are answered later, with the other news. */
-    int is_member = lock->terms->is_internal && !HL_PLANTED(MEMBER_EXTENDS_FIRST);
+    int is_member = lock->terms->is_internal;
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, hold, !is_member);
