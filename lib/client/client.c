@@ -32,7 +32,7 @@ hilock_status hl_client_refuse(struct hilock_client *client, hilock_status statu
 
 hilock_status hl_client_admit_new(struct hilock_client *client, const char *what)
 {
-    if (!client->core.is_closing)
+    if (client->core.phase == PHASE_OPEN)
         return HILOCK_OK;
     return hl_client_refuse(client, HILOCK_CLOSED, hl_words_closing(what).bytes);
 }
@@ -42,7 +42,7 @@ hilock_status hl_client_admit_new(struct hilock_client *client, const char *what
 static void detach(struct hilock_client *client)
 {
     struct hl_core *core = &client->core;
-    core->is_closing = 1;
+    core->phase = PHASE_GONE;
     hl_machine_clear(core);
     if (core->route)
         core->route->ops->free(core->route);
@@ -57,13 +57,12 @@ static void detach(struct hilock_client *client)
     if (client->strings)
         hl_memory_wipe(client->strings, client->strings_size);
     hl_memory_free(&core->host.memory, client->strings);
-    core->is_gone = 1;
 }
 
 static void destroy(struct hilock_client *client)
 {
     struct hl_memory memory = client->core.host.memory;
-    if (!client->core.is_gone)
+    if (client->core.phase != PHASE_GONE)
         detach(client);
     hl_host_done(&client->core.host);
     hl_memory_free(&memory, client);
@@ -97,7 +96,7 @@ static void on_leave(void *arg)
     struct hilock_client *client = arg;
     hl_closing_begin_asked(client);
     hl_notices_deliver(&client->core);
-    if (client->core.is_gone) {
+    if (client->core.phase == PHASE_GONE) {
         destroy(client);
         return;
     }
@@ -259,9 +258,9 @@ hilock_status hilock_client_adopt(hilock_client *client)
 
 void hilock_client_abandon(hilock_client *client)
 {
-    if (!client || hl_cell_admit(client->core.cell) == HILOCK_WRONG_THREAD || client->core.is_gone)
+    if (!client || hl_cell_admit(client->core.cell) == HILOCK_WRONG_THREAD || client->core.phase == PHASE_GONE)
         return;
-    if (client->core.notices.is_delivering)
+    if (client->core.notices.delivery == DELIVERY_RUNNING)
         detach(client);
     else
         destroy(client);

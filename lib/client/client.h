@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* client - the struct that the public calls work on: the lock machine, and around it the options, the ownership, the
- * closing and the observation of a client.
- *
- *   OPEN -> DRAINING (holds live on) -> LEAVING (releases are answered) -> gone
+ * closing and the observation of a client. core/core.h has the phases of its life.
  *
  * Invariant: one function (destroy, in client.c) gives the client's memory back, at the end of a call from the loop or
  * in hilock_client_abandon. */
@@ -50,8 +48,6 @@ struct hl_log { /* used by log.c alone */
     unsigned more; /* the sum of `more` over all kinds */
 };
 
-enum hl_client_phase { CLIENT_OPEN, CLIENT_DRAINING, CLIENT_LEAVING };
-
 struct hilock_client {
     struct hl_core core; /* first, because core/callback.c casts a core to its client without knowing this struct */
     struct hl_holds holds;
@@ -62,7 +58,6 @@ struct hilock_client {
     struct hilock_client_options options; /* every default is filled in; a restart_guard_ms of 0 means no guard. Only
                                              the texts name_prefix and tls_server_name were copied: the other text
                                              pointers belong to the user, and may dangle after the open */
-    enum hl_client_phase phase;
     void *close_timer;
     uint64_t phase_ends_us; /* DRAINING, LEAVING */
     uint64_t drain_ends_us; /* LEAVING: until then the client looks after grants that it made and that may lapse */

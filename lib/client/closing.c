@@ -18,7 +18,7 @@ void hl_closing_init(struct hl_closing *closing)
 static void leave_soon(struct hilock_client *client)
 {
     uint64_t span_us = (uint64_t)client->core.limits.command_timeout_ms * 1000, now_us = hl_now_us(&client->core.host);
-    client->phase = CLIENT_LEAVING;
+    client->core.phase = PHASE_LEAVING;
     client->drain_ends_us = client->phase_ends_us;
     client->phase_ends_us = now_us + span_us;
     if (hl_left_us(client->drain_ends_us, now_us))
@@ -46,9 +46,9 @@ static int try_finish(struct hilock_client *client)
  * instructions. */
 int hl_closing_advance(struct hilock_client *client)
 {
-    if (client->phase == CLIENT_DRAINING && !client->core.held)
+    if (client->core.phase == PHASE_DRAINING && !client->core.held)
         leave_soon(client);
-    if (client->phase != CLIENT_LEAVING || !try_finish(client))
+    if (client->core.phase != PHASE_LEAVING || !try_finish(client))
         return 0;
     if (!atomic_load(&client->closing.askers))
         return 1;
@@ -69,7 +69,7 @@ void hl_closing_timer(void *arg)
     uint64_t now_us = hl_now_us(host);
     if (now_us < client->phase_ends_us)
         hl_timer_start(host, client->close_timer, client->phase_ends_us - now_us);
-    else if (client->phase == CLIENT_DRAINING) {
+    else if (client->core.phase == PHASE_DRAINING) {
         hl_hold_each_held(&client->core, lose, &client->core);
         leave_soon(client);
     }
@@ -78,14 +78,13 @@ void hl_closing_timer(void *arg)
 void hl_closing_begin(struct hilock_client *client, uint64_t ends_us)
 {
     uint64_t now_us = hl_now_us(&client->core.host);
-    if (client->phase == CLIENT_OPEN) {
-        client->phase = CLIENT_DRAINING;
+    if (client->core.phase == PHASE_OPEN) {
+        client->core.phase = PHASE_DRAINING;
         client->phase_ends_us = UINT64_MAX;
-        client->core.is_closing = 1;
         hl_groups_close(&client->core);
         hl_lines_close(&client->core);
     }
-    if (client->phase == CLIENT_DRAINING && ends_us < client->phase_ends_us) {
+    if (client->core.phase == PHASE_DRAINING && ends_us < client->phase_ends_us) {
         client->phase_ends_us = ends_us;
         hl_timer_start(&client->core.host, client->close_timer, ends_us > now_us ? ends_us - now_us : 0);
     }

@@ -21,6 +21,17 @@
 
 struct hl_limits { uint32_t command_timeout_ms, waiters_max, name_waiters_max, queue_max, token_ttl_ms, turns_max; };
 
+/* The life of a client:
+ *
+ *   OPEN --close--> DRAINING --nothing is held, or the drain time is over--> LEAVING --releases are answered--> GONE
+ *     `----------------`----------------------------------------------------------`---------abandon------------^
+ *
+ * From DRAINING on nothing new is accepted, and all waits have ended CLOSED. */
+enum hl_phase {
+    PHASE_OPEN, PHASE_DRAINING, PHASE_LEAVING,
+    PHASE_GONE /* everything is freed but the memory of the client, which a callback on the stack may still read */
+};
+
 struct hl_core {
     struct hl_host host;
     struct hl_cell *cell;
@@ -35,9 +46,7 @@ struct hl_core {
     struct hl_notices notices;
     unsigned waiting;                    /* how many acquires wait */
     unsigned held;                       /* how many handles hold a lock */
-    int is_closing;                      /* the client closes: acquires are refused */
-    int is_gone;                         /* the client was abandoned inside a callback; it is freed after that
-                                            callback */
+    enum hl_phase phase;
     /* What each folder above keeps for the client. Only that folder, and those above it, know what is inside. */
     struct hl_holds *holds;              /* hold/holds.h */
     struct hl_waits *waits;              /* wait/waits.h */

@@ -68,28 +68,27 @@ void hl_notices_deliver(struct hl_core *core)
 {
     struct hl_notices *notices = &core->notices;
     struct hl_notice_list *losses = &notices->lists[NOTICE_LOSSES], *news = &notices->lists[NOTICE_NEWS];
-    int is_for_losses = notices->is_behind && core->host.is_armed;
+    int is_for_losses = notices->delivery == DELIVERY_BEHIND && core->host.is_armed;
     uint64_t ends_us = find_expired(core) + BATCH_US;
-    HL_REQUIRE(!notices->is_delivering); /* a delivery runs only in the outermost hl_host_leave */
+    HL_REQUIRE(notices->delivery != DELIVERY_RUNNING); /* a delivery runs only in the outermost hl_host_leave */
     if (!hl_notices_are_due(core))
         return;
-    notices->is_delivering = 1;
+    notices->delivery = DELIVERY_RUNNING;
     move(core, &notices->marker, NOTICE_NEWS);
-    for (int reported = 0; !core->is_gone && reported < BATCH; reported++) {
+    for (int reported = 0; core->phase != PHASE_GONE && reported < BATCH; reported++) {
         struct hl_notice *notice = TAILQ_EMPTY(losses) && !is_for_losses ? TAILQ_FIRST(news) : TAILQ_FIRST(losses);
         if (!notice || notice == &notices->marker)
             break;
         notice->ops->report(core, notice);
         /* This delivery takes too long, so it stops here, unless losses are pending. The loop may do other work before
          * the next turn. */
-        if (!core->is_gone && find_expired(core) > ends_us && TAILQ_EMPTY(losses))
+        if (core->phase != PHASE_GONE && find_expired(core) > ends_us && TAILQ_EMPTY(losses))
             break;
     }
     move(core, &notices->marker, NOTICE_NOWHERE);
-    notices->is_behind = !core->is_gone && hl_notices_are_due(core);
-    if (notices->is_behind && !is_for_losses)
+    notices->delivery = core->phase != PHASE_GONE && hl_notices_are_due(core) ? DELIVERY_BEHIND : DELIVERY_DONE;
+    if (notices->delivery == DELIVERY_BEHIND && !is_for_losses)
         hl_host_wake_next_turn(&core->host);
-    notices->is_delivering = 0;
 }
 
 int hl_notices_are_due(const struct hl_core *core)

@@ -39,18 +39,22 @@ struct hl_notice {
 };
 TAILQ_HEAD(hl_notice_list, hl_notice);
 
+enum hl_delivery { /* of the notices of a client; the latest delivery has ended as DONE or as BEHIND */
+    DELIVERY_DONE,
+    DELIVERY_RUNNING,
+    DELIVERY_BEHIND /* some notices were left for the next turn of the loop */
+};
 struct hl_notices {
     struct hl_notice_list lists[NOTICE_LISTS]; /* indexed by enum hl_notice_list_index */
     struct hl_notice marker;            /* while delivering: the end of the news that this delivery reports */
     uint64_t (*find_expired)(struct hl_core *core); /* called before each report; returns the time */
     uint64_t checked_at_us;             /* the time that the latest such call returned, right before the present
                                            report */
-    int is_delivering;
-    int is_behind;                      /* the latest delivery left some notices for the next turn of the loop */
+    enum hl_delivery delivery;
 };
 
 void hl_notices_init(struct hl_notices *notices, uint64_t (*find_expired)(struct hl_core *core));
-void hl_notices_deliver(struct hl_core *core); /* core->is_gone may be true after this call */
+void hl_notices_deliver(struct hl_core *core); /* the client may be GONE after this call */
 int hl_notices_are_due(const struct hl_core *core);
 void hl_notices_forget(struct hl_core *core); /* the client is abandoned: calls each forget */
 

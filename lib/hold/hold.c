@@ -37,7 +37,7 @@ void hl_hold_free(struct hl_hold *hold)
     hl_alarm_end(&core->holds->alarms, &hold->alarm);
     hl_terms_unref(hold->terms);
     hl_memory_free(&core->host.memory, hold);
-    if (--core->holds->count == 0 && core->is_closing)
+    if (--core->holds->count == 0 && core->phase != PHASE_OPEN)
         hl_host_wake(&core->host);
 }
 

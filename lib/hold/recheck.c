@@ -37,7 +37,7 @@ static void recheck_free(struct hl_recheck *recheck)
     hl_name_unref(core, &core->host.memory, recheck->name);
     hl_terms_unref(recheck->terms);
     hl_memory_free(&core->host.memory, recheck);
-    if (--core->holds->rechecks == 0 && core->is_closing)
+    if (--core->holds->rechecks == 0 && core->phase != PHASE_OPEN)
         hl_host_wake(&core->host);
 }
 

@@ -54,7 +54,7 @@ static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
         return HILOCK_CANCELLED;
     if (!is_in(core, entry))
         return HILOCK_LOST;
-    if (!core->is_closing)
+    if (core->phase == PHASE_OPEN)
         return HILOCK_OK;
     withdraw(core, entry);
     return HILOCK_CLOSED;
