@@ -16,15 +16,17 @@ struct hl_cell *hl_cell_new(const struct hl_memory *memory)
     unsigned char *page;
     if (!cell)
         return NULL;
+    page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        hl_memory_free(memory, cell);
+        return NULL;
+    }
+    /* a kernel that does not wipe the page is older than 4.14, or not really Linux */
+    page[0] = hl_platform_wipe_on_fork(page, PAGE_BYTES) ? PAGE_OURS : PAGE_NOT_WIPED;
     atomic_init(&cell->refs, 1);
     cell->memory = *memory;
     cell->pid = getpid();
-    page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED && hl_platform_wipe_on_fork(page, PAGE_BYTES)) {
-        page[0] = 1;
-        cell->page = page;
-    } else if (page != MAP_FAILED)
-        munmap(page, PAGE_BYTES); /* the kernel does not wipe the page: it is older than 4.14, or not really Linux */
+    cell->page = page;
     return cell;
 }
 
@@ -38,22 +40,28 @@ void hl_cell_unref(struct hl_cell *cell)
     struct hl_memory memory = cell->memory;
     if (atomic_fetch_sub_explicit(&cell->refs, 1, memory_order_acq_rel) != 1)
         return;
-    if (cell->page)
-        munmap(cell->page, PAGE_BYTES);
+    munmap(cell->page, PAGE_BYTES);
     hl_memory_free(&memory, cell);
+}
+
+/* There is an owner from now on. Another thread may have said so before, and may be in a turn already. */
+static void mark_owned(struct hl_cell *cell)
+{
+    int turn = CELL_UNOWNED;
+    atomic_compare_exchange_strong(&cell->turn, &turn, CELL_OUTSIDE);
 }
 
 void hl_cell_claim(struct hl_cell *cell)
 {
-    if (atomic_load_explicit(&cell->has_owner, memory_order_relaxed))
+    if (atomic_load_explicit(&cell->turn, memory_order_relaxed) != CELL_UNOWNED)
         return;
     atomic_store_explicit(&cell->owner, pthread_self(), memory_order_relaxed);
-    atomic_store_explicit(&cell->has_owner, 1, memory_order_release);
+    mark_owned(cell);
 }
 
 int hl_cell_is_forked(const struct hl_cell *cell)
 {
-    int is_same = cell->page ? cell->page[0] == 1 : cell->pid == getpid();
+    int is_same = cell->page[0] == PAGE_OURS || (cell->page[0] == PAGE_NOT_WIPED && cell->pid == getpid());
     return !is_same && !HL_PLANTED(R12_FORK_IGNORED);
 }
 
@@ -68,46 +76,45 @@ hilock_status hl_cell_enter(struct hl_cell *cell)
         return HILOCK_FORKED;
     hl_cell_claim(cell);
     if (is_owner(cell)) {
-        atomic_store(&cell->is_inside, 1);
+        atomic_store(&cell->turn, CELL_INSIDE);
         if (is_owner(cell))
             return HILOCK_OK;
-        atomic_store(&cell->is_inside, 0);
+        atomic_store(&cell->turn, CELL_OUTSIDE);
     }
     atomic_fetch_add_explicit(&cell->wrong_thread, 1, memory_order_relaxed);
     return HILOCK_WRONG_THREAD;
 }
 
-void hl_cell_leave(struct hl_cell *cell) { atomic_store(&cell->is_inside, 0); }
+void hl_cell_leave(struct hl_cell *cell) { atomic_store(&cell->turn, CELL_OUTSIDE); }
 
 hilock_status hl_cell_adopt(struct hl_cell *cell)
 {
     pthread_t before = atomic_load(&cell->owner);
-    int had_owner = atomic_load(&cell->has_owner);
+    int had_owner = atomic_load(&cell->turn) != CELL_UNOWNED;
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
     if (had_owner && is_owner(cell))
         return HILOCK_OK;
     atomic_store(&cell->owner, pthread_self());
-    int is_taken = had_owner && atomic_load(&cell->is_inside);
+    int is_taken = had_owner && atomic_load(&cell->turn) == CELL_INSIDE;
     if (is_taken) {
         atomic_store(&cell->owner, before);
         return HILOCK_WRONG_THREAD;
     }
-    atomic_store(&cell->has_owner, 1);
+    mark_owned(cell);
     return HILOCK_OK;
 }
 
 int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal)
 {
-    unsigned bit = 1u << -refusal;
-    return !(atomic_fetch_or(&cell->reported, bit) & bit);
+    return atomic_exchange(&cell->reported, refusal) != (int)refusal;
 }
 
 hilock_status hl_cell_check_thread(struct hl_cell *cell)
 {
     if (hl_cell_is_forked(cell))
         return HILOCK_FORKED;
-    if (!atomic_load_explicit(&cell->has_owner, memory_order_acquire) || is_owner(cell))
+    if (atomic_load_explicit(&cell->turn, memory_order_acquire) == CELL_UNOWNED || is_owner(cell))
         return HILOCK_OK;
     return HILOCK_WRONG_THREAD;
 }

@@ -23,19 +23,28 @@
 
 struct hl_core;
 
+enum hl_cell_turn {
+    CELL_UNOWNED, /* no thread is the owner yet: the first turn of the loop, or adopt, makes one */
+    CELL_OUTSIDE, /* the owner is not in a turn of the loop */
+    CELL_INSIDE
+};
+enum hl_cell_page { /* what the page has in its first byte */
+    PAGE_WIPED,    /* this process is a forked child */
+    PAGE_OURS,     /* this process made the cell */
+    PAGE_NOT_WIPED /* the kernel wipes no page: only the pid shows a forked child */
+};
+
 struct hl_cell {
     atomic_uint refs;           /* the references of terms, validities and the client; counted from any thread */
     struct hl_core *core;       /* NULL: the client is gone; used by the owner's thread only */
     struct hl_memory memory;
-    atomic_int has_owner;       /* set in the first turn of the loop, or by adopt (release); read by every call
-                                   (acquire) */
+    atomic_int turn;            /* enum hl_cell_turn. Its change from UNOWNED is a release, and every call reads it with
+                                   acquire */
     _Atomic pthread_t owner;
-    atomic_int is_inside;       /* the owner is in a turn of the loop */
-    atomic_uint reported;       /* which refusals of turns have been reported: bit 1u << -status */
+    atomic_int reported;        /* the status of the turn that was reported latest: a refusal, or at first OK */
     atomic_uint_fast64_t wrong_thread;
     pid_t pid;
-    unsigned char *page; /* NULL: compare pid instead. page[0] is 1 in the process that made the cell; it is written
-                            before the cell is shared. */
+    unsigned char *page;        /* page[0] is an enum hl_cell_page, written before the cell is shared */
 };
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* returns one reference, or NULL without memory */
@@ -48,7 +57,8 @@ hilock_status hl_cell_enter(struct hl_cell *cell);
 void hl_cell_leave(struct hl_cell *cell);
 /* This thread becomes the owner. WRONG_THREAD: another thread is inside a turn. */
 hilock_status hl_cell_adopt(struct hl_cell *cell);
-/* returns 1 the first time that a turn is refused with this status */
+/* Returns 1 the first time that a turn is refused with this status. In one process there is only one: a parent refuses
+ * with WRONG_THREAD, a child with FORKED. */
 int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal);
 
 int hl_cell_is_forked(const struct hl_cell *cell);

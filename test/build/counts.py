@@ -38,7 +38,6 @@ MEANT = {
     ('hl_acquire', 'report_ms'): '0: a WAITING event is due as soon as the name is found held',
     ('hl_attempt', 'id_last'): '0: the members take ids of the client',
     ('hl_cell', 'core'): 'NULL: the client is gone',
-    ('hl_cell', 'page'): 'NULL: a fork is found by the pid',
     ('ends', 'node'): 'NULL: at any node',
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
     ('hl_gather', 'named'): 'NULL: the hold of any holder must end',
@@ -64,7 +63,7 @@ MEANT = {
     ('hilock_lock', 'hold'): 'NULL: the handle does not hold',
 }
 # Bits of masks that no enum lists: how many.
-BITS = {('hl_cell', 'reported'): 2}
+BITS = {}
 # Tested for 0 or NULL as well, but that only means "not there", or "none" of a number. What is tested and in no table
 # counts as a flag until somebody has judged it.
 ABSENT = {

@@ -46,7 +46,7 @@ TEST(a_child_is_known)
         hl_memory_init(&memory, NULL);
         struct hl_cell *cell = hl_cell_new(&memory);
         assert_non_null(cell);
-        assert_int_equal(cell->page != NULL, kernel == OURS && refuses_nonsense());
+        assert_int_equal(cell->page[0] == PAGE_OURS, kernel == OURS && refuses_nonsense());
         assert_false(hl_cell_is_forked(cell));
         assert_true(is_forked_in_a_child(cell));
         assert_false(hl_cell_is_forked(cell));
