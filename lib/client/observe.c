@@ -126,7 +126,7 @@ static void report_step(struct hilock_client *client, enum hl_what what, const s
     /* A hold that is lost before its grant was reported is no step for the user: its acquire asks again. */
     if (!effects[what].step || (what == HL_HOLD_LOST && !fact->lock))
         return;
-    const struct hilock_lock *lock = fact->lock && !fact->lock->terms->is_internal ? fact->lock : NULL;
+    const struct hilock_lock *lock = fact->lock && !hl_terms_are_internal(fact->lock->terms) ? fact->lock : NULL;
     const struct hilock_trace trace = {.size = sizeof trace,
                                        .step = is_grant ? HILOCK_TRACE_GRANT : (hilock_trace_step)effects[what].step,
                                        .at_us = hl_now_us(&client->core.host),

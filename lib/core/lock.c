@@ -12,7 +12,7 @@ void hl_lock_unref(struct hilock_lock *lock)
         return;
     if (lock->ops->done)
         lock->ops->done(lock);
-    if (core && !lock->terms->is_internal)
+    if (core && !hl_terms_are_internal(lock->terms))
         TAILQ_REMOVE(&core->handles, lock, entry);
     hl_name_unref(core, &memory, lock->name);
     hl_terms_unref(lock->terms);

@@ -8,6 +8,13 @@
 #include "wire/kind.h"
 #include "wire/queued.h"
 
+/* Whose terms these are. The terms of members change when their group is granted, and when it waits again. */
+enum hl_terms_owner {
+    TERMS_OF_USER,
+    TERMS_OF_WAITING_GROUP, /* of its members: they are neither counted nor listed, and report to the group only */
+    TERMS_OF_HELD_GROUP     /* likewise; their acquires are sent even to a server that is under its restart guard */
+};
+
 struct hl_terms {
     unsigned refs;
     struct hl_cell *cell;
@@ -18,10 +25,10 @@ struct hl_terms {
     uint32_t replica_timeout_ms;
     uint8_t replicas;             /* how many replicas must confirm a grant */
     uint8_t is_renewed, is_reentrant, is_polling; /* is_polling: waits without a subscription */
-    uint8_t is_unguarded;         /* acquires are sent even to a server that is under its restart guard */
-    uint8_t is_internal;          /* the handle is a member of a group: it is neither counted nor listed, and reports
-                                     to the group only */
+    uint8_t owner;                /* enum hl_terms_owner */
 };
+
+static inline int hl_terms_are_internal(const struct hl_terms *terms) { return terms->owner != TERMS_OF_USER; }
 
 static inline void hl_terms_unref(struct hl_terms *terms)
 {
@@ -32,7 +39,7 @@ static inline void hl_terms_unref(struct hl_terms *terms)
     hl_cell_unref(cell);
 }
 /* Returns by how much a handle of these terms raises the counts that the user reads. */
-static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !terms->is_internal; }
+static inline unsigned hl_terms_count(const struct hl_terms *terms) { return !hl_terms_are_internal(terms); }
 static inline uint64_t hl_terms_lease_us(const struct hl_terms *terms) { return (uint64_t)terms->lease_ms * 1000; }
 /* Returns how much of a grant must be left when it is reported: by default half of it. */
 static inline uint64_t hl_terms_min_validity_us(const struct hl_terms *terms, uint32_t granted_ms)
@@ -42,7 +49,7 @@ static inline uint64_t hl_terms_min_validity_us(const struct hl_terms *terms, ui
 /* Traces an event of a handle of the user; internal handles are not traced. */
 static inline void hl_terms_trace(const struct hl_terms *terms, enum hl_what what, const struct hl_fact *fact)
 {
-    if (!terms->is_internal)
+    if (!hl_terms_are_internal(terms))
         hl_trace(&terms->cell->core->host, what, fact);
 }
 

@@ -111,35 +111,39 @@ void hl_words_extend_unreachable(struct hl_text *text, const char *name, const c
                 *why ? why : "it is silent", name);
 }
 
-static void taken(struct hl_text *text, const struct hl_loss *loss)
+void hl_words_taken(struct hl_text *text, const char *name)
 {
-    hl_text_set(text, "TAKEN: the store no longer has our hold of \"%s\"", loss->name);
-    if (loss->has_moved)
-        hl_text_add(text, "; %s took over %u ms before (a failover%s)", loss->node, loss->moved_ms,
-                    loss->is_spread ? ", or its slot moved" : "");
+    hl_text_set(text, "TAKEN: the store no longer has our hold of \"%s\"", name);
 }
 
-void hl_words_loss(struct hl_text *text, const struct hl_loss *loss)
+void hl_words_add_takeover(struct hl_text *text, const char *node, uint32_t before_ms, int is_spread)
 {
-    switch (loss->reason) {
-    case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
-    case HILOCK_REASON_TAKEN: taken(text, loss); break;
-    case HILOCK_REASON_EXPIRED:
-        hl_text_set(text, loss->is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
-                    : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", loss->name, loss->lease_ms, loss->node,
-                    loss->is_connected ? "is connected" : "is unreachable");
-        break;
-    case HILOCK_REASON_SUSPENDED:
-        hl_text_set(text, "SUSPENDED: this process did not run in time; it next ran %u ms after the deadline of \"%s\"",
-                    loss->late_ms, loss->name);
-        break;
-    case HILOCK_REASON_HOLD_MAX:
-        hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", loss->name, loss->hold_max_ms);
-        break;
-    case HILOCK_REASON_CLOSING:
-        hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", loss->name);
-        break;
-    }
+    hl_text_add(text, "; %s took over %u ms before (a failover%s)", node, before_ms,
+                is_spread ? ", or its slot moved" : "");
+}
+
+void hl_words_expired(struct hl_text *text, const char *name, uint32_t lease_ms, int is_renewed, const char *node,
+                      int is_connected)
+{
+    hl_text_set(text, is_renewed ? "EXPIRED: no renewal of \"%s\" got through (lease %u ms); %s %s"
+                : "EXPIRED: the lease of \"%s\" (%u ms) is over; %s %s", name, lease_ms, node,
+                is_connected ? "is connected" : "is unreachable");
+}
+
+void hl_words_suspended(struct hl_text *text, const char *name, uint32_t late_ms)
+{
+    hl_text_set(text, "SUSPENDED: this process did not run in time; it next ran %u ms after the deadline of \"%s\"",
+                late_ms, name);
+}
+
+void hl_words_held_too_long(struct hl_text *text, const char *name, uint32_t hold_max_ms)
+{
+    hl_text_set(text, "HOLD_MAX: \"%s\" was held for %u ms; is a release missing?", name, hold_max_ms);
+}
+
+void hl_words_drained(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "CLOSING: the client's drain time ran out while \"%s\" was held", name);
 }
 
 /* ---- releases ---- */

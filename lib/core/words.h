@@ -40,18 +40,16 @@ void hl_words_extend_unknown(struct hl_text *text, const char *name, const char 
 void hl_words_extend_unreachable(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms,
                                  const char *why);
 
-struct hl_loss {
-    hilock_lost_reason reason;
-    const char *name, *node;     /* the server that the hold was renewed at */
-    uint32_t lease_ms;           /* EXPIRED: the lease that the latest request asked for */
-    uint32_t late_ms;            /* SUSPENDED: how long after the deadline the loss was found */
-    uint32_t hold_max_ms;        /* HOLD_MAX */
-    uint32_t moved_ms;           /* TAKEN: how long before, within a lease, the name had moved to that server */
-    int has_moved;
-    int is_spread;               /* names move between servers in a cluster */
-    int is_renewed, is_connected;
-};
-void hl_words_loss(struct hl_text *text, const struct hl_loss *loss);
+/* TAKEN; and then, if another server took over less than a lease before the loss, when it did. is_spread: names move
+ * between servers in a cluster */
+void hl_words_taken(struct hl_text *text, const char *name);
+void hl_words_add_takeover(struct hl_text *text, const char *node, uint32_t before_ms, int is_spread);
+/* EXPIRED. node: the server that the hold was renewed at */
+void hl_words_expired(struct hl_text *text, const char *name, uint32_t lease_ms, int is_renewed, const char *node,
+                      int is_connected);
+void hl_words_suspended(struct hl_text *text, const char *name, uint32_t late_ms); /* after the deadline */
+void hl_words_held_too_long(struct hl_text *text, const char *name, uint32_t hold_max_ms);
+void hl_words_drained(struct hl_text *text, const char *name);
 
 /* ---- releases ---- */
 

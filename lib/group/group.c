@@ -118,7 +118,7 @@ static void set_terms(const struct hl_group *group, int is_held)
     const struct hl_terms *of_user = group->lock->terms;
     group->terms->is_renewed = !is_held || of_user->is_renewed;
     group->terms->hold_max_ms = is_held ? of_user->hold_max_ms : 0;
-    group->terms->is_unguarded = is_held != 0;
+    group->terms->owner = is_held ? TERMS_OF_HELD_GROUP : TERMS_OF_WAITING_GROUP;
 }
 
 /* Of the members that are not held, those with a try under way may still join the group; those that stand in a queue
@@ -407,7 +407,7 @@ int hl_group_new(struct hl_core *core, struct hilock_lock *lock, const struct hl
     *terms = *lock->terms;
     terms->refs = 1;
     hl_cell_ref(terms->cell);
-    terms->is_internal = 1;
+    terms->owner = TERMS_OF_WAITING_GROUP;
     terms->on_lost = on_lost;
     terms->on_event = on_event;
     lock->ops = &hl_group_ops;

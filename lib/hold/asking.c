@@ -123,7 +123,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 {
     struct hl_core *core = hl_hold_core(hold);
-    unsigned how = hold->terms->is_unguarded ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
+    unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
     hold->is_acquire_ahead = 0;

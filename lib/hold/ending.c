@@ -115,7 +115,7 @@ static void report_settled(struct hl_hold *hold, enum hl_end end)
     if (!hold->ending.on_result || hold->end != END_ANSWERED_UNKNOWN)
         return;
     hold->end = (uint8_t)end;
-    if (!hold->terms->is_internal)
+    if (!hl_terms_are_internal(hold->terms))
         trace_settled(hold);
     hl_notice_post(hl_hold_core(hold), &hold->notice, REPORT_SETTLED);
 }

@@ -176,18 +176,32 @@ uint64_t hl_hold_may_last_until_us(const struct hl_hold *hold)
     return hold->extended_until_us ? hold->extended_until_us + command_us : 0;
 }
 
+static void words_taken(struct hl_core *core, const struct hl_hold *hold, uint64_t lost_us, struct hl_text *text)
+{
+    const struct hl_node *node = hl_name_node(core, hold->name);
+    uint64_t before_us = lost_us - node->moved_at_us;
+    hl_words_taken(text, hl_name_quoted(hold->name).bytes);
+    if (node->moved_at_us && before_us < hl_terms_lease_us(hold->terms))
+        hl_words_add_takeover(text, hl_node_name(node), hl_lease_span_ms(before_us), core->route->ops->is_spread);
+}
+
 void hl_hold_loss_words(struct hl_core *core, const struct hl_hold *hold, struct hl_text *text)
 {
     const struct hl_quoted name = hl_name_quoted(hold->name);
     const struct hl_node *node = hl_name_node(core, hold->name);
     uint64_t lost_us = hold->state == HOLD_ENDING ? hold->since_us : hl_now_us(&core->host);
-    uint64_t moved_us = lost_us - node->moved_at_us;
-    hl_words_loss(text, &(struct hl_loss){
-        .reason = (hilock_lost_reason)hold->reason, .name = name.bytes, .node = hl_node_name(node),
-        .lease_ms = hold->asked_ms, .late_ms = hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)),
-        .hold_max_ms = hold->terms->hold_max_ms, .moved_ms = hl_lease_span_ms(moved_us),
-        .has_moved = node->moved_at_us && moved_us < hl_terms_lease_us(hold->terms),
-        .is_spread = core->route->ops->is_spread, .is_renewed = hold->terms->is_renewed, .is_connected = node->is_up});
+    switch ((hilock_lost_reason)hold->reason) {
+    case HILOCK_REASON_NONE: hl_text_set(text, "not lost"); break;
+    case HILOCK_REASON_TAKEN: words_taken(core, hold, lost_us, text); break;
+    case HILOCK_REASON_EXPIRED:
+        hl_words_expired(text, name.bytes, hold->asked_ms, hold->terms->is_renewed, hl_node_name(node), node->is_up);
+        break;
+    case HILOCK_REASON_SUSPENDED:
+        hl_words_suspended(text, name.bytes, hl_lease_span_ms(hl_left_us(lost_us, hold->deadline_us)));
+        break;
+    case HILOCK_REASON_HOLD_MAX: hl_words_held_too_long(text, name.bytes, hold->terms->hold_max_ms); break;
+    case HILOCK_REASON_CLOSING: hl_words_drained(text, name.bytes); break;
+    }
 }
 
 void hl_hold_settling_words(const struct hl_hold *hold, uint32_t waited_ms, struct hl_text *text)

@@ -157,12 +157,12 @@ static void report_lost(struct hl_core *core, struct hl_hold *hold)
          .detail = detail.bytes};
     /* A loss is reported once: if there is an extend, by the answer to that extend. A group must handle the loss of its
      * member before it answers its own extends. So the extends of a member are answered later, with the other news. */
-    int is_member = lock->terms->is_internal;
+    int is_member = hl_terms_are_internal(lock->terms);
     struct hl_extend *extend = lock->extras && !is_member ? TAILQ_FIRST(&lock->extras->extends) : NULL;
     hl_hold_loss_words(core, hold, &detail);
     end(core, hold, !is_member);
     hl_ending_do_next_step(hold); /* the release is sent with the flush after this delivery */
-    if (!extend || lock->terms->is_internal)
+    if (!extend || hl_terms_are_internal(lock->terms))
         hl_callback_event(core, lock, lock->terms->on_lost, &event);
     if (extend)
         hl_watchdog_report_extend(core, extend, detail.bytes);

@@ -266,7 +266,7 @@ static struct sim_actor *foresee(struct sim_actor *actor)
     uint64_t *sometimes = sim_of(actor)->world.sometimes, now_us = sim_process_now_us(actor->process);
     const struct hl_hold *hold = actor->lock->hold;
     const struct hl_acquire *next = hold ? hl_line_next(actor->lock->name) : NULL;
-    if (!next || next->lock->terms->is_internal || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
+    if (!next || hl_terms_are_internal(next->lock->terms) || hold->state != HOLD_HELD || hold->terms->kind != next->lock->terms->kind || sim_of(actor)->turns_max == 1)
         return NULL;
     if (hold->served + 1u == sim_of(actor)->turns_max)
         sometimes[SIM_HAND_OFF_COUNTED]++;
