@@ -263,7 +263,7 @@ hilock_status hilock_lock_validity(hilock_lock *lock, hilock_validity **ret_vali
         return status;
     if (!ret_validity)
         return hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_no_validity_place);
-    if (!lock->ops->snapshot(lock).ends_us)
+    if (lock->ops->snapshot(lock).ends_us <= hl_now_us(&core_of(lock)->host))
         return refuse_unheld(lock);
     *ret_validity = hl_validity_of(lock);
     return accepted(lock, *ret_validity ? HILOCK_OK : HILOCK_NO_MEMORY, "a validity");

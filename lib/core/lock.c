@@ -35,5 +35,5 @@ uint32_t hl_lock_count(const struct hilock_lock *lock) { return 1 + (lock->extra
 uint32_t hl_lock_remaining_ms(const struct hilock_lock *lock, const struct hl_snapshot *snapshot)
 {
     const struct hl_core *core = lock->terms->cell->core;
-    return snapshot->ends_us ? hl_lease_span_ms(hl_left_us(snapshot->ends_us, hl_now_us(&core->host))) : 0;
+    return hl_lease_span_ms(hl_left_us(snapshot->ends_us, hl_now_us(&core->host)));
 }

@@ -15,8 +15,8 @@ struct hl_attempt { /* one acquire of a group, as the group's handle and its mem
     struct hilock_lock *lock;   /* the handle of the user */
     uint64_t begun_us;          /* when the latest acquire of the group began: by this time its members stand in order
                                    in the lines of the client */
-    uint64_t id_last;           /* the last id that the members have used of their own block of ids; 0: they take ids
-                                   of the client */
+    uint64_t id_last;           /* of a quorum: the last id that its members have used of their own block of ids.
+                                   The members of a multi take ids of the client */
     uint64_t ticket;            /* The ticket of the first place of a multi. Its next members enter their queues with
                                    this ticket, and so with the age of the first. 0: there is none yet. */
     const struct hl_node *node; /* the server whose clock gave the ticket */
@@ -52,7 +52,7 @@ struct hl_extras { /* state that few held handles need: pending extends, re-entr
 struct hl_snapshot { /* the state of a handle at one moment */
     hilock_state state;
     uint64_t since_us; /* when the wait, or the hold, began */
-    uint64_t ends_us;  /* HELD: when the hold ends; 0: the report of a loss is pending, or the handle is not HELD */
+    uint64_t ends_us;  /* when the hold ends; in the past: it is over, and perhaps the report of its loss is pending */
     uint64_t token;
     uint64_t tenure;   /* HELD: different for each tenure of the handle */
     uint32_t count;    /* how many releases the handle needs */
@@ -80,6 +80,11 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     void (*done)(struct hilock_lock *lock); /* the last reference is gone; NULL: there is nothing to do */
 };
 
+/* 1: the handle is a quorum, or the member of one: its holds are votes. The client must exist. */
+static inline int hl_lock_is_voted(const struct hilock_lock *lock)
+{
+    return lock->attempt && lock->terms->cell->core->route->masters;
+}
 void hl_lock_unref(struct hilock_lock *lock);
 /* returns the extras of the handle, and makes them if there are none; NULL: there is no memory */
 struct hl_extras *hl_lock_extras(struct hilock_lock *lock);

@@ -92,7 +92,7 @@ static hilock_status verdict(const struct hl_gather *gather)
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
     int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
-    int is_vote = is_extend && group->strategy->is_voted && !has_ended;
+    int is_vote = is_extend && hl_lock_is_voted(group->lock) && !has_ended;
     unsigned reached = 0;
     for (unsigned i = 0; i < group->count; i++) {
         const struct hl_hold *hold = group->members[i].lock->hold;
@@ -164,7 +164,7 @@ static void answer_call(struct hl_gather *gather, hilock_status status, const st
 {
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     struct hilock_result result = {.status = status, .detail = latest->detail};
-    if (gather->group->strategy->is_voted)
+    if (hl_lock_is_voted(gather->group->lock))
         result.votes = is_extend ? hl_members_votes(gather->group) : count(gather, HILOCK_OK);
     if (status == HILOCK_OK)
         result.detail = hilock_status_text(HILOCK_OK);
@@ -290,9 +290,9 @@ hilock_status hl_gather_inquire(struct hl_core *core, struct hilock_lock *lock, 
 {
     struct hl_group *group = hl_group_of(lock);
     hilock_operation first = holder ? HILOCK_OP_PEEK : operation; /* a named holder is looked up first */
-    struct hl_gather *gather = group->strategy->is_voted ? hl_gather_new(group) : NULL;
+    struct hl_gather *gather = hl_lock_is_voted(group->lock) ? hl_gather_new(group) : NULL;
     if (!gather)
-        return group->strategy->is_voted ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
+        return hl_lock_is_voted(group->lock) ? HILOCK_NO_MEMORY : HILOCK_UNSUPPORTED;
     begin(gather, group, operation, on_result, user);
     gather->named = holder ? hl_memory_copy(hl_group_memory(group), holder, strlen(holder)) : NULL;
     int is_each = hl_members_count(group, is_up) < group->needed; /* too few are up, so those away are asked, too */

@@ -143,7 +143,7 @@ void hl_group_grant(struct hl_group *group)
             hl_member_return(&group->members[i]);
     }
     heal_within(group, HEAL_LATER);
-    if (group->strategy->is_voted)
+    if (hl_lock_is_voted(group->lock))
         hl_members_write_votes(group, &votes);
     else
         hl_text_set(&votes, "%s", hl_words_all_granted);
@@ -179,7 +179,7 @@ static void on_lost(const struct hilock_event *lost, void *user)
         return;
     }
     hl_text_set(&detail, "%s", lost->detail);
-    if (!group->strategy->is_voted)
+    if (!hl_lock_is_voted(group->lock))
         detail = hl_words_multi_lost(lost->detail, group->count);
     hl_terms_trace(lock->terms, HL_HOLD_LOST,
                    &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .reason = lost->reason,
@@ -350,7 +350,7 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 static uint64_t token(const struct hilock_lock *lock, size_t index)
 {
     const struct hl_group *group = hl_group_of(lock);
-    for (unsigned i = 0; group->state == GROUP_HELD && !group->strategy->is_voted && i < group->count; i++)
+    for (unsigned i = 0; group->state == GROUP_HELD && !hl_lock_is_voted(group->lock) && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
             return hl_machine_ops.snapshot(group->members[i].lock).token;
     return 0;

@@ -49,7 +49,6 @@ struct hl_group_strategy {
     void (*lost)(struct hl_group *group);  /* a member that was held is lost, or cannot be extended */
     void (*on_alarm)(struct hl_group *group); /* the alarm is due; also called to begin, PAUSED and `at` 0 */
     void (*node)(struct hl_group *group, int is_up); /* a server has come back or gone away; NULL: does not matter */
-    int is_voted; /* the members are votes for one name */
 };
 
 struct hl_gather;

@@ -143,7 +143,7 @@ unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct h
 
 unsigned hl_members_votes(const struct hl_group *group)
 {
-    return group->state == GROUP_HELD && group->strategy->is_voted ? hl_members_count(group, hl_member_has) : 0;
+    return group->state == GROUP_HELD && hl_lock_is_voted(group->lock) ? hl_members_count(group, hl_member_has) : 0;
 }
 
 unsigned hl_members_freshen(struct hl_group *group)

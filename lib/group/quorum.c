@@ -242,4 +242,4 @@ static void node(struct hl_group *group, int is_up)
 }
 
 const struct hl_group_strategy hl_quorum_strategy =
-    {.answered = answered, .check = check, .lost = go_on, .on_alarm = on_alarm, .node = node, .is_voted = 1};
+    {.answered = answered, .check = check, .lost = go_on, .on_alarm = on_alarm, .node = node};

@@ -265,8 +265,7 @@ int hl_asking_init(struct hl_core *core)
 
 uint64_t hl_asking_new_id(const struct hilock_lock *lock)
 {
-    struct hl_attempt *attempt = lock->attempt;
-    return ++*(attempt && attempt->id_last ? &attempt->id_last : &lock->terms->cell->core->id_last);
+    return ++*(hl_lock_is_voted(lock) ? &lock->attempt->id_last : &lock->terms->cell->core->id_last);
 }
 
 void hl_asking_begin(struct hl_hold *hold)

@@ -115,8 +115,8 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
     struct hl_entry *leave;
     if (hl_lock_count(lock) == 1)
         return 0;
-    (void)hl_watchdog_sweep(core);
-    leave = lock->ops->snapshot(lock).ends_us ? uncount(lock) : NULL;
+    uint64_t now_us = hl_watchdog_sweep(core);
+    leave = lock->ops->snapshot(lock).ends_us > now_us ? uncount(lock) : NULL;
     if (!leave)
         return 0;
     leave->call.on_result = on_result;

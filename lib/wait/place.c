@@ -253,7 +253,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     if (!said->position) /* the acquire got no place, or is a try */
         return;
     place->ticket = said->ticket;
-    if (attempt && !attempt->id_last && !attempt->ticket) {
+    if (attempt && !hl_lock_is_voted(lock) && !attempt->ticket) {
         attempt->ticket = place->ticket;
         attempt->node = place->node;
     }
@@ -362,8 +362,7 @@ void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold)
 {
     struct hl_acquire *acquire = hl_line_next(hold->name);
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
-    int is_vote = lock && lock->attempt && lock->attempt->id_last;
-    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || is_vote)
+    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
         return;
     if (!hl_place_is_wanted(acquire) || !core->waits->ops->prepare(acquire))
         return;
