@@ -359,24 +359,31 @@ static enum exit_status run_for_picture(const char *path)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"no-lock", no_argument, NULL, 'n'},
+    static const char usage[] = "usage: hilock-demo [--no-lock] [--story FILE], or hilock-demo --picture FILE.svg\n"
+                                "       (HILOCK_URL=...: that server instead of a private one)\n";
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                            {"no-lock", no_argument, NULL, 'n'},
                                             {"picture", required_argument, NULL, 'p'},
                                             {"story", required_argument, NULL, 's'},
                                             {NULL, 0, NULL, 0}};
     const char *picture = NULL, *story = NULL;
-    bool has_locks = true, is_usage = false;
+    bool has_locks = true, is_help = false, is_usage = false;
     enum exit_status status;
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         has_locks = has_locks && option != 'n';
         picture = option == 'p' ? optarg : picture;
         story = option == 's' ? optarg : story;
+        is_help = is_help || option == 'h';
         is_usage = is_usage || option == '?';
     }
     if (is_usage || optind != argc || (picture && (story || !has_locks))) {
-        fprintf(stderr, "usage: hilock-demo [--no-lock] [--story FILE], or hilock-demo --picture FILE.svg\n"
-                        "       (HILOCK_URL=...: that server instead of a private one)\n");
+        fputs(usage, stderr);
         return EXIT_CANNOT_RUN;
+    }
+    if (is_help) {
+        fputs(usage, stdout);
+        return EXIT_HOLDS;
     }
     signal(SIGPIPE, SIG_IGN);
     status = picture ? run_for_picture(picture) : run(&plan_crowd, has_locks, story);

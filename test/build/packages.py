@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""packages.py TEST/PACKAGES - test/packages installs what is missing and nothing else, and only as root; as anybody else it prints the command and
-ends with 1. apt-get, dpkg-query and sudo are plays of their own here: nothing is installed."""
+"""packages.py TEST/PACKAGES SCRIPT.. - test/packages installs what is missing and nothing else, and only as root; as anybody else it prints the
+command and ends with 1. apt-get, dpkg-query and sudo are plays of their own here: nothing is installed. Each SCRIPT, test/run and bench/demo/run, then
+stops there, too: it is run as nobody, in a tree of its own whose test/packages names one package that does not exist."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +35,28 @@ def play(folder, user, *arguments, **environment):
         return done.returncode, done.stdout, file.read().splitlines()
 
 
-def main(program):
+def stops_without_rights(packages, script):
+    """As a new user runs it: with the system's own programs, which alone it calls."""
+    source = os.path.dirname(os.path.dirname(packages))
+    absent = 'hilock-no-such-package'
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        for path in (packages, script):
+            copy = os.path.join(folder, os.path.relpath(path, source))
+            os.makedirs(os.path.dirname(copy), 0o755, exist_ok=True)
+            shutil.copy(path, copy)
+        with open(os.path.join(folder, 'test/packages'), 'r+', encoding='utf-8') as file:
+            text = file.read().replace("[demo]='", f"[demo]='{absent} ")
+            file.seek(0)
+            file.write(text)
+        done = subprocess.run([copy, os.path.join(folder, 'build')], cwd=folder, user=NOBODY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+        command = re.search(f'^    sudo apt-get install .*{absent}.*$', done.stdout, re.M)
+        expect(done.returncode == 1 and command and done.stdout.rstrip().endswith(command.group()),
+               f'{os.path.relpath(script, source)} prints the command and stops: {done.returncode}, {done.stdout}')
+
+
+def main(program, *scripts):
     is_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
@@ -62,7 +85,9 @@ def main(program):
         if is_root:
             status, text, calls = play(folder, None, '--install', 'demo', 'picture', SUDO_WORKS='')
             expect(status == 0 and calls == ['-q update', install] and rest in text, f'root installs what is missing, and says what: {calls}')
+    for script in scripts if is_root else (): # who is not root may have a sudo that works, and would install
+        stops_without_rights(program, script)
 
 
 if __name__ == '__main__':
-    main(*sys.argv[1:])
+    main(*map(os.path.realpath, sys.argv[1:]))
