@@ -41,6 +41,8 @@ MUTANTS = {
     '        return;': {'        ;'},
     '    const char *word = say("<= 1", \'<\');': set(),
     'static int is_big(int a);': set(),
+    '    span = span < least ? least : span > most ? most : span;': set(), # equal ones are one
+    '    return a < b ? a : c;': {'    return a <= b ? a : c;'},
 }
 
 
@@ -111,6 +113,11 @@ def mutants_are_of_code(program):
     loader.exec_module(mutants)
     for line, wanted in MUTANTS.items():
         expect(f'mutants of {line!r}', {text for _, text in mutants.changes_of(line)}, wanted)
+    expect('a maximum by if', list(mutants.changes_of('    if (a < b)', '        a = b;')), [('never', '    if (0 && (a < b))')])
+    expect('a limit of a script', list(mutants.lua_changes_of('if a > b then b = a end')),
+           [('never', 'if nil and (a > b) then b = a end')])
+    listed = subprocess.run([sys.executable, '-B', program, '-n'], stdout=subprocess.DEVNULL, check=False)
+    expect('what is listed as the same is a mutant', listed.returncode, 0)
     for count in (1, 2, 3, 10, 997, 4000):
         expect(f'of {count} all come once', sorted(mutants.strided(range(count), 12345)), list(range(count)))
 

@@ -100,6 +100,35 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     handle_free(a);
 }
 
+/* With a pause it is for that waiter alone, because the name is left to others for a moment. */
+A_PLAY(a_message_for_nobody_makes_the_others_ask_if_it_has_no_pause)
+{
+    struct client *p = fixture_connect(s, NULL);
+    store_grant(&s->store, "stock", "x:9", 60000);
+    waits(p, "a");
+    run_ms(s, 100);
+    for (int pause_ms = 5; pause_ms >= 0; pause_ms -= 5) {
+        size_t before = asked(s, "mutex_acquire");
+        store_publish(&s->store, formatted("hilock:grant:%s", p->uuid), formatted("F1 %s:99 %d: stock", p->uuid, pause_ms));
+        run_ms(s, 100);
+        SAME(s, asked(s, "mutex_acquire"), before + !pause_ms);
+    }
+}
+
+/* An error between two answers is no release that nobody told of. */
+A_PLAY(after_an_error_it_does_not_look_for_silent_releases)
+{
+    struct client *p = fixture_connect(s, NULL);
+    store_take(&s->store, "stock", "another", 600000);
+    waits(p, "a");
+    run_ms(s, 100);
+    PLAN(s, .on = "mutex_acquire", .error = "LOADING Redis is loading the dataset in memory", .times = 1);
+    run_ms(s, 5000);
+    size_t before = asked(s, "mutex_acquire");
+    run_ms(s, 10000);
+    HOLDS(s, asked(s, "mutex_acquire") - before <= 5);
+}
+
 /* A MUTEX behind a sibling of kind FAIR has a place of its own, which lapses unless it asks. */
 GIVEN(a_place_behind_a_sibling_of_another_kind_is_kept, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.turns_max = 1)))
 {

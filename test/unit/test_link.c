@@ -64,6 +64,22 @@ TRIAL(stream_from_inside_the_last_reply)
     link_trial_until(trial, "down(Server closed the connection)");
 }
 
+/* ---- a turn where the client may not act ---- */
+
+static hilock_status refuse(void *arg) { return (void)arg, HILOCK_WRONG_THREAD; }
+
+TRIAL(on_a_turn_that_is_refused_nothing_is_read)
+{
+    link_trial_ask(trial);
+    link_trial_turns(trial, 1);
+    trial->host.begin_turn = refuse;
+    link_trial_answer(trial, "+PONG\r\n");
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up");
+    trial->host.begin_turn = NULL;
+    tells(trial, "up +PONG");
+}
+
 /* ---- the descriptor ---- */
 
 static int find_fd(const struct link_trial *trial)

@@ -263,6 +263,17 @@ A_PLAY(behind_a_holder_that_hands_over_it_keeps_what_it_has)
     HOLDS(s, has_all(s, abc));
 }
 
+WITH_CLIENT(an_extend_that_finds_a_name_lost_says_so_instead_of_on_lost)
+{
+    struct handle *m = held_all(p, "m", abc, NULL);
+    s->is_tampered = 1;
+    store_delete(&s->store, "b");
+    extend(m, 60000);
+    TELLS_IN(s, 5, "m:extend LOST");
+    TELLS_IN(s, 60000, "");
+    HOLDS(s, has_none(s, abc));
+}
+
 /* Of the names that were given as c, b, a it waits for a first, and has none until then. */
 WITH_CLIENT(the_order_is_that_of_the_bytes)
 {

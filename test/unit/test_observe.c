@@ -193,6 +193,7 @@ A_PLAY(places_of_the_dead_are_counted_as_unheard)
 {
     struct hilock_stats stats = beside_two_that_do_not_answer(s, 1, 5);
     SAME(s, stats.places_unheard, 2);
+    HOLDS(s, client_lines(the_client(s), "removed from the queue of \"stock\": 2 waiters that nobody listens for") == 1);
     SAME(s, stats.places_overdue + stats.places_lapsed, 0);
 }
 

@@ -98,6 +98,18 @@ GIVEN(held_by_a_majority_it_waits_at_the_first_master, quorum(s, 3))
     SAME(s, kept(s, "stock"), 3);
 }
 
+/* In the time of some round trips, and not at the next look. */
+GIVEN(where_the_first_master_ends_it_waits_at_the_second_at_once, quorum(s, 3))
+{
+    held(p, "a", "stock", NULL);
+    asking(quorum(s, 3), "b", "stock", NULL);
+    run_ms(s, 2000);
+    size_t before = store_count(store_at(s, 1), "mutex_acquire");
+    crash(s, 0);
+    run_ms(s, 20);
+    HOLDS(s, store_count(store_at(s, 1), "mutex_acquire") > before);
+}
+
 /* ---- refused ---- */
 
 HAVING(without_a_majority_it_is_UNREACHABLE_and_nothing_stays, handle_new(quorum(s, 5), "a", "stock", NULL))
@@ -293,6 +305,7 @@ HAVING(an_extend_counts_only_masters_that_still_have_it,
     restart_empty(s, 0);
     run_ms(s, 800);
     TELLS_IN(s, 1000, "a:extend UNKNOWN");
+    HOLDS(s, strstr(a->detail, "too few masters confirmed the extend"));
     HOLDS(s, is_held(a));
 }
 

@@ -158,6 +158,15 @@ A_PLAY(pauses_double_with_a_random_half_up_to_retry_max)
     HOLDS(s, s->place->tried - tried >= 2 * 60 && s->place->tried - tried <= 2 * 121);
 }
 
+/* A proxy may repeat the password, in capitals, as if it were the code of an error. */
+A_PLAY(of_a_refused_login_no_more_is_shown_than_a_code_may_have)
+{
+    PLAN(s, .on = "AUTH", .error = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", .times = PLAN_ALWAYS);
+    struct client *p = fixture_open(s, HILOCK_CLIENT_OPTIONS(.password = FIXTURE_SECRET));
+    run_ms(s, 100);
+    HOLDS(s, strstr(p->log, "ABCDEFGHIJKLMNOP") && !strstr(p->log, "ABCDEFGHIJKLMNOPQ"));
+}
+
 WITH_CLIENT(a_link_that_breaks_again_and_again_is_retried_slower)
 {
     PLAN(s, .on = "TIME", .fate.resets_after = 1, .times = PLAN_ALWAYS);

@@ -121,6 +121,17 @@ A_PLAY(without_the_right_to_INFO_a_write_shows_it)
     SAME(s, links_to(pair.new), 2);
 }
 
+/* Only a server that goes on loading is left. */
+WITH_CLIENT(a_server_that_refuses_for_long_is_not_left)
+{
+    PLAN(s, .on = "mutex_acquire", .error = "OOM command not allowed when used memory > 'maxmemory'.", .times = PLAN_ALWAYS);
+    acquiring(handle_new(p, "a", "stock", NULL), 20000);
+    run_ms(s, 100); /* both links are there */
+    unsigned tried = s->place->tried;
+    TELLS_IN(s, 20001, "a:UNWRITABLE");
+    SAME(s, s->place->tried, tried);
+}
+
 A_PLAY(where_every_address_is_a_replica_a_try_ends_and_a_wait_goes_on)
 {
     struct pair pair = pair_set(s);
