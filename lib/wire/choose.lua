@@ -28,26 +28,22 @@ do
   repeat
     local batch, records = pcall('ZRANGE', queue, from, to), nil
     if to ~= '0' and #batch > 0 then
-      local ids = {}
-      for i = 1, #batch do ids[i] = string.match(batch[i], '^%S+') or '' end
+      -- include record.lua holders
       records = pcall('HMGET', places, unpack(ids))
     end
     for i = 1, #batch do
       local member, waiter = batch[i], nil
-      -- include record.lua
+      -- include record.lua place
       if i == 1 and to == '0' then has_marks = not id end
       if id == me then
         if with_me then waiter = {me, '-', ARGV[2], 0, member, nil, most and most + 0} end
       elseif id then
         local number, asked_us, record = '1', '0', nil
         if records then record = records[i] else record = pcall('HGET', places, id) end
-        -- include beat.lua
+        -- include record.lua beat
         if window_ms then
-          local kind, publish, count, listens, weight = string.byte(channel), 'PUBLISH', 'NUMSUB', 1, nil
-          local is_poller = kind == $CHANNEL_POLLS or kind == $CHANNEL_POLLS_FIRST
-          if kind == $CHANNEL_SHARDED then
-            channel, publish, count = string.sub(channel, 2), 'SPUBLISH', 'SHARDNUMSUB'
-          end
+          local listens, weight = 1, nil
+          -- include record.lua channel
           -- a record that may not be read is not a missing record: such a place is not overdue
           local is_unread = type(record) == 'table' or records and records.err
           if not is_unread and time[1] > due then

@@ -31,11 +31,10 @@ if not refused then
     end
   end
   if member then
-    -- include record.lua
-    local kind = id and string.byte(channel)
+    -- include record.lua place
     if id then
-      pcall(kind == $CHANNEL_SHARDED and 'SPUBLISH' or 'PUBLISH',
-        kind == $CHANNEL_SHARDED and string.sub(channel, 2) or channel, '$ASK_WORD ' .. id .. ' 0: ' .. name)
+      -- include record.lua channel
+      pcall(publish, channel, '$ASK_WORD ' .. id .. ' 0: ' .. name)
     end
   end
 end

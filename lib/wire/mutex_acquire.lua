@@ -116,20 +116,7 @@ if not is_alone then
   -- no place. If only one of the two keys exists, and it is the name, there is no queue.
   local length = there == 1 and left ~= -2 and 0 or call('ZCOUNT', queue, '1', '+inf')
   local id, is_begun, kept_free_ms = me, length > 0, 0
-  local ticket, member, beat, most_waiting, is_far
-  local ticket_end = string.find(asks, ' ', $NOT_AFTER_DIGITS + 2, true)
-  if ticket_end then
-    local place_end = string.find(asks, ';', ticket_end, true)
-    ticket = string.sub(asks, $NOT_AFTER_DIGITS + 2, ticket_end - 1)
-    member = me .. string.sub(asks, ticket_end, place_end and place_end - 1 or -1)
-    beat = place_end and '$RECORD_VERSION ' .. now .. string.sub(asks, place_end + 1)
-    if ticket == '0' then
-      most_waiting = $QUEUE_MAX
-    elseif string.byte(ticket) == 45 then
-      most_waiting, ticket = 0 - ticket, '0'
-    end
-    is_far = place_end and string.find(asks, ' $CHANNEL_POLLS ', place_end, true)
-  end
+  -- include record.lua asked
   local with_me = ticket ~= nil
   local numsub = 'NUMSUB'
   if most and most > '$SHARDED' then most, numsub = string.sub(most, 2), 'SHARDNUMSUB' end

@@ -25,9 +25,11 @@ if what == 'shared' then
 end
 if others < 1 then call('HDEL', name, 'mode') end
 if member then
-  -- include record.lua
-  if id and string.byte(channel) == $CHANNEL_SHARDED then channel = string.sub(channel, 2) end
-  if id and channel ~= '$CHANNEL_POLLS' then redis.pcall(ARGV[3], channel, '$ASK_WORD ' .. id .. ' 0: ' .. name) end
+  -- include record.lua place
+  if id then
+    -- include record.lua channel
+    if not is_poller then redis.pcall(publish, channel, '$ASK_WORD ' .. id .. ' 0: ' .. name) end
+  end
 end
 if others > 0 then return $HANDED_OVER end
 local java_queue, java_waiter = '$KEY_JAVA_QUEUE' .. string.sub(ARGV[2], $KEY_CHANNEL_LENGTH + 1), nil

@@ -54,12 +54,8 @@ if queues > 1 or ARGV[3] then
   local period_us = string.match(terms, ' (%d+)') * 1000
   local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
   -- A release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of.
-  local next, place, may_grant, is_next, is_handed_over, was_first = ARGV[3], nil, false, false, false, false
-  if next == '' then
-    next = nil
-  elseif next and next < '!' then
-    next, place = nil, me .. next
-  end
+  local may_grant, is_next, is_handed_over, was_first = false, false, false, false
+  -- include record.lua named
   local is_begun, is_cut = queues > 1, nil
   places = '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
   if was_mine then
@@ -98,7 +94,7 @@ if queues > 1 or ARGV[3] then
     -- include choose.lua
     if next and not first and not has_more then
       local member = next
-      -- include record.lua
+      -- include record.lua place
       first, is_next = {id, '-', string.match(terms, '%d+$'), block}, true
     end
     if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end

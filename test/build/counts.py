@@ -74,8 +74,8 @@ ABSENT = {
     'hl_name': 'hold line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
     'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'acknowledged': 'name',
 }
-# A place that knows how the queue's record is written: lines like these, within NEAR lines of each other. They name the
-# variables of scripts, so they are mended with these; the page lists what they found.
+# A place that knows how the queue's record is written: lines like these, within NEAR lines of code of each other. They
+# name the variables of scripts, so they are mended with these; the page lists what they found.
 RECORD = {
     'lua': (r'string\.(?:match|find|sub|byte|gmatch)\((?:member|members\[i\]|batch\[i\]|record|records\[i\]|next|first|head|found\[i\])[,)]'
             r'|\b(?:member|record|beat|place) = .*\.\. |\bnext, place = .*\.\. |string\.match\(asks, .*asked|\basked = string|== me \.\. \' \''),
@@ -225,8 +225,9 @@ def count_words(page, root, texts):
         for path in sorted(glob.glob(os.path.join(root, f'lib/wire/*.{language}'))):
             text = outside.read(path)
             text = re.sub(r'--.*', '', text) if language == 'lua' else uncommented(text)
-            lines = [number for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
-            places += [f'`{os.path.basename(path)}:{line}`' for i, line in enumerate(lines) if i == 0 or line - lines[i - 1] > NEAR]
+            code = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+            found = [i for i, (_, line) in enumerate(code) if re.search(pattern, line)]
+            places += [f'`{os.path.basename(path)}:{code[i][0]}`' for i, before in zip(found, [-NEAR - 1, *found]) if i - before > NEAR]
         name = language.upper() if language == 'c' else language.capitalize()
         page.count(f'places that know the queue\'s record, {name}', places)
         page.rows[f'files with such a place, {name}'] = len({place.partition(':')[0] for place in places})

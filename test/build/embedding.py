@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""embedded.py WIRE_FOLDER - what embed.py makes of a script: parts and constants stand where they are named; and it
+"""embedding.py WIRE_FOLDER - what embed.py makes of a script: parts and constants stand where they are named; and it
 refuses a script that uses a name which it does not declare, a constant or a part that does not exist, and a constant
 that no script uses."""
 import os
