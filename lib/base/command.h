@@ -34,6 +34,12 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length);
 void hl_command_add_word(struct hl_command *command, const char *word);
 void hl_command_add_number(struct hl_command *command, uint64_t number);
+/* An argument that is written piece by piece: begins an empty one, which the others continue. No other argument may be
+ * added in between. */
+void hl_command_begin_text(struct hl_command *command);
+void hl_command_append(struct hl_command *command, const char *bytes, size_t length);
+void hl_command_append_text(struct hl_command *command, const char *text);
+void hl_command_append_number(struct hl_command *command, const char *before, uint64_t number);
 size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; writes no terminator */
 char *hl_command_room(struct hl_command *command, size_t length); /* space inside the command, for an argument */
 

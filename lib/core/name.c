@@ -5,7 +5,7 @@
 #include "base/container.h"
 #include "base/contract.h"
 #include "base/slot.h"
-#include "wire/queued.h"
+#include "wire/record.h"
 
 enum { KEY_MORE = 2 }; /* how much longer the key is than the name */
 
@@ -68,5 +68,5 @@ void hl_name_channel(const struct hl_core *core, const struct hl_name *name, int
     char tag[HL_SLOT_TAG + 1] = "";
     if (core->route->ops->is_spread)
         hl_slot_tag(hl_slot_of(name->bytes, name->length), tag);
-    hl_queued_channel(to, core->uuid, tag, is_sharded);
+    hl_record_channel(to, core->uuid, tag, is_sharded);
 }

@@ -189,8 +189,8 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
     hl_subscriptions_start(subscriptions); /* the subscription link may have been closed as unused */
     if (channel->listener)
         return;
-    hl_queued_channel(written, channel->core->uuid, channel->tag, subscriptions->is_sharded);
-    text += *written == '!'; /* for the scripts a '!' marks a sharded channel; it is no part of the name */
+    hl_record_channel(written, channel->core->uuid, channel->tag, subscriptions->is_sharded);
+    text += *written == *HL_CHANNEL_SHARDED; /* this mark is for the scripts, and no part of the name */
     channel->listener = hl_listener_open(subscriptions, text, strlen(text), on_channel, channel);
     if (!channel->listener)
         return;

@@ -8,6 +8,7 @@
 
 #include "base/command.h"
 #include "wire/holder.h"
+#include "wire/record.h"
 #include "wire/response.h"
 
 struct hl_target { /* the client, the name and the holder of a command; the texts stay with the caller */
@@ -17,29 +18,6 @@ struct hl_target { /* the client, the name and the holder of a command; the text
                          the holder */
     uint64_t id;
     const char *label; /* NULL: there is no label */
-};
-
-enum { HL_GRANT_CHANNEL_MAX = 64 }; /* the length of the text, with its terminator */
-
-/* How a waiter stands in the queue at the store. The store finds a place by this text alone. So the text is made once
- * for an id, at its first question, and never changes for that id. */
-struct hl_queue_entry {
-    uint64_t due_s;     /* the next heartbeat comes before the end of this second, by the server's clock; 0: there is
-                           no entry */
-    uint32_t window_ms; /* how long a grant stands that is pushed to this waiter */
-    unsigned reserved;  /* how many tokens such a grant reserves for later turns */
-    char channel[HL_GRANT_CHANNEL_MAX]; /* where grants are pushed; "": the waiter polls */
-};
-
-/* What has changed since the entry was written. Each question has one, except a first question without a ticket. */
-struct hl_heartbeat {
-    uint64_t number;    /* the number of this question, never used twice with this id; 0: this is a first question
-                           without a heartbeat */
-    uint64_t due_s;
-    uint32_t window_ms;
-    /* FIRST: polls in short steps, so that it is ready; FAR: is passed over */
-    enum hl_listening { HL_LISTENS, HL_POLLS_FIRST, HL_POLLS_FAR } listening;
-    char channel[HL_GRANT_CHANNEL_MAX]; /* LISTENS: where grants are pushed */
 };
 
 /* Grants to waiters that were not used within their windows, the newest first. */

@@ -9,7 +9,7 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-/* ---- commands ---- */
+/* ---- commands. Several terms go into one argument: each costs the server as much as half a command. ---- */
 
 static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
                   const struct hl_target *target)
@@ -23,55 +23,14 @@ static void begin(struct hl_command *command, const struct hl_script *script, un
     }
 }
 
-/* Begins the last argument, into which several terms go: each argument costs the server as much as half a command. */
-static void begin_terms(struct hl_command *command) { hl_command_add(command, hl_command_room(command, 0), 0); }
-
-static void add_bytes(struct hl_command *command, const char *bytes, size_t length)
-{
-    memcpy(hl_command_room(command, length), bytes, length);
-    command->lengths[command->argc - 1] += length;
-}
-
-static void add_text(struct hl_command *command, const char *text) { add_bytes(command, text, strlen(text)); }
-
-static void add_number(struct hl_command *command, const char *before, uint64_t number)
-{
-    char digits[HL_DECIMAL_MAX];
-    add_text(command, before);
-    add_bytes(command, digits, hl_command_decimal(digits, number));
-}
-
-/* Adds a place without the holder in front: " 1 <channel> <due> <window_ms> <reserved> <most>". The last word is how
- * many may hold the name together. */
-static void add_entry(struct hl_command *command, const struct hl_queue_entry *entry)
-{
-    add_text(command, " " HL_RECORD_VERSION " ");
-    add_text(command, *entry->channel ? entry->channel : HL_CHANNEL_POLLS);
-    add_number(command, " ", entry->due_s);
-    add_number(command, " ", entry->window_ms);
-    add_number(command, " ", entry->reserved);
-    add_text(command, " 1");
-}
-
-/* "; <number> <due> <channel> <window_ms>" */
-static void add_heartbeat(struct hl_command *command, const struct hl_heartbeat *heartbeat)
-{
-    static const char *const polls[] = {[HL_POLLS_FIRST] = HL_CHANNEL_POLLS_FIRST, [HL_POLLS_FAR] = HL_CHANNEL_POLLS};
-    add_number(command, "; ", heartbeat->number);
-    add_number(command, " ", heartbeat->due_s);
-    add_text(command, " ");
-    add_text(command, heartbeat->listening == HL_LISTENS ? heartbeat->channel : polls[heartbeat->listening]);
-    add_number(command, " ", heartbeat->window_ms);
-}
-
 static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapsed)
 {
-    begin_terms(command);
-    add_number(command, "", lapsed->window_ms);
+    hl_command_begin_text(command);
+    hl_command_append_number(command, "", lapsed->window_ms);
     for (unsigned i = 0; i < lapsed->count; i++) {
-        add_text(command, " ");
-        add_text(command, i ? lapsed->of[i].client : lapsed->holder);
-        add_number(command, " ", lapsed->of[i].at_us);
+        hl_command_append_text(command, " ");
+        hl_command_append_text(command, i ? lapsed->of[i].client : lapsed->holder);
+        hl_command_append_number(command, " ", lapsed->of[i].at_us);
     }
 }
 
@@ -88,18 +47,18 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     begin(command, &hl_script_mutex_acquire, params->names_all_keys && params->heartbeat.number ? 4 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
-    begin_terms(command);
-    add_number(command, &zeros[hl_command_decimal(digits, not_after_us)], not_after_us);
+    hl_command_begin_text(command);
+    hl_command_append_number(command, &zeros[hl_command_decimal(digits, not_after_us)], not_after_us);
     if (params->may_take_left)
-        add_text(command, " " HL_GUEST);
+        hl_command_append_text(command, " " HL_GUEST);
     else if (params->entry.due_s) {
         if (params->ticket || params->queue_max == HL_QUEUE_MAX)
-            add_number(command, " ", params->ticket);
+            hl_command_append_number(command, " ", params->ticket);
         else
-            add_number(command, " -", params->queue_max);
-        add_entry(command, &params->entry);
+            hl_command_append_number(command, " -", params->queue_max);
+        hl_record_add_entry(command, &params->entry);
         if (params->heartbeat.number)
-            add_heartbeat(command, &params->heartbeat);
+            hl_record_add_heartbeat(command, &params->heartbeat);
     }
     hl_command_add_number(command, params->token_ttl_ms * HL_RESERVED_END + params->reserved);
     return HL_FORM_SCRIPT;
@@ -153,9 +112,9 @@ static void begin_release(struct hl_command *command, const struct hl_target *ta
 {
     begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
-    begin_terms(command);
-    add_number(command, is_sharded ? HL_SHARDED : "", own);
-    add_number(command, " ", token_ttl_ms);
+    hl_command_begin_text(command);
+    hl_command_append_number(command, is_sharded ? HL_SHARDED : "", own);
+    hl_command_append_number(command, " ", token_ttl_ms);
 }
 
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
@@ -167,15 +126,15 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     begin_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
     if (!params->next.entry.due_s) {
         if (params->entry.due_s) {
-            begin_terms(command);
-            add_entry(command, &params->entry);
+            hl_command_begin_text(command);
+            hl_record_add_entry(command, &params->entry);
         }
         return HL_FORM_SCRIPT;
     }
-    add_number(command, " ", params->next.lease_ms);
-    begin_terms(command);
-    add_bytes(command, holder, hl_holder_write(holder, target->uuid, params->next.id, target->label));
-    add_entry(command, &params->next.entry);
+    hl_command_append_number(command, " ", params->next.lease_ms);
+    hl_command_begin_text(command);
+    hl_command_append(command, holder, hl_holder_write(holder, target->uuid, params->next.id, target->label));
+    hl_record_add_entry(command, &params->next.entry);
     if (params->next.queue_max != HL_QUEUE_MAX) {
         hl_command_add_word(command, "");
         hl_command_add_number(command, params->next.queue_max);
@@ -197,11 +156,11 @@ enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *
                             const struct hl_queue_entry *entry)
 {
     begin(command, &hl_script_mutex_peek, 2, target);
-    begin_terms(command);
+    hl_command_begin_text(command);
     if (entry->due_s) {
         char holder[HL_HOLDER_MAX];
-        add_bytes(command, holder, hl_holder_write(holder, target->uuid, target->id, target->label));
-        add_entry(command, entry);
+        hl_command_append(command, holder, hl_holder_write(holder, target->uuid, target->id, target->label));
+        hl_record_add_entry(command, entry);
     }
     return HL_FORM_SCRIPT;
 }
@@ -388,14 +347,6 @@ struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form
         (hl_reply_starts(reply, "TRYAGAIN") || (form != HL_FORM_FORCED && hl_reply_has_code(reply, "WRONGTYPE"))))
         return (struct hl_response){.result = HL_AGAIN, .is_for_now = hl_reply_starts(reply, "TRYAGAIN")};
     return hl_response_of_hold(reply, form);
-}
-
-void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded)
-{
-    char *end = stpcpy(stpcpy(to, is_sharded ? HL_CHANNEL_SHARDED : ""), "hilock:grant:");
-    end = mempcpy(end, uuid, HL_UUID_LENGTH);
-    end = *tag ? stpcpy(stpcpy(stpcpy(end, ":{"), tag), "}") : end;
-    *end = '\0';
 }
 
 /* ---- pushes: "G1 <holder> <number> <asked_us> <window_ms> <token> <seconds> <microseconds>[ later words]: <name>",

@@ -25,7 +25,6 @@ static inline uint32_t hl_queued_usable_ms(uint64_t window_ms)
     uint64_t rest_ms = window_ms / HL_WINDOW_REST_PART + HL_WINDOW_REST_MS;
     return window_ms > rest_ms ? (uint32_t)(window_ms - rest_ms) : 0;
 }
-#define HL_DUE_NEVER_S 9999999999u /* the due second of a client that does not know the server's clock */
 
 struct hl_push {
     enum { HL_PUSH_GRANT, HL_PUSH_ASK, HL_PUSH_INVALID } what; /* ASK: there is news, so the waiter must ask */
@@ -50,9 +49,6 @@ hl_force_fn hl_queued_force;
 hl_peek_fn hl_queued_peek;
 hl_parse_fn hl_queued_acquired, hl_queued_released;
 
-/* Writes the channel on which a client gets its grants, as its places name it. If it is sharded, the channel itself
- * begins after the "!". tag: the hash tag of the lock's slot, or "". */
-void hl_queued_channel(char to[HL_GRANT_CHANNEL_MAX], const char *uuid, const char *tag, int is_sharded);
 /* Returns 1 and the second part of an answer of form NEXT: the answer to the acquire of the next hold. 0: the release
  * did not ask for it. */
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next);

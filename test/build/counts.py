@@ -79,7 +79,7 @@ ABSENT = {
 RECORD = {
     'lua': (r'string\.(?:match|find|sub|byte|gmatch)\((?:member|members\[i\]|batch\[i\]|record|records\[i\]|next|first|head|found\[i\])[,)]'
             r'|\b(?:member|record|beat|place) = .*\.\. |\bnext, place = .*\.\. |string\.match\(asks, .*asked|\basked = string|== me \.\. \' \''),
-    'c': r'add_(?:text|number)\(command,[^;]*(?:channel\b|(?<!lapsed->)window_ms|WINDOW)|enum \{ WINDOW,',
+    'c': r'(?:add|append)_(?:text|number)\(command,[^;]*(?:channel\b|due_s\b|(?<!lapsed->)window_ms|WINDOW)|enum \{ WINDOW,',
 }
 NEAR = 9
 PLANTED = {  # what check_self counts

@@ -130,8 +130,8 @@ TEST(the_longest_name_fits)
                                         .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
     struct hl_release_params release = {.token_ttl_ms = UINT64_MAX};
     memset(name, 'x', sizeof name);
-    hl_queued_channel(acquire.entry.channel, UUID, "@CAN", 1);
-    hl_queued_channel(acquire.heartbeat.channel, UUID, "@CAN", 1);
+    hl_record_channel(acquire.entry.channel, UUID, "@CAN", 1);
+    hl_record_channel(acquire.heartbeat.channel, UUID, "@CAN", 1);
     hl_queued_acquire(&command, &longest, &acquire);
     assert_int_equal(command.argc, 10);
     release.entry = acquire.entry;
