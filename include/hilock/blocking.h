@@ -97,8 +97,9 @@ hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
 HILOCK_API hilock_status hilock_blocking_release(hilock_blocking_lock *lock,
                                                  struct hilock_blocking_result *ret_result);
 
-/* For how many milliseconds no other can hold the lock; 0: stop now. Any thread; the private thread
- * is not asked. on_lost and the descriptor report a loss as soon as the private thread runs. */
+/* How long the hold is still good, in milliseconds: in that time no other can hold the lock. 0:
+ * stop now. Any thread; the private thread is not asked. on_lost and the descriptor report a loss
+ * as soon as the private thread runs. */
 HILOCK_API uint32_t hilock_blocking_remaining_ms(const hilock_blocking_lock *lock);
 /* The fencing token of this hold, which stays the same after a loss. 0: the kind has none. See
  * hilock_lock_token. */

@@ -213,7 +213,7 @@ class client {
 public:
     client() = default;
     /* open: hilock_client_open_libevent or that of another adapter, with a pointer to its loop; or
-     * hilock_client_open with a loop table. */
+     * hilock_client_open with a struct hilock_loop. */
     template <class Open, class Loop> client(Open open, Loop *loop, client_options options = {})
     {
         const auto opener = [&](hilock_client **made, const hilock_client_options *raw, hilock_error *error) {

@@ -28,11 +28,11 @@ struct hilock_memory_options {
 };
 
 /* Opens a store that serves on this loop. Only the loop's thread may make the calls below, and the
- * loop must turn, or clients get no answers. Give the store a loop table of its own
- * (hilock_libevent_loop fills one): it owns loop->ctx from HILOCK_OK on. It resolves no names. The
- * store's time is the loop's clock: with a test's own clock, leases run out when the test wants it.
- * The store claims to be up for a day, so no restart guard is on. options and ret_error may be
- * NULL.
+ * loop must turn, or clients get no answers. Give the store a struct hilock_loop of its own
+ * (hilock_libevent_loop fills one); once the call has returned HILOCK_OK, the store owns loop->ctx.
+ * The store resolves no names. The store's time is the loop's clock: with a test's own clock,
+ * leases run out when the test wants it. The store claims to be up for a day, so no restart guard
+ * is on. options and ret_error may be NULL.
  * Refusals: INVALID, NO_MEMORY (also for watches, timers, sockets and directories). */
 HILOCK_API HILOCK_CHECKED hilock_status
 hilock_memory_open(hilock_memory **ret_memory, const struct hilock_loop *loop,
@@ -76,9 +76,9 @@ HILOCK_API void hilock_memory_advance(hilock_memory *memory, uint32_t ms);
 /* ---- time: a clock that jumps ---------------------------------------------------------------- */
 
 /* For tests on a loop with a real clock. The time of the store and of the clients goes on as
- * always, and jumps when the test wants it: a lease of 30 s is over at once. Wrap each loop table
- * that an adapter has filled, and pass it to hilock_memory_open or hilock_client_open, which own it
- * then:
+ * always, and jumps when the test wants it: a lease of 30 s is over at once. Wrap each struct
+ * hilock_loop that an adapter has filled, and pass it to hilock_memory_open or hilock_client_open,
+ * which own it then:
  *     hilock_libevent_loop(&loop, base); hilock_memory_clock_wrap(clock, &loop);
  *     hilock_client_open(&client, &loop, options, NULL);
  * All must be on one thread. Free the clock last, when the store, the clients and their validities

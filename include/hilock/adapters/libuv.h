@@ -32,8 +32,8 @@ hilock_client_open_libuv(hilock_client **ret_client, struct uv_loop_s *loop,
 HILOCK_API hilock_status
 hilock_client_close_libuv(hilock_client *client, struct uv_loop_s *loop, uint32_t drain_ms);
 
-/* Fills in the loop table alone, for a program that calls hilock_client_open. On success pass it
- * on, or call its free_ctx.
+/* Fills in a struct hilock_loop alone, for a program that calls hilock_client_open. On success pass
+ * it on, or call its free_ctx.
  * Refusals: INVALID, NO_MEMORY. */
 HILOCK_API HILOCK_CHECKED hilock_status
 hilock_libuv_loop(struct hilock_loop *ret_loop, struct uv_loop_s *loop);

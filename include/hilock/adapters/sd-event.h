@@ -32,8 +32,8 @@ hilock_client_open_sd_event(hilock_client **ret_client, struct sd_event *event,
 HILOCK_API hilock_status
 hilock_client_close_sd_event(hilock_client *client, struct sd_event *event, uint32_t drain_ms);
 
-/* Fills in the loop table alone, for a program that calls hilock_client_open. On success pass it
- * on, or call its free_ctx.
+/* Fills in a struct hilock_loop alone, for a program that calls hilock_client_open. On success pass
+ * it on, or call its free_ctx.
  * Refusals: INVALID, NO_MEMORY. */
 HILOCK_API HILOCK_CHECKED hilock_status
 hilock_sd_event_loop(struct hilock_loop *ret_loop, struct sd_event *event);
