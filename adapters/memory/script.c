@@ -269,32 +269,6 @@ uint64_t sim_scripts_digest(const struct sim_store *store)
 
 /* ---- commands ---- */
 
-void sim_store_twist(struct sim_store *store, const char *from, const char *to)
-{
-    store->scripts.twisted_from = from;
-    store->scripts.twisted_to = to;
-}
-
-/* Compiles a script. Returns 0, or the error code of luaL_loadbuffer(). */
-static int compile(const struct sim_scripts *scripts, const char *text, size_t length)
-{
-    const char *from = scripts->twisted_from, *at = from ? memmem(text, length, from, strlen(from)) : NULL;
-    luaL_Buffer buffer;
-    if (!at)
-        return luaL_loadbuffer(scripts->lua, text, length, "@user_script");
-    luaL_buffinit(scripts->lua, &buffer);
-    luaL_addlstring(&buffer, text, (size_t)(at - text));
-    luaL_addstring(&buffer, scripts->twisted_to);
-    at += strlen(from);
-    luaL_addlstring(&buffer, at, (size_t)(text + length - at));
-    luaL_pushresult(&buffer);
-    text = lua_tolstring(scripts->lua, -1, &length);
-    if (luaL_loadbuffer(scripts->lua, text, length, "@user_script") != 0)
-        return 1;
-    lua_remove(scripts->lua, -2);
-    return 0;
-}
-
 /* Finds a script by comparing texts. Every client that connects loads the same few scripts, and a comparison takes a
  * tenth of the time of a digest. */
 static struct script *of_text(const struct sim_scripts *scripts, const char *text, size_t length)
@@ -312,7 +286,7 @@ static struct script *learn(const struct sim_call *call, int i, const struct sim
     struct script *script;
     if ((script = of_text(scripts, call->argv[i], call->lengths[i])) != NULL)
         return script;
-    if (compile(scripts, call->argv[i], call->lengths[i]) != 0) {
+    if (luaL_loadbuffer(scripts->lua, call->argv[i], call->lengths[i], "@user_script") != 0) {
         *ret_error = sim_reply_error(&call->store->replies, "ERR Error compiling script (new function): %s",
                                      lua_tostring(scripts->lua, -1));
         lua_settop(scripts->lua, 0);

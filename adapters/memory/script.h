@@ -18,7 +18,6 @@ struct sim_scripts {
     int has_written;       /* the running script has called a command that writes */
     int is_asking;         /* the command before this script was ASKING */
     int on_error;          /* a reference to the Lua function that runs where an error is raised */
-    const char *twisted_from, *twisted_to; /* text to be replaced in scripts, and the new text; or NULL */
 };
 
 void sim_scripts_init(struct sim_store *store);

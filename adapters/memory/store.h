@@ -44,10 +44,6 @@ void sim_store_disconnect(struct sim_store *store, unsigned connection); /* does
 const struct sim_reply *sim_store_execute(struct sim_store *store, unsigned connection, int argc,
                                           const char *const *argv, const size_t *lengths);
 
-/* Plants a bug in a script: replaces `from` by `to` in its text, and runs that under the SHA-1 of the original. This
- * counts for scripts that are loaded from now on. The texts are not copied. */
-void sim_store_twist(struct sim_store *store, const char *from, const char *to);
-
 /* ---- faults of a server ---- */
 
 void sim_store_restart(struct sim_store *store, int keeps_data); /* closes every connection, forgets all scripts,

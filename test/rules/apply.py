@@ -19,6 +19,7 @@ import sys
 
 Patch = collections.namedtuple('Patch', 'rule path form old new where')
 FORMS = {'expression', 'statement', 'text'}
+KINDS = ['HL_PLANT', 'HL_SIM_PLANT', 'HL_TLS_PLANT', 'HL_RULE']
 FINDERS = {'twins': 'HL_PLANT', 'sim': 'HL_SIM_PLANT', 'tls': 'HL_TLS_PLANT'}  # of a planted bug, and how it is listed
 
 
@@ -219,7 +220,8 @@ def made_in(asked):
             begin, end = place_of(text, patch)
             of_scripts[patch.rule][os.path.basename(path)] = text[:begin] + patch.new + text[end:]
     written(asked.out, 'ruled_scripts.c', scripts(embed, asked.lua, of_scripts))
-    written(asked.out, 'rules.def', '/* Made by apply.py. */\n#ifndef HL_RULE\n#define HL_RULE(name, text)\n#endif\n#include "base/plants.def"\n' +
+    written(asked.out, 'rules.def', '/* Made by apply.py. */\n' + ''.join(
+        f'#ifndef {kind}\n#define {kind}(name, text)\n#endif\n' for kind in KINDS) + '#include "base/plants.def"\n' +
             ''.join(f'{FINDERS.get(rule.judge, "HL_RULE")}({rule.name}, {quoted(rule.wrong or rule.promise)})\n' for rule in rules))
     written(asked.out, 'judged.def', '/* Made by apply.py. */\n' + ''.join(
         f'JUDGED({rule.name}, {quoted(rule.judge)}, {quoted(rule.test)}, {quoted(rule.wound)})\n'

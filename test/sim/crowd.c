@@ -80,7 +80,6 @@ void crowd_init(struct crowd *crowd, uint64_t seed, FILE *trace)
     store_init(&crowd->store, &crowd->world.time);
     crowd->store.is_unrecorded = 1;
     sim_store_set_password(crowd->store.core, TEST_SECRET);
-    sim_server_plant(crowd->store.core);
     net_listen(&crowd->net, "/simulated/0", &crowd->store);
 }
 

@@ -3,34 +3,9 @@
 #include <stdlib.h>
 
 #include "../secret.h"
-#include "base/plant.h"
 #include "sim.h"
 
 static const uint64_t UP_US = 3600000000u; /* no restart guard is on as a world begins */
-
-/* Planted bugs of what runs at the server: a change of the text of each script that has it. */
-void sim_server_plant(struct sim_store *store)
-{
-    static const struct { enum hl_plant plant; const char *from, *to; } twists[] = {
-        {HL_PLANT_FAIR_ONLY_RELEASER_GRANTS, "if first and first[1] == me then",
-         "if first and first[1] ~= me then\nfirst = nil\nelseif first and first[1] == me then"},
-        {HL_PLANT_FAIR_POLLERS_PASSED_OVER, "elseif not is_poller or kind == 126", "elseif not is_poller or kind == 999"},
-        {HL_PLANT_NEXT_JUMPS_QUEUE, "if next and not first and not has_more then", "if next then"},
-        {HL_PLANT_DEAF_STAYS, "weight = listens == 0 and 1 or nil", "weight = nil"},
-        {HL_PLANT_OVERDUE_IS_READY, "if not is_unread and time[1] > due then", "if nil then"},
-        {HL_PLANT_LAPSED_IS_READY, "(lapsed[string.sub(id, 1, 36)] or 0) then", "0 then"},
-        {HL_PLANT_RECORD_STAYS, "if waiter[11] then", "if false then"},
-        {HL_PLANT_GRANTED_STAYS, "gone[#gone + 1] = waiter[5]\n", ""},
-        {HL_PLANT_CANCEL_STAYS, "pcall('ZREM', queue, place)", "pcall('ZSCORE', queue, place)"},
-        {HL_PLANT_RECHECK_GRANTS_NOTHING, "may_grant = left == -2 and kept_free_us == 0 or held > 0", "may_grant = false"},
-        {HL_PLANT_TRY_STOPS_AT_DEAD, "elseif not takes and not is_shut and", "elseif not takes and not is_shut and #gone == 0 and"},
-        {HL_PLANT_NEXT_NOT_WOKEN, "if is_head_new and head and head[2] ~= '-' then", "if nil then"},
-        {HL_PLANT_SEARCHES, "if #gone > 0 then pcall('ZREM', queue", "pcall('ZRANGE', queue, '0', '-1')\nif #gone > 0 then pcall('ZREM', queue"},
-    };
-    for (size_t i = 0; hl_plant && i < sizeof twists / sizeof *twists; i++)
-        if (twists[i].plant == hl_plant)
-            sim_store_twist(store, twists[i].from, twists[i].to);
-}
 
 static void said(void *arg, const struct sim_reply *push)
 {
@@ -53,7 +28,6 @@ struct store *sim_server_new(struct sim_place *place)
     store->having = sim_replicas_having;
     sim_store_set_password(store->core, TEST_SECRET);
     sim_store_set_started(store_now(store), store_us(store) - UP_US);
-    sim_server_plant(store->core);
     return store;
 }
 

@@ -117,7 +117,6 @@ struct sim_place { /* an address, and the server there */
     uint64_t forgot_us;             /* true time of its latest crash with loss of data, which the restart guard is for; 0: none */
 };
 struct store *sim_server_new(struct sim_place *place);
-void sim_server_plant(struct sim_store *store); /* the bug that is planted, if it is one of a script */
 void sim_server_free(struct store *store);
 void sim_place_init(struct sim *sim, unsigned index);
 void sim_place_done(struct sim_place *place);
