@@ -242,6 +242,16 @@ GIVEN(a_full_queue_ends_a_wait_at_once, fixture_connect(s, HILOCK_CLIENT_OPTIONS
     TELLS_IN(s, 2, "t:TIMED_OUT");
 }
 
+WITH_CLIENT(a_SIMPLE_lock_and_a_MUTEX_do_not_wait_for_each_other)
+{
+    held(p, "a", "stock", NULL);
+    asking(fixture_connect(s, NULL), "b", "stock", HILOCK_LOCK_OPTIONS(.kind = HILOCK_SIMPLE));
+    TELLS_IN(s, 2, "b:WRONG_KIND");
+    store_take_simple(&s->store, "lamp", "another", 60000);
+    asking(p, "c", "lamp", NULL);
+    TELLS_IN(s, 2, "c:WRONG_KIND");
+}
+
 WITH_CLIENT(an_ordinary_hash_is_WRONG_KIND_at_once)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

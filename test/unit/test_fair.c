@@ -100,6 +100,20 @@ A_PLAY(a_try_takes_no_place_and_jumps_nobody)
     handle_free(a);
 }
 
+A_PLAY(a_peek_says_how_many_wait_and_how_many_of_them_are_ready)
+{
+    struct client *p = fixture_connect(s, NULL), *q = fixture_connect(s, NULL);
+    struct handle *h = held(p, "h", "stock", NULL);
+    waits(q, "a");
+    waits(fixture_connect(s, NULL), "b");
+    client_abandon(q);
+    run_ms(s, 5);
+    peek(h);
+    run_ms(s, 1);
+    SAME(s, h->result.waiters, 2);
+    SAME(s, h->result.waiters_ready, 1);
+}
+
 /* With a pause it is for that waiter alone, because the name is left to others for a moment. */
 A_PLAY(a_message_for_nobody_makes_the_others_ask_if_it_has_no_pause)
 {

@@ -36,6 +36,15 @@ WITH_SENTINELS(a_request_waits_until_somebody_knows_the_master)
     TELLS_IN(s, 2500, "a:OK");
 }
 
+WITH_SENTINELS(a_hold_that_the_new_master_does_not_know_is_lost_by_the_failover)
+{
+    struct handle *a = held(sentinels_connect(s), "a", "stock", NULL);
+    s->is_tampered = 1;
+    sentinels_fail_over(s, 1, 1, 0);
+    TELLS_IN(s, 1000, "a:LOST TAKEN");
+    HOLDS(s, strstr(a->detail, "; 10.0.0.2:6379 took over ") && strstr(a->detail, "(a failover)"));
+}
+
 WITH_SENTINELS(a_switch_is_followed_at_once)
 {
     struct client *p = sentinels_connect(s);
