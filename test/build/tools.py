@@ -23,6 +23,15 @@ PLACES, COMMANDS = 2, 6
 LOOK = 'import os, sys, time; open(sys.argv[1] + "/" + str(os.getpid()), "w"); time.sleep(0.2); n = len(os.listdir(sys.argv[1])); ' \
        'os.remove(sys.argv[1] + "/" + str(os.getpid())); sys.exit(n)'
 
+FOLLOWED_CODE = 'if (a && b > 1)\n    f(a);\nif (a)\n    g(a);\n'
+FOLLOWED = (  # what a rule quotes of that code; what the mutant changes; what it quotes then
+    ('  - b > 1\n', ('b > 1', 'b >= 1'), '  - b >= 1\n'),
+    ('  - if (a && b > 1)\n  -     f(a);\n', ('b > 1', 'b >= 1'), '  - if (a && b >= 1)\n  -     f(a);\n'),
+    ('  - f(a);\n', ('f(a)', ''), '  - ;\n'),
+    ('  - b > 1\n', ('a && b > 1', '0 && (a && b > 1)'), '  - b > 1\n'),
+    ('  - g(a);\n', ('f(a)', ''), '  - g(a);\n'),
+)
+
 NEAR = {
     'lib/wait/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
     'lib/base/slot.h': {'unit/slots'},
@@ -118,6 +127,10 @@ def mutants_are_of_code(program):
            [('never', 'if nil and (a > b) then b = a end')])
     listed = subprocess.run([sys.executable, '-B', program, '-n'], stdout=subprocess.DEVNULL, check=False)
     expect('what is listed as the same is a mutant', listed.returncode, 0)
+    for quoted, mutant, wanted in FOLLOWED:
+        rules = 'R\n  in lib/f.c expression\n' + quoted + '  + 0\n  red sim\n'
+        changed = mutants.followed(rules, 'lib/f.c', FOLLOWED_CODE, FOLLOWED_CODE.replace(*mutant))
+        expect(f'the quote {quoted!r} beside a mutant', changed, rules.replace(quoted, wanted))
     for count in (1, 2, 3, 10, 997, 4000):
         expect(f'of {count} all come once', sorted(mutants.strided(range(count), 12345)), list(range(count)))
 
