@@ -91,7 +91,7 @@ static hilock_status verdict(const struct hl_gather *gather)
     const struct hl_group *group = gather->group;
     int is_extend = gather->operation == HILOCK_OP_EXTEND;
     int is_enough = count(gather, HILOCK_OK) >= group->needed;
-    int has_ended = group->state != GROUP_HELD || group->tenure != gather->tenure;
+    int has_ended = !hl_group_is_held(group) || group->tenure != gather->tenure;
     int is_vote = is_extend && hl_lock_is_voted(group->lock) && !has_ended;
     unsigned reached = 0;
     for (unsigned i = 0; i < group->count; i++) {
@@ -123,8 +123,7 @@ static void answer(struct hl_gather *gather, struct hilock_result result)
     result.operation = gather->operation;
     result.attempts = gather->attempts;
     result.waited_ms = age_ms(gather);
-    gather->is_answered = 1;
-    gather->was_unknown = result.status == HILOCK_UNKNOWN;
+    gather->state = result.status == HILOCK_UNKNOWN ? GATHER_UNKNOWN : GATHER_ANSWERED;
     if (is_question(gather))
         hl_terms_trace(lock->terms, HL_INQUIRY_ENDED, &fact);
     else if (gather->operation == HILOCK_OP_RELEASE)
@@ -140,11 +139,11 @@ static void answer_question(struct hl_gather *gather, hilock_status status)
 {
     const struct hl_group *group = gather->group;
     struct hilock_result result = {.status = status};
-    struct hl_vote *one = hl_members_most_agreed(gather->votes, gather->voted, status, &result.votes);
+    struct hl_vote *one = hl_vote_most_agreed(gather->votes, gather->voted, status, &result.votes);
     struct hl_result_words *words = NULL;
     struct hl_text silence;
     if (!one)
-        one = hl_members_most_agreed(gather->votes, gather->voted, HILOCK_OK, &result.votes);
+        one = hl_vote_most_agreed(gather->votes, gather->voted, HILOCK_OK, &result.votes);
     if (one) {
         words = one->words;
         one->words = NULL;
@@ -175,33 +174,35 @@ static void answer_call(struct hl_gather *gather, hilock_status status, const st
 
 /* ---- the members' answers ---- */
 
+static void keep(struct hl_gather *gather, hilock_status status, struct hl_result_words *words)
+{
+    gather->votes[gather->voted++] = (struct hl_vote){hl_vote_state_of(status), status, words};
+}
+
 static void on_answered(const struct hilock_result *result, void *user)
 {
     struct hl_gather *gather = user;
     struct hilock_lock *lock = gather->group->lock;
     struct hl_core *core = hl_group_core(gather->group);
-    struct hl_vote *vote = &gather->votes[gather->voted];
     hilock_status status = result->status;
     int is_release = gather->operation == HILOCK_OP_RELEASE, is_decided;
     gather->attempts = is_release ? gather->attempts || result->attempts : gather->attempts + result->attempts;
     /* A forced release of a named holder peeks first, because that holder may have another id at each master. */
-    if (gather->named && result->operation == HILOCK_OP_PEEK && status == HILOCK_OK) {
+    int is_first_look = gather->operation != HILOCK_OP_PEEK && result->operation == HILOCK_OP_PEEK;
+    if (is_first_look && status == HILOCK_OK) {
         status = HILOCK_LOST; /* unless the named holder is found there */
-        if (hl_members_name_same_holder(gather->named, result->holder))
+        if (hl_vote_is_of_same_holder(gather->named, result->holder))
             status = hl_inquiry_begin(core, result->lock, HILOCK_OP_FORCE_RELEASE, result->holder, on_answered, gather);
         if (status == HILOCK_OK)
             return;
     }
-    if (is_question(gather))
-        vote->words = hl_view_copy_words(&core->host.memory, result);
-    vote->status = status;
-    gather->voted++;
+    keep(gather, status, is_question(gather) ? hl_view_copy_words(&core->host.memory, result) : NULL);
     gather->open--;
     gather->unsettled += is_release && status == HILOCK_UNKNOWN;
     lock->refs++;
     status = verdict(gather);
     is_decided = !gather->open || (!is_question(gather) && (status == HILOCK_OK || status == HILOCK_LOST));
-    if (gather->is_answered || !is_decided)
+    if (gather->state != GATHER_OPEN || !is_decided)
         end(gather);
     else if (is_question(gather))
         answer_question(gather, status);
@@ -223,7 +224,7 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
             gather->open++;
             hl_tenure_release(hl_group_core(group), member, on_answered, gather);
         } else
-            gather->votes[gather->voted++].status = HILOCK_LOST;
+            keep(gather, HILOCK_LOST, NULL);
     }
 }
 
@@ -240,7 +241,7 @@ void hl_gather_settled(struct hl_group *group)
             break;
     if (!gather || --gather->unsettled)
         return;
-    int is_news = gather->was_unknown && gather->epoch == lock->epoch;
+    int is_news = gather->state == GATHER_UNKNOWN && gather->epoch == lock->epoch;
     event.waited_ms = age_ms(gather);
     lock->refs++;
     end(gather);
@@ -266,7 +267,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
             gather->open++;
     if (gather->open >= group->needed)
         return HILOCK_OK;
-    gather->is_answered = 1; /* so that the answers to the extends that have begun are not reported */
+    gather->state = GATHER_ANSWERED; /* so that the answers to the extends that have begun are not reported */
     end(gather);
     return HILOCK_NO_MEMORY;
 }
@@ -275,7 +276,7 @@ int hl_gather_answer_lost(struct hl_group *group, const char *detail)
 {
     struct hl_gather *gather;
     TAILQ_FOREACH(gather, &group->gathers, entry)
-        if (gather->operation == HILOCK_OP_EXTEND && !gather->is_answered && gather->tenure == group->tenure) {
+        if (gather->operation == HILOCK_OP_EXTEND && gather->state == GATHER_OPEN && gather->tenure == group->tenure) {
             answer(gather, (struct hilock_result){.status = HILOCK_LOST, .detail = detail});
             return 1;
         }

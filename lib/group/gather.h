@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather - one call of the user that all members of a group answer, gathered in one answer: a release, an extend, or
  * an operator's question to a quorum. Each master gets the question as an inquiry of its own; masters that are away
- * are not asked if the others are enough. */
+ * are not asked if the others are enough.
+ *
+ *   OPEN --> ANSWERED -----------------------------> freed, when the last member has answered
+ *     `----> UNKNOWN --all releases are settled----> that is reported, too, then freed */
 #ifndef HL_GROUP_GATHER_H
 #define HL_GROUP_GATHER_H
 
 #include "group/group.h"
+
+enum hl_gather_state { GATHER_OPEN, GATHER_ANSWERED, GATHER_UNKNOWN }; /* UNKNOWN: it was answered so */
 
 struct hl_gather {
     TAILQ_ENTRY(hl_gather) entry; /* in the list `gathers` of the group */
@@ -18,8 +23,8 @@ struct hl_gather {
     uint32_t epoch, attempts;
     unsigned open;            /* how many members have not answered yet */
     unsigned unsettled;       /* RELEASE: how many members answered UNKNOWN and are not settled yet */
-    int is_answered, was_unknown;
-    char *named;              /* FORCE_RELEASE: the holder whose hold must end; NULL: any holder */
+    enum hl_gather_state state;
+    char *named;              /* FORCE_RELEASE of a named holder: that holder. Such a gather begins with peeks */
     unsigned voted;
     struct hl_vote votes[];   /* the first `voted` are the members' answers; only those to a question have words */
 };

@@ -13,6 +13,7 @@
 #include "group/member.h"
 #include "group/words.h"
 #include "hold/validity.h"
+#include "hold/watchdog.h"
 #include "lock/machine.h"
 #include "lock/reentry.h"
 
@@ -54,7 +55,7 @@ static void heal_within(struct hl_group *group, unsigned share)
 void hl_group_alarm(struct hl_alarm *alarm)
 {
     struct hl_group *group = HL_CONTAINER(alarm, struct hl_group, alarm);
-    if (group->state != GROUP_HELD) {
+    if (!hl_group_is_held(group)) {
         group->strategy->on_alarm(group);
         return;
     }
@@ -68,7 +69,7 @@ void hl_groups_node(struct hl_core *core, int is_up)
     struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry) {
         struct hl_group *group = hl_group_of(lock);
-        if (group && group->state == GROUP_HELD && is_up)
+        if (group && hl_group_is_held(group) && is_up)
             heal_within(group, HEAL_SOON);
         else if (group && group->state == GROUP_WAITING && group->strategy->node)
             group->strategy->node(group, is_up);
@@ -81,8 +82,10 @@ void hl_groups_node(struct hl_core *core, int is_up)
 static void forget(struct hl_group *group)
 {
     hl_group_keep(group, &group->refusal, HILOCK_UNREACHABLE, NULL);
-    for (unsigned i = 0; i < group->count; i++)
-        hl_group_keep(group, &group->votes[i], HILOCK_OK, NULL);
+    for (unsigned i = 0; i < group->count; i++) {
+        hl_memory_free(hl_group_memory(group), group->votes[i].words);
+        group->votes[i] = (struct hl_vote){.state = VOTE_OPEN};
+    }
 }
 
 void hl_group_decide(struct hl_group *group, hilock_status status)
@@ -132,7 +135,6 @@ void hl_group_grant(struct hl_group *group)
     group->since_us = hl_group_now_us(group);
     group->ends_us = UINT64_MAX;
     group->tenure++;
-    group->is_failing = 0;
     hl_group_core(group)->held++;
     set_terms(group, 1);
     for (unsigned i = 0; i < group->count; i++) {
@@ -170,7 +172,7 @@ static void on_lost(const struct hilock_event *lost, void *user)
     struct hilock_lock *lock = group->lock;
     struct hl_text detail;
     struct hilock_event event = {.kind = HILOCK_EVENT_LOST, .reason = lost->reason, .detail = detail.bytes};
-    int is_held = group->state == GROUP_HELD;
+    int is_held = hl_group_is_held(group);
     if (!is_held || hl_members_count(group, hl_member_has) >= group->needed) {
         if (is_held && lost->reason != HILOCK_REASON_HOLD_MAX && lost->reason != HILOCK_REASON_CLOSING)
             heal_within(group, HEAL_SOON);
@@ -190,20 +192,23 @@ static void on_lost(const struct hilock_event *lost, void *user)
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_lost, &event);
 }
 
-static int is_well(const struct hl_member *member) { return hl_member_has(member) && !member->is_failing; }
+static int is_well(const struct hl_member *member)
+{
+    return hl_member_has(member) && !hl_watchdog_is_failing(member->lock->hold);
+}
 
-/* Called while the group is held, after a member's renewal and after the loss of a vote. Renewing the group fails while
- * the members whose renewals succeed are too few. That is reported when it begins and when it ends; fewer failures are
- * not reported. */
-static void report_failing(struct hl_group *group, const char *detail)
+/* Called while the group is held, after a member's renewals began to fail or succeed again, and after the loss of a
+ * vote. Renewing the group fails while the members whose renewals succeed are too few. That is reported when it begins
+ * and when it ends; fewer failures are not reported. */
+static void report_failing(struct hl_group *group, hilock_event_kind news, const char *detail)
 {
     uint64_t left_us = hl_left_us(hl_members_end_us(group), hl_group_now_us(group));
-    struct hilock_event event = {.detail = detail, .remaining_ms = hl_lease_span_ms(left_us)};
+    struct hilock_event event = {.kind = news, .detail = detail, .remaining_ms = hl_lease_span_ms(left_us)};
     int is_failing = hl_members_count(group, is_well) < group->needed;
-    if (is_failing == group->is_failing)
+    enum hl_group_state state = is_failing ? GROUP_FAILING : GROUP_HELD;
+    if (state == group->state || is_failing != (news == HILOCK_EVENT_RENEWAL_FAILED))
         return;
-    group->is_failing = (uint8_t)is_failing;
-    event.kind = is_failing ? HILOCK_EVENT_RENEWAL_FAILED : HILOCK_EVENT_RENEWED;
+    group->state = (uint8_t)state;
     hl_callback_event(hl_group_core(group), group->lock, group->lock->terms->on_event, &event);
 }
 
@@ -215,12 +220,13 @@ static void report_waiting(struct hl_group *group, const struct hilock_event *ev
     struct hilock_event own =
         {.kind = HILOCK_EVENT_WAITING, .waited_ms = hl_lease_span_ms(now_us - group->attempt.begun_us),
          .holder = event->holder, .detail = event->detail, .holder_age_ms = event->holder_age_ms};
-    group->is_found_held = 1;
+    int is_first = group->contention != CONTENTION_REPORTED;
+    group->contention = CONTENTION_REPORTED;
     lock->refs++;
-    if (!group->report_us)
+    if (is_first)
         hl_terms_trace(lock->terms, HL_ACQUIRE_WAITS, &(struct hl_fact){.lock = lock, .name = lock->name->bytes});
-    if (group->report_us <= now_us) {
-        group->report_us = every_us ? now_us + every_us : UINT64_MAX;
+    if (is_first || (every_us && group->report_us <= now_us)) {
+        group->report_us = now_us + every_us;
         hl_callback_event(hl_group_core(group), lock, lock->terms->on_event, &own);
     }
     if (lock->terms->cell->core && group->state == GROUP_WAITING)
@@ -236,12 +242,10 @@ static void on_event(const struct hilock_event *event, void *user)
         hl_gather_settled(group);
     else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_WAITING)
         report_waiting(group, event);
-    else if (event->kind == HILOCK_EVENT_WAITING && group->state == GROUP_HELD)
+    else if (event->kind == HILOCK_EVENT_WAITING && hl_group_is_held(group))
         hl_member_return(member); /* the vote is no longer needed, so the member gives up its place in the queue */
-    else if (group->state == GROUP_HELD) { /* the event is RENEWAL_FAILED or RENEWED */
-        member->is_failing = event->kind == HILOCK_EVENT_RENEWAL_FAILED;
-        report_failing(group, event->detail);
-    }
+    else if (hl_group_is_held(group)) /* the event is RENEWAL_FAILED or RENEWED */
+        report_failing(group, event->kind, event->detail);
 }
 
 /* Delivers the group's notice: the answer to an acquire that was not granted, or that a member was lost. */
@@ -254,8 +258,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     if (hl_notice_take(core, notice) == REPORT_WAITING) {
         if (group->state == GROUP_WAITING)
             group->strategy->lost(group);
-        else if (group->state == GROUP_HELD)
-            report_failing(group, hl_words_vote_lost);
+        else if (hl_group_is_held(group))
+            report_failing(group, HILOCK_EVENT_RENEWAL_FAILED, hl_words_vote_lost);
         return;
     }
     hl_view_set_words(words, &result);
@@ -285,13 +289,11 @@ static hilock_status acquire(struct hl_core *core, struct hilock_lock *lock, uin
     group->user = user;
     group->attempt.begun_us = hl_group_now_us(group);
     group->ends_us = wait_ms == HILOCK_FOREVER ? UINT64_MAX : group->attempt.begun_us + limit_us;
-    group->report_us = 0;
     group->attempts = 0;
     group->attempt.ticket = 0;
     group->doublings = 0;
     group->looks = 0;
-    group->was_found_held = group->is_found_held;
-    group->is_found_held = 0;
+    group->contention = group->contention >= CONTENTION_FOUND ? CONTENTION_BEFORE : CONTENTION_UNKNOWN;
     forget(group);
     group->is_try = wait_ms == HILOCK_TRY;
     group->state = GROUP_WAITING;
@@ -333,14 +335,14 @@ static void silence(struct hl_core *core, struct hilock_lock *lock)
         hl_members_return(group, NULL);
         hl_alarm_end(&core->groups->alarms, &group->alarm);
         group->state = GROUP_IDLE;
-    } else if (group->state == GROUP_HELD)
+    } else if (hl_group_is_held(group))
         release(core, lock, NULL, NULL);
 }
 
 static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 {
     const struct hl_group *group = hl_group_of(lock);
-    if (group->state == GROUP_HELD)
+    if (hl_group_is_held(group))
         return (struct hl_snapshot){.state = HILOCK_STATE_HELD, .since_us = group->since_us, .tenure = group->tenure,
                                     .ends_us = hl_members_end_us(group), .count = hl_lock_count(lock)};
     return (struct hl_snapshot){.state = group->state == GROUP_IDLE ? HILOCK_STATE_IDLE : HILOCK_STATE_WAITING,
@@ -350,7 +352,7 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 static uint64_t token(const struct hilock_lock *lock, size_t index)
 {
     const struct hl_group *group = hl_group_of(lock);
-    for (unsigned i = 0; group->state == GROUP_HELD && !hl_lock_is_voted(group->lock) && i < group->count; i++)
+    for (unsigned i = 0; hl_group_is_held(group) && !hl_lock_is_voted(group->lock) && i < group->count; i++)
         if (group->members[i].index == index && group->members[i].lock->hold)
             return hl_machine_ops.snapshot(group->members[i].lock).token;
     return 0;
@@ -360,11 +362,8 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_group *group = hl_group_of(lock);
     lock->refs++;
-    for (unsigned i = 0; i < group->count; i++) {
+    for (unsigned i = 0; i < group->count; i++)
         hl_machine_forget_lock(core, group->members[i].lock);
-        lock->refs -= group->members[i].is_extending; /* the reference that hl_member_extend() took */
-        group->members[i].is_extending = 0;
-    }
     hl_machine_forget_lock(core, lock); /* forgets the validity and the re-entries of the user's handle */
     hl_alarm_end(&core->groups->alarms, &group->alarm);
     hl_notice_cancel(core, &group->notice);
@@ -373,13 +372,16 @@ static void teardown(struct hl_core *core, struct hilock_lock *lock)
     hl_lock_unref(lock);
 }
 
+/* An extend of a member may not be reported yet: the member's new epoch keeps that report from its group. */
 static void done(struct hilock_lock *lock)
 {
     struct hl_group *group = hl_group_of(lock);
     forget(group);
     for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock)
+        if (group->members[i].lock) {
+            group->members[i].lock->epoch++;
             hl_lock_unref(group->members[i].lock);
+        }
     hl_terms_unref(group->terms);
     hl_memory_free(hl_group_memory(group), group->end);
     hl_memory_free(hl_group_memory(group), group);

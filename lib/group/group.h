@@ -2,8 +2,9 @@
 /* group - a handle made of several plain handles, its members; it holds while `needed` of them do: all names (multi.c),
  * or one name at enough of several masters (quorum.c).
  *
- *   IDLE -> WAITING -> HELD -> IDLE
- *             \-> DECIDED -----^      (an answer other than OK, until it is reported)
+ *   IDLE -> WAITING -> HELD <-> FAILING -> IDLE    FAILING: held, but the renewals of too many members fail, and that
+ *             \-> DECIDED --------------------^               was reported. DECIDED: an answer other than OK, until it
+ *                                                             is reported
  *
  * The strategy (hl_group_strategy) decides how a group is acquired. Once held, all groups are alike: the deadline is
  * the needed-th longest of the members', the group is lost when too few members are left, members that it lacks are
@@ -19,27 +20,23 @@
 
 #include "base/container.h"
 #include "core/lock.h"
+#include "group/vote.h"
 #include "wait/view.h"
 
-/* The ids of one attempt differ in these lowest bits alone. They are so few that ids stay below 2^53 for as long as any
- * machine lives. */
-enum { HL_GROUP_ID_BITS = 8 };
 enum { HL_GROUP_PAUSED = 0 };     /* the one step that all strategies have */
 enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause when memory is short, or masters are too few */
-enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_DECIDED };
-
-/* One answer: that of a member to its acquire, of a master to an operator's question, or of the whole group. */
-struct hl_vote {
-    hilock_status status;          /* OK also stands for no answer yet */
-    struct hl_result_words *words; /* NULL: the answer has no words */
+enum hl_group_state { GROUP_IDLE, GROUP_WAITING, GROUP_HELD, GROUP_FAILING, GROUP_DECIDED };
+enum hl_contention { /* whether others want the names of a group; a wait only moves it down this list */
+    CONTENTION_UNKNOWN,
+    CONTENTION_BEFORE,  /* the latest wait before this one found a name held */
+    CONTENTION_FOUND,   /* this wait found one held */
+    CONTENTION_REPORTED /* it did, and the user got a WAITING event */
 };
 
 struct hl_member {
     struct hl_group *group;
     struct hilock_lock *lock; /* a plain, internal handle, which this member owns */
     uint8_t index;            /* the index of the name in the user's list */
-    uint8_t is_extending : 1; /* an extend that the waiting group sent is pending, and owns a reference to its handle */
-    uint8_t is_failing : 1;   /* HELD: this member's renewals fail */
 };
 
 /* How a group is acquired. The functions are called only while the group is WAITING. */
@@ -69,7 +66,7 @@ struct hl_group {
     hilock_result_fn *on_result;     /* WAITING, DECIDED: the callback of the acquire */
     void *user;
     uint64_t ends_us;                /* WAITING, DECIDED: when the wait ends */
-    uint64_t report_us;              /* WAITING: when the next WAITING event is due; 0: none was reported yet */
+    uint64_t report_us;              /* REPORTED: when the next WAITING event is due, if the user wants more than one */
     uint64_t since_us;               /* HELD: when the group was granted */
     uint64_t tenure;                 /* the number of the present or latest hold of this group */
     struct hl_attempt attempt;       /* the ids for the members. A quorum takes more of them for votes got back later */
@@ -80,8 +77,7 @@ struct hl_group {
     uint8_t step;                    /* the strategy's own state; HL_GROUP_PAUSED: nothing is held until the alarm */
     uint8_t is_try;
     unsigned at, looks;              /* for the strategy: the index of a member; how often it looked or was refused */
-    uint8_t is_found_held, was_found_held; /* others held a name: found in this wait; found in the wait before */
-    uint8_t is_failing;              /* HELD: the renewals of too many members fail, and that was reported */
+    uint8_t contention;              /* enum hl_contention */
     unsigned doublings;              /* WAITING: how often hl_members_patience_us was too short, and was doubled */
     unsigned count, needed;
     struct hl_member members[];      /* sorted by the bytes of their names, as in every other group */
@@ -94,6 +90,11 @@ extern const struct hl_handle_ops hl_group_ops;
 static inline struct hl_group *hl_group_of(const struct hilock_lock *lock)
 {
     return lock->attempt ? HL_CONTAINER(lock->attempt, struct hl_group, attempt) : NULL;
+}
+
+static inline int hl_group_is_held(const struct hl_group *group)
+{
+    return group->state == GROUP_HELD || group->state == GROUP_FAILING;
 }
 
 /* Makes the handle one of a group, and takes references to the names. Returns -1 without memory; the caller must then
@@ -127,7 +128,7 @@ static inline void hl_group_keep(const struct hl_group *group, struct hl_vote *v
                                  struct hl_result_words *words)
 {
     hl_memory_free(hl_group_memory(group), vote->words);
-    *vote = (struct hl_vote){status, words};
+    *vote = (struct hl_vote){hl_vote_state_of(status), status, words};
 }
 void hl_group_decide(struct hl_group *group, hilock_status status); /* ends the wait: gives all members back */
 /* Reports the grant: enough members are held. It calls the user, so the caller must do nothing after it. */

@@ -13,7 +13,7 @@
 #include "lock/machine.h"
 #include "lock/tenure.h"
 
-enum { IDS = 1 << HL_GROUP_ID_BITS, RTT_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_RTTS = 8 };
+enum { IDS = 1 << HL_VOTE_ID_BITS, RTT_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_RTTS = 8 };
 
 void hl_member_take_ids(struct hl_group *group)
 {
@@ -26,7 +26,6 @@ void hl_member_take_ids(struct hl_group *group)
  * longer than those of the others. */
 void hl_member_join(struct hl_member *member)
 {
-    member->is_failing = 0;
     hl_tenure_change_terms(member->lock->hold, member->group->terms, member->group->since_us);
     hl_validity_follow(member->lock);
 }
@@ -37,7 +36,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
     struct hl_group *group = member->group;
     group->attempts += result->attempts;
     /* the end of a wait withdraws the members' requests, so no answer comes in another state */
-    HL_REQUIRE(group->state == GROUP_WAITING || group->state == GROUP_HELD);
+    HL_REQUIRE(group->state == GROUP_WAITING || hl_group_is_held(group));
     if (group->state == GROUP_WAITING) {
         group->strategy->answered(member, result);
         return;
@@ -85,24 +84,23 @@ static void on_extended(const struct hilock_result *result, void *user)
 {
     struct hl_member *member = user;
     struct hl_group *group = member->group;
-    member->is_extending = 0;
     group->attempts += result->attempts;
     if (group->state == GROUP_WAITING && result->status == HILOCK_OK)
         group->strategy->check(group);
     else if (group->state == GROUP_WAITING && result->status != HILOCK_LOST) /* on_lost reports a loss */
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
-    hl_lock_unref(group->lock);
 }
 
-/* The extend keeps a reference, so that the group still exists when the answer comes, however the wait ends. */
+static int is_extending(const struct hl_member *member)
+{
+    return member->lock->extras && !TAILQ_EMPTY(&member->lock->extras->extends);
+}
+
 void hl_member_extend(struct hl_member *member)
 {
     struct hl_group *group = member->group;
-    if (member->is_extending || hl_machine_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms,
-                                                    on_extended, member) != HILOCK_OK)
-        return;
-    member->is_extending = 1;
-    group->lock->refs++;
+    if (!is_extending(member))
+        (void)hl_machine_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms, on_extended, member);
 }
 
 void hl_member_return(struct hl_member *member)
@@ -143,7 +141,7 @@ unsigned hl_members_count(const struct hl_group *group, int (*is)(const struct h
 
 unsigned hl_members_votes(const struct hl_group *group)
 {
-    return group->state == GROUP_HELD && hl_lock_is_voted(group->lock) ? hl_members_count(group, hl_member_has) : 0;
+    return hl_group_is_held(group) && hl_lock_is_voted(group->lock) ? hl_members_count(group, hl_member_has) : 0;
 }
 
 unsigned hl_members_freshen(struct hl_group *group)
@@ -157,7 +155,7 @@ unsigned hl_members_freshen(struct hl_group *group)
         if (left_us < hl_hold_min_validity_us(hold, group->lock->terms) || hl_hold_needs_verification(hold))
             hl_member_extend(&group->members[i]);
         else
-            good += !group->members[i].is_extending;
+            good += !is_extending(&group->members[i]);
     }
     return good;
 }
@@ -200,17 +198,6 @@ uint64_t hl_members_end_us(const struct hl_group *group)
     return best_us;
 }
 
-int hl_member_vote_is_fault(hilock_status status)
-{
-    return status != HILOCK_OK && status != HILOCK_TIMED_OUT && status != HILOCK_UNREACHABLE;
-}
-
-int hl_member_vote_lasts(hilock_status refusal)
-{
-    return hl_member_vote_is_fault(refusal) && refusal != HILOCK_UNWRITABLE && refusal != HILOCK_NOT_REPLICATED &&
-           refusal != HILOCK_NO_MEMORY;
-}
-
 void hl_members_learn(struct hl_group *group, int is_over)
 {
     struct hl_core *core = hl_group_core(group);
@@ -222,69 +209,46 @@ void hl_members_learn(struct hl_group *group, int is_over)
     }
 }
 
-/* Returns the status of a member's vote. A master that has not refused for good may be away, or under its restart
- * guard. */
-static hilock_status status_of(const struct hl_group *group, unsigned i)
+/* Makes the vote of a member that holds a YES. Another one that has not refused for good is SILENT if its master is
+ * away, and a FAULT if that is under its restart guard. A vote whose status changes loses its words. */
+static void settle(struct hl_group *group, unsigned i)
 {
     const struct hl_node *node = hl_member_node(&group->members[i]);
-    hilock_status status = group->votes[i].status;
+    struct hl_vote *vote = &group->votes[i];
+    hilock_status status = vote->status;
     if (group->members[i].lock->hold)
-        return HILOCK_OK;
-    if (hl_member_vote_lasts(status))
-        return status;
-    if (!node->is_up)
-        return HILOCK_UNREACHABLE;
-    return hl_node_guard_remaining_us(node) ? HILOCK_UNWRITABLE : status;
+        status = HILOCK_OK;
+    else if (vote->state != VOTE_REFUSED && !node->is_up)
+        status = HILOCK_UNREACHABLE;
+    else if (vote->state != VOTE_REFUSED && hl_node_guard_remaining_us(node))
+        status = HILOCK_UNWRITABLE;
+    else
+        return;
+    if (vote->state == VOTE_OPEN || vote->status != status)
+        hl_group_keep(group, vote, status, NULL);
 }
 
-static int has_refused(const struct hl_member *member) { return hl_member_vote_lasts(hl_member_vote(member)->status); }
+static int has_refused(const struct hl_member *member) { return hl_member_vote(member)->state == VOTE_REFUSED; }
 
 int hl_members_are_final(const struct hl_group *group)
 {
     return hl_members_count(group, has_refused) > group->count - group->needed;
 }
 
+/* A master that has not answered yet, or was not asked, says nothing against the grant. */
 static hilock_status verdict(const struct hl_group *group)
 {
-    int is_final = hl_members_are_final(group);
-    unsigned yes = 0, held = 0;
+    int is_final = hl_members_are_final(group), is_held = group->contention >= CONTENTION_FOUND;
+    unsigned willing = 0, held = 0;
     hilock_status fault = HILOCK_UNREACHABLE; /* the first that counts */
     for (unsigned i = group->count; i-- > 0;) {
-        hilock_status status = group->votes[i].status;
-        yes += status == HILOCK_OK;
-        held += status == HILOCK_TIMED_OUT;
-        if (is_final ? hl_member_vote_lasts(status) : hl_member_vote_is_fault(status))
-            fault = status;
+        const struct hl_vote *vote = &group->votes[i];
+        willing += vote->state == VOTE_YES || vote->state == VOTE_OPEN;
+        held += vote->state == VOTE_HELD;
+        if (vote->state == VOTE_REFUSED || (vote->state == VOTE_FAULT && !is_final))
+            fault = vote->status;
     }
-    return !is_final && yes + held >= group->needed && (held || group->is_found_held) ? HILOCK_TIMED_OUT : fault;
-}
-
-/* The holds of one attempt of a client have ids of one block, so ids of one block name the same holder. */
-int hl_members_name_same_holder(const char *holder, const char *other)
-{
-    uint64_t block = hl_holder_number(holder) >> HL_GROUP_ID_BITS;
-    int is_block = block && hl_holder_number(other) >> HL_GROUP_ID_BITS == block;
-    return strcmp(holder, other) == 0 || (is_block && memcmp(holder, other, HL_UUID_LENGTH) == 0);
-}
-
-static const char *holder_of(const struct hl_vote *vote) { return vote->words ? vote->words->holder : ""; }
-
-struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hilock_status status,
-                                       unsigned *ret_agreed)
-{
-    struct hl_vote *found = NULL;
-    *ret_agreed = 0;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned agreed = 0;
-        for (unsigned j = 0; votes[i].status == status && j < count; j++)
-            agreed += votes[j].status == status &&
-                      hl_members_name_same_holder(holder_of(&votes[j]), holder_of(&votes[i]));
-        if (agreed > *ret_agreed) {
-            found = &votes[i];
-            *ret_agreed = agreed;
-        }
-    }
-    return found;
+    return !is_final && willing + held >= group->needed && (held || is_held) ? HILOCK_TIMED_OUT : fault;
 }
 
 /* Adds the masters that did not grant; if the group was not granted, only those that are away. */
@@ -312,16 +276,15 @@ hilock_status hl_members_verdict(struct hl_group *group, int is_over)
     struct hilock_result result = {.detail = NULL};
     struct hl_text text;
     hl_members_learn(group, is_over);
-    for (unsigned i = 0; i < group->count; i++) /* a vote whose status changes loses its words */
-        if (status_of(group, i) != group->votes[i].status)
-            hl_group_keep(group, &group->votes[i], status_of(group, i), NULL);
+    for (unsigned i = 0; i < group->count; i++)
+        settle(group, i);
     result.status = verdict(group);
-    const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, result.status, &agreed);
+    const struct hl_vote *vote = hl_vote_most_agreed(group->votes, group->count, result.status, &agreed);
     hl_view_set_words(vote ? vote->words : NULL, &result);
     if (result.status == HILOCK_UNREACHABLE)
         text = hl_words_acquire_silence(group->needed, group->count,
                                         hl_lease_span_ms(hl_group_now_us(group) - group->attempt.begun_us), attempts);
-    else if (vote && !vote->words && hl_member_vote_is_fault(result.status) && !hl_member_vote_lasts(result.status))
+    else if (vote && !vote->words && vote->state == VOTE_FAULT)
         hl_words_refusal(group->members[vote - group->votes].lock, result.status, "", &text);
     else
         hl_text_set(&text, "%s", result.detail);

@@ -51,15 +51,8 @@ unsigned hl_members_attempts(const struct hl_group *group); /* how many requests
 
 /* ---- the votes of the members ---- */
 
-int hl_member_vote_lasts(hilock_status refusal);   /* the refusal is for good: asking again would be refused again */
-int hl_member_vote_is_fault(hilock_status status); /* it is neither a grant, nor "held by others", nor silence */
-int hl_members_name_same_holder(const char *holder, const char *other); /* equal, or holds of one attempt of a client */
 /* Stores as votes what is known about requests that are pending. is_over: the wait has ended, so silence counts, too */
 void hl_members_learn(struct hl_group *group, int is_over);
-/* Finds, among the votes with this status, the one whose holder most of them name. NULL: no vote has this status.
- * ret_agreed: how many votes name that holder */
-struct hl_vote *hl_members_most_agreed(struct hl_vote *votes, unsigned count, hilock_status status,
-                                       unsigned *ret_agreed);
 int hl_members_are_final(const struct hl_group *group); /* so many refused for good that the others are too few */
 /* Makes group->refusal from the votes, and returns its status. is_over: the time of the wait is up */
 hilock_status hl_members_verdict(struct hl_group *group, int is_over);

@@ -124,7 +124,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
         return;
     }
     hl_group_keep(group, &group->refusal, result->status, hl_view_copy_words(hl_group_memory(group), result));
-    if (group->step != TRYING || group->is_try || hl_member_vote_lasts(result->status) ||
+    if (group->step != TRYING || group->is_try || group->refusal.state == VOTE_REFUSED ||
         hl_group_now_us(group) >= group->ends_us)
         hl_group_decide(group, result->status);
     else

@@ -35,7 +35,7 @@ static int is_able(const struct hl_member *member)
 {
     const struct hl_node *node = hl_member_node(member);
     return hl_member_is_able(member) && !hl_node_guard_remaining_us(node) &&
-           !hl_member_vote_lasts(hl_member_vote(member)->status);
+           hl_member_vote(member)->state != VOTE_REFUSED;
 }
 
 /* The member has its vote, or has asked for it and was not refused as far as is known. */
@@ -94,8 +94,9 @@ static void lose_race(struct hl_group *group)
     const struct hl_terms *terms = group->terms;
     unsigned agreed;
     hl_members_learn(group, 1);
-    group->is_found_held = 1;
-    const struct hl_vote *vote = hl_members_most_agreed(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
+    if (group->contention < CONTENTION_FOUND)
+        group->contention = CONTENTION_FOUND;
+    const struct hl_vote *vote = hl_vote_most_agreed(group->votes, group->count, HILOCK_TIMED_OUT, &agreed);
     group->at = agreed >= group->needed && vote->words ? (unsigned)(vote - group->votes) : 0;
     if (hl_has_queue(terms))
         hl_group_pause(group, 0, RACE_RTTS * hl_members_rtt_us(group));
@@ -155,8 +156,8 @@ static void check(struct hl_group *group)
 static int is_contended(struct hl_group *group)
 {
     const struct hl_name *name = arbiter(group)->lock->name;
-    int is_found_held = group->was_found_held || group->is_found_held;
-    return !group->is_try && (is_found_held || hl_view_is_held(name) || hl_line_waiting(name) > 1);
+    int is_known = group->contention != CONTENTION_UNKNOWN;
+    return !group->is_try && (is_known || hl_view_is_held(name) || hl_line_waiting(name) > 1);
 }
 
 /* Begins at the first master that can be asked, from the present arbiter on. */
@@ -193,7 +194,7 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
 static void look(struct hl_group *group)
 {
     const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
-    if (!is_able(arbiter(group)) || hl_member_vote_is_fault(hl_view_status(hl_group_core(group), acquire))) {
+    if (!is_able(arbiter(group)) || hl_vote_state_of(hl_view_status(hl_group_core(group), acquire)) >= VOTE_FAULT) {
         change(group);
         return;
     }

@@ -228,6 +228,8 @@ uint64_t hl_watchdog_sweep(struct hl_core *core)
     return now_us;
 }
 
+int hl_watchdog_is_failing(const struct hl_hold *hold) { return hold->failures >= 2 && hold->terms->is_renewed; }
+
 static int is_renewing(const struct hl_hold *hold)
 {
     return hold->ask == ASK_RENEW && hl_request_is_busy(&hold->request);
@@ -340,7 +342,7 @@ static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
     hl_trace(&core->host, HL_HOLD_RENEWED,
              &(struct hl_fact){.lock = hold->lock, .name = hold->name->bytes, .count = hold->failures,
                                .waited_us = hl_now_us(&core->host) - sent_us});
-    if (hold->failures >= 2 && hold->terms->is_renewed && hl_hold_is_with_user(hold))
+    if (hl_watchdog_is_failing(hold) && hl_hold_is_with_user(hold))
         hl_notice_post(core, &hold->notice, REPORT_RENEWED);
     hold->failures = 0;
     answer_extends(hold, HILOCK_OK, NULL);

@@ -47,6 +47,8 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason);
 /* The same for a hold whose grant was reported to its user: reports the loss before all else, then ends the hold. */
 void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hilock_lost_reason reason);
+/* 1: the hold is renewed, and the latest two renewals or more have failed: that was reported to its user. */
+int hl_watchdog_is_failing(const struct hl_hold *hold);
 uint64_t hl_watchdog_sweep(struct hl_core *core); /* ends every hold that has expired; returns the time */
 /* The hold is HELD by a pushed grant. An older heartbeat, which was sent before that grant came, now has its answer, or
  * will have none: sends the extends that waited for it, or plans the next renewal. is_ours: that answer proves that the
