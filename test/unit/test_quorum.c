@@ -309,6 +309,18 @@ HAVING(an_extend_counts_only_masters_that_still_have_it,
     HOLDS(s, is_held(a));
 }
 
+/* One master ended the hold, and two cannot. */
+A_PLAY(a_force_release_that_too_few_masters_carry_out_is_UNKNOWN)
+{
+    struct handle *b = handle_new(quorum(s, 3), "b", "stock", NULL);
+    take_at(s, 0, 3, "another:1");
+    for (unsigned i = 1; i < 3; i++)
+        PLAN(s, .on = "mutex_force", .at = store_at(s, i), .error = "NOPERM this user has no permissions");
+    force(b, NULL);
+    TELLS_IN(s, 10, "b:force UNKNOWN");
+    SAME(s, b->result.votes, 1);
+}
+
 HAVING(a_release_that_most_do_not_answer_is_UNKNOWN_and_settles, held(quorum(s, 3), "a", "stock", NULL))
 {
     world_freeze(&store_at(s, 0)->lane);

@@ -56,6 +56,7 @@ TEST(test_redirects)
         {"MOVED 1 ?:6381", "1 at 6381 of "},
         {"MOVED 1 2001:db8::1:6379", "1 at 6379 of 2001:db8::1"},
         {"MOVED 1 [2001:db8::1]:6379", "1 at 6379 of 2001:db8::1"},
+        {"MOVED 1 []:6379", "1 at 6379 of "},
         {"MOVED 1 ::6379", "1 at 6379 of :"}, /* leads nowhere, as any name that is none */
     };
     static const char *const bad[] = {
