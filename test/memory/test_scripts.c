@@ -171,6 +171,17 @@ TRIAL(our_own_is_found_among_many_fields)
     assert_int_equal(integer(try_as(trial, "a:2"), 2), 1); /* its release hands over */
 }
 
+/* As Redisson has it, but that it counts re-entries where the token is. */
+TRIAL(a_lock_is_a_hash_of_its_holder_and_a_mode)
+{
+    char token[24];
+    snprintf(token, sizeof token, "%llu", (unsigned long long)start_us);
+    held_by(trial, "a:1");
+    assert_int_equal(RUN(trial, "HLEN", N)->integer, 2);
+    assert_true(sim_reply_is(RUN(trial, "HGET", N, "mode"), "mutex"));
+    assert_true(sim_reply_is(RUN(trial, "HGET", N, "a:1"), token));
+}
+
 TRIAL(a_simple_lock_is_its_holders)
 {
     assert_int_equal(of_a_simple(trial)->integer, 1);
@@ -180,6 +191,9 @@ TRIAL(a_simple_lock_is_its_holders)
     (void)RUN(trial, "PEXPIRE", N, "60000");
     assert_int_equal(SCRIPT(trial, hl_script_simple_renew, "1", N, "u:2", "3000")->integer, 0);
     assert_int_equal(SCRIPT(trial, hl_script_simple_renew, "1", N, "u:1", "3000")->integer, 60001);
+    assert_int_equal(left_ms(trial), 60000);
+    (void)RUN(trial, "PERSIST", N); /* by another program */
+    assert_int_equal(SCRIPT(trial, hl_script_simple_renew, "1", N, "u:1", "60000")->integer, 1);
     assert_int_equal(left_ms(trial), 60000);
     assert_int_equal(SCRIPT(trial, hl_script_simple_release, "1", N, "u:2")->integer, 0);
     assert_int_equal(left_ms(trial), 60000);
