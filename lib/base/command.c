@@ -48,26 +48,6 @@ void hl_command_add_number(struct hl_command *command, uint64_t number)
     hl_command_add(command, digits, hl_command_decimal(digits, number));
 }
 
-void hl_command_begin_text(struct hl_command *command) { hl_command_add(command, hl_command_room(command, 0), 0); }
-
-void hl_command_append(struct hl_command *command, const char *bytes, size_t length)
-{
-    memcpy(hl_command_room(command, length), bytes, length);
-    command->lengths[command->argc - 1] += length;
-}
-
-void hl_command_append_text(struct hl_command *command, const char *text)
-{
-    hl_command_append(command, text, strlen(text));
-}
-
-void hl_command_append_number(struct hl_command *command, const char *before, uint64_t number)
-{
-    char digits[HL_DECIMAL_MAX];
-    hl_command_append_text(command, before);
-    hl_command_append(command, digits, hl_command_decimal(digits, number));
-}
-
 /* Written by hand because every command has several numbers, and snprintf took a fifth of the client's time for a
  * request. */
 size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hl_script {
     const char *name, *text;
@@ -34,14 +35,33 @@ void hl_command_load(struct hl_command *command, const struct hl_script *script)
 void hl_command_add(struct hl_command *command, const char *bytes, size_t length);
 void hl_command_add_word(struct hl_command *command, const char *word);
 void hl_command_add_number(struct hl_command *command, uint64_t number);
-/* An argument that is written piece by piece: begins an empty one, which the others continue. No other argument may be
- * added in between. */
-void hl_command_begin_text(struct hl_command *command);
-void hl_command_append(struct hl_command *command, const char *bytes, size_t length);
-void hl_command_append_text(struct hl_command *command, const char *text);
-void hl_command_append_number(struct hl_command *command, const char *before, uint64_t number);
 size_t hl_command_decimal(char to[HL_DECIMAL_MAX], uint64_t number); /* returns the length; writes no terminator */
 char *hl_command_room(struct hl_command *command, size_t length); /* space inside the command, for an argument */
+
+/* An argument that is written piece by piece: begins an empty one, which the others continue. No other argument may be
+ * added in between. They are inline, because most pieces are short constants. */
+static inline void hl_command_begin_text(struct hl_command *command)
+{
+    hl_command_add(command, hl_command_room(command, 0), 0);
+}
+
+static inline void hl_command_append(struct hl_command *command, const char *bytes, size_t length)
+{
+    memcpy(hl_command_room(command, length), bytes, length);
+    command->lengths[command->argc - 1] += length;
+}
+
+static inline void hl_command_append_text(struct hl_command *command, const char *text)
+{
+    hl_command_append(command, text, strlen(text));
+}
+
+static inline void hl_command_append_number(struct hl_command *command, const char *before, uint64_t number)
+{
+    char digits[HL_DECIMAL_MAX];
+    hl_command_append_text(command, before);
+    hl_command_append(command, digits, hl_command_decimal(digits, number));
+}
 
 /* Encodes argv in the Redis protocol, directly into the buffer that it is sent from. Returns the length. hiredis' own
  * formatter took two fifths of the client's time for a request, and leaves a copy in the heap, which may be a
