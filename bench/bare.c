@@ -41,8 +41,8 @@ struct hl_acquire_params bare_acquire_params(unsigned lease_ms, double seconds)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (struct hl_acquire_params){
-        .lease_ms = lease_ms, .reserved = RESERVED, .token_ttl_ms = TOKEN_TTL_MS,
-        .entry = {.due_s = HL_DUE_NEVER_S, .window_ms = HL_WINDOW_MIN_MS, .reserved = RESERVED,
+        .lease_ms = lease_ms, .reserved = RESERVED, .holders_max = 1, .token_ttl_ms = TOKEN_TTL_MS,
+        .entry = {.due_s = HL_DUE_NEVER_S, .window_ms = HL_WINDOW_MIN_MS, .reserved = RESERVED, .holders_max = 1,
                   .channel = "hilock:grant:" UUID},
         .queue_max = HL_QUEUE_MAX,
         .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};

@@ -10,6 +10,7 @@
 HILOCK_BEGIN
 
 #define HILOCK_NAME_MAX 1024u              /* bytes of a lock's name, prefix included */
+#define HILOCK_ANY_NUMBER 0xC0000003u      /* holders_max only: however many share the name */
 #define HILOCK_GUARD_OFF 0xC0000002u       /* restart_guard_ms only: no guard, on a quorum too */
 
 /* ERROR: a lock was lost. WARN: somebody should look: a refusal, an outage, failing renewals. INFO:
@@ -168,6 +169,12 @@ struct hilock_lock_options {
     int reentrant;             /* 0. 1: an acquire of a handle that holds is accepted, and adds 1
                                   to its count; each release takes 1 off */
     size_t name_length;        /* 0: strlen(name). Names may be any bytes */
+
+    /* ---- sharing: MUTEX and FAIR; not on a quorum, not in a multi ---- */
+    uint32_t holders_max;      /* 0, 1: this handle holds the name alone. n: it gets the name while
+                                  fewer than n handles share it: a semaphore of n permits, of which
+                                  each handle takes one. HILOCK_ANY_NUMBER: however many do: a read
+                                  lock. At most 1000000. See SHARING in hilock.h */
 
     /* ---- replicas: not on a quorum ---- */
     uint32_t replicas;           /* 0. 1..64: so many replicas must have confirmed a grant (by WAIT)

@@ -40,8 +40,8 @@ PAGES = [
     ('hilock_client_weak', 3, 'keep a client that somebody else may end', 'hilock_weak hilock_client_weak hilock_weak_client hilock_weak_unref'),
     ('hilock_lock_create', 3, 'make a lock handle', 'hilock_lock_create'),
     ('hilock_lock_options', 3, 'options of a lock',
-     'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_NAME_MAX HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS '
-     'hilock_client_options_default hilock_lock_options_default'),
+     'hilock_kind hilock_renew hilock_wake hilock_lock_options hilock_lost_ignored HILOCK_NAME_MAX HILOCK_ANY_NUMBER '
+     'HILOCK_CLIENT_OPTIONS HILOCK_LOCK_OPTIONS hilock_client_options_default hilock_lock_options_default'),
     ('hilock_multi_create', 3, 'make one handle for several names', 'hilock_multi_create'),
     ('hilock_lock_free', 3, 'end whatever a handle does', 'hilock_lock_free hilock_lock_drop'),
     ('hilock_acquire', 3, 'take a lock, or wait for it', 'hilock_acquire'),

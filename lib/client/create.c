@@ -14,13 +14,16 @@ enum { MULTI_MAX = 64 };
  * memory. */
 static struct hl_terms *terms_of(struct hilock_client *client, const struct hilock_lock_options *options)
 {
-    static const struct hl_kind *const kinds[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
+    static const struct hl_kind *const alone[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
                                                   [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
+    static const struct hl_kind *const share[] = {[HILOCK_MUTEX] = &hl_queued_mutex_share,
+                                                  [HILOCK_FAIR] = &hl_queued_fair_share};
     struct hl_terms wanted, *terms = client->terms;
     memset(&wanted, 0, sizeof wanted); /* zeroes the padding, too, so that equal options give equal bytes */
     wanted.refs = terms ? terms->refs : 0;
     wanted.cell = client->core.cell;
-    wanted.kind = kinds[options->kind];
+    wanted.kind = options->holders_max > 1 ? share[options->kind] : alone[options->kind];
+    wanted.holders_max = options->holders_max;
     wanted.on_lost = options->on_lost;
     wanted.on_event = options->on_event;
     wanted.lease_ms = options->lease_ms;
@@ -73,7 +76,7 @@ static struct hilock_lock *lock_new(struct hilock_client *client, struct hl_name
     client->handles++;
     for (unsigned i = 0; options->wake == HILOCK_WAKE_SUBSCRIBE && i < count; i++)
         hl_subscriptions_start(&hl_name_node(core, names[i])->subscriptions);
-    if (options->kind == HILOCK_FAIR)
+    if (hl_has_own_place(terms))
         hl_grant_channel_open_early(core, lock);
     return lock;
 }
@@ -117,6 +120,8 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
         return hl_client_refuse(client, status, why.bytes);
     if (masters && to->kind == HILOCK_FAIR)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_fair_on_quorum);
+    if (masters && to->holders_max > 1)
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_share_on_quorum);
     if (masters && to->replicas)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_replicas_on_quorum);
     if (!is_multi)
@@ -127,6 +132,8 @@ static hilock_status read_options(struct hilock_client *client, struct hilock_lo
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_multi_on_quorum);
     if (to->kind == HILOCK_FAIR)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_fair_multi);
+    if (to->holders_max > 1)
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_share_multi);
     if (to->reentrant)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_reentrant_multi);
     if (to->name_length)

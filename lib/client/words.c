@@ -120,6 +120,12 @@ struct hl_text hl_words_min_validity_beyond_lease(uint32_t min_validity_ms, uint
                "it or raise the lease", min_validity_ms, lease_ms);
 }
 
+struct hl_text hl_words_bad_holders_max(uint32_t holders_max, int most)
+{
+    return say("bad holders_max %u: must be 1..%d, 0 for a handle that holds alone, or HILOCK_ANY_NUMBER", holders_max,
+               most);
+}
+
 struct hl_text hl_words_bad_replicas(uint32_t replicas, int most)
 {
     return say("bad replicas %u: must be 1..%d, or 0 for no confirmation", replicas, most);
@@ -203,6 +209,11 @@ const char hl_words_multi_on_quorum[] =
     "a multi is not supported with quorum_urls: each of its names would need votes of its own; use one name for all of "
     "them";
 const char hl_words_fair_multi[] = "FAIR is not supported for a multi: use MUTEX or SIMPLE";
+const char hl_words_share_on_quorum[] =
+    "holders_max is not supported with quorum_urls: masters that vote alone cannot count the holders; leave it 0";
+const char hl_words_share_multi[] = "holders_max is not supported for a multi: leave it 0";
+const char hl_words_share_simple[] =
+    "holders_max is not supported with SIMPLE: a string has one holder; use MUTEX or FAIR";
 const char hl_words_reentrant_multi[] = "reentrant is not supported for a multi: leave reentrant 0";
 
 struct hl_text hl_words_bad_name_length(size_t length, unsigned most)

@@ -34,6 +34,7 @@ struct hl_text hl_words_bad_log_level(int level);
 struct hl_text hl_words_bad_label(const char *label, int most);
 struct hl_text hl_words_hold_max_below_lease(uint32_t hold_max_ms, uint32_t lease_ms);
 struct hl_text hl_words_min_validity_beyond_lease(uint32_t min_validity_ms, uint32_t lease_ms);
+struct hl_text hl_words_bad_holders_max(uint32_t holders_max, int most);
 struct hl_text hl_words_bad_replicas(uint32_t replicas, int most);
 struct hl_text hl_words_replica_timeout_alone(uint32_t timeout_ms);
 struct hl_text hl_words_replica_timeout_beyond_lease(uint32_t timeout_ms, uint32_t lease_ms);
@@ -55,7 +56,7 @@ struct hl_text hl_words_tls_without_rediss(const char *option, int is_quorum);
 
 extern const char hl_words_no_lock_place[], hl_words_no_names[], hl_words_no_name[], hl_words_no_memory_for_lock[],
     hl_words_fair_on_quorum[], hl_words_replicas_on_quorum[], hl_words_multi_on_quorum[], hl_words_fair_multi[],
-    hl_words_reentrant_multi[];
+    hl_words_reentrant_multi[], hl_words_share_on_quorum[], hl_words_share_multi[], hl_words_share_simple[];
 struct hl_text hl_words_bad_name_length(size_t length, unsigned most);
 struct hl_text hl_words_reserved_name(const char *name);
 struct hl_text hl_words_bad_braces(const char *name);

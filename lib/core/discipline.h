@@ -12,7 +12,14 @@ static inline int hl_has_queue(const struct hl_terms *terms) { return terms->kin
 
 /* 1: each waiting handle has a place of its own in the queue at the store, and sends its own requests. 0: the handles
  * stand in the line of their client, and only the head of the line sends requests. */
-static inline int hl_has_own_place(const struct hl_terms *terms) { return terms->kind->queueing == HL_QUEUES_HANDLES; }
+static inline int hl_has_own_place(const struct hl_terms *terms)
+{
+    return terms->kind->queueing == HL_QUEUES_HANDLES || terms->kind->queueing == HL_QUEUES_SHARERS;
+}
+
+/* 1: whoever holds the name on these terms has it alone. 0: other handles may hold it together with this one, of this
+ * client and of others; the store counts them (`holders_max`). */
+static inline int hl_holds_alone(const struct hl_terms *terms) { return terms->kind->queueing != HL_QUEUES_SHARERS; }
 
 /* 1: a hold may serve handles of its client one after the other, so its acquire reserves a token for each. */
 static inline int hl_takes_turns(const struct hl_terms *terms) { return terms->kind->queueing == HL_QUEUES_CLIENTS; }

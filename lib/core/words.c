@@ -187,6 +187,16 @@ void hl_words_held_by_us(struct hl_text *text, const char *name)
     hl_text_set(text, "\"%s\" is held by another handle of this client", name);
 }
 
+struct hl_text hl_words_holders(const char *holder, uint32_t holders)
+{
+    struct hl_text text;
+    if (holders < 2)
+        hl_text_set(&text, "%s", holder);
+    else
+        hl_text_set(&text, "%s and %u other%s that share it", holder, holders - 1, plural(holders - 1));
+    return text;
+}
+
 void hl_words_held(struct hl_text *text, const char *name, const char *holder)
 {
     hl_text_set(text, "\"%s\" is held by %s", name, holder);
@@ -303,7 +313,7 @@ void hl_words_nobody_holds(struct hl_text *text, const char *name)
 void hl_words_holder(struct hl_text *text, const char *name, const char *holder, enum hl_find found,
                      uint32_t remaining_ms)
 {
-    static const char *const as[] = {[HL_FIND_OURS] = "", [HL_FIND_RLOCK] = ", with an RLock",
+    static const char *const as[] = {[HL_FIND_OURS] = "", [HL_FIND_SHARED] = "", [HL_FIND_RLOCK] = ", with an RLock",
                                      [HL_FIND_READ] = " and perhaps others, for reading (RReadWriteLock)",
                                      [HL_FIND_WRITE] = ", for writing (RReadWriteLock)", [HL_FIND_OTHER] = ""};
     hl_text_set(text, "\"%s\" is held by %s%s", name, holder, as[found]);

@@ -33,6 +33,8 @@ static struct hl_acquire_params acquire_params(struct hl_hold *hold)
         .not_after_ms = hl_clock_not_after_ms(node, hold->request.sent_us),
         .token_ttl_ms = core->limits.token_ttl_ms,
         .reserved = hl_hold_reserved(hold),
+        .holders_max = hold->terms->holders_max,
+        .is_sharded = hl_node_parent(node)->subscriptions.is_sharded,
         .queue_max = core->limits.queue_max,
         .names_all_keys = core->route->ops->is_spread,
         .is_second = hold->stage >= STAGE_SECOND,

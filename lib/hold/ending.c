@@ -213,8 +213,9 @@ static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_re
         hl_hold_mark_unsent(hold);
     if (HL_PLANTED(R5_SILENT_END))
         hold->kept = KEPT_NOTHING;
-    /* the other handles of this client wait until the first answer shows that this hold is released */
-    hold->siblings_wait = was_holder || !hl_hold_is_empty(hold);
+    /* The other handles of this client wait until the first answer shows that this hold is released. The release of a
+     * share delays nobody: no other handle relies on its order. */
+    hold->siblings_wait = was_holder ? hl_holds_alone(hold->terms) != 0 : !hl_hold_is_empty(hold);
     name->unanswered_releases += hold->siblings_wait;
     do_next_step(hold, hold->since_us);
 }

@@ -102,7 +102,8 @@ uint64_t hl_hold_min_validity_us(const struct hl_hold *hold, const struct hl_ter
 
 struct hl_queue_entry hl_hold_entry(const struct hl_hold *hold)
 {
-    struct hl_queue_entry entry = {.window_ms = hold->entry.window_ms, .reserved = hl_hold_reserved(hold)};
+    struct hl_queue_entry entry = {.window_ms = hold->entry.window_ms, .reserved = hl_hold_reserved(hold),
+                                   .holders_max = hold->terms->holders_max};
     if (hold->entry.channel == ENTRY_NONE)
         return entry;
     entry.due_s = hold->entry.due_s == UINT32_MAX ? HL_DUE_NEVER_S : hold->entry.due_s;

@@ -178,6 +178,12 @@ int hl_hold_is_confirming(const struct hl_hold *hold);
 int hl_hold_is_empty(const struct hl_hold *hold); /* 1: nothing of the hold is at the store or on the wire */
 /* Returns a HELD hold of this client for the name; NULL: the client does not hold it. */
 static inline struct hl_hold *hl_hold_of(const struct hl_name *name) { return LIST_FIRST(&name->holds); }
+/* the same, of a hold that has the name alone; NULL: none, or holds that share the name */
+static inline struct hl_hold *hl_hold_alone_of(const struct hl_name *name)
+{
+    struct hl_hold *hold = hl_hold_of(name);
+    return hold && hl_holds_alone(hold->terms) ? hold : NULL;
+}
 struct hl_hold *hl_hold_find(const struct hl_name *name, uint64_t id); /* the same, of the hold with that id */
 /* 1: the present server may not know the hold, because the hold was last proved over an older link, or at another
  * server, or because the server is away. */

@@ -175,7 +175,7 @@ void hl_recheck_read_answer(struct hl_hold *hold, const struct hl_response *said
     int is_more = said->has_more && hold->ask == ASK_RELEASE;
     struct hl_recheck *recheck;
     read_answer(core, hold->request.node, hold->name, said);
-    if (hl_hold_of(hold->name)) /* this client holds the name: its own release will find lapsed grants */
+    if (hl_hold_alone_of(hold->name)) /* its release will find lapsed grants */
         return;
     if (said->handover.window_ms) {
         recheck = recheck_for(core, hold->name, hold->terms);

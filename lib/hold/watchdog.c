@@ -66,7 +66,8 @@ uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
     uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
     /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
     int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
-    int is_plain = hold->asked_ms == hold->terms->lease_ms && hl_has_queue(hold->terms);
+    /* of a shared name the scripts shorten nothing: its lease is the longest of several */
+    int is_plain = hold->asked_ms == hold->terms->lease_ms && hl_has_queue(hold->terms) && hl_holds_alone(hold->terms);
     if (!hold->is_lease_too_long || !is_plain || !is_fresh || may_be_shortened(hold))
         return 0;
     most_us = extended_us > lease_us ? extended_us : lease_us;
@@ -394,7 +395,8 @@ void hl_watchdog_start(struct hl_hold *hold)
     hold->state = HOLD_HELD;
     hold->since_us = hold->held.granted_at_us = hl_hold_core(hold)->host.entered_us; /* the store granted it no later */
     LIST_INSERT_HEAD(&hold->name->holds, hold, held.entry);
-    hl_recheck_cancel(hl_hold_core(hold), hold->name);
+    if (hl_holds_alone(hold->terms)) /* otherwise other grants may lapse beside this hold */
+        hl_recheck_cancel(hl_hold_core(hold), hold->name);
     plan_next(hold);
 }
 

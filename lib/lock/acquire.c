@@ -278,6 +278,7 @@ static void report_event(struct hl_core *core, struct hl_acquire *acquire, unsig
          .waited_ms = hl_lease_span_ms(core->notices.checked_at_us - acquire->begun_us),
          .detail = bit == REPORT_WAITING ? hl_words_waiting : hl_words_passed_over,
          .holder = view.words,
+         .holders = view.holders,
          .holder_age_ms = view.age_ms};
     if (hl_has_own_place(lock->terms)) {
         event.position = acquire->place->position;

@@ -54,6 +54,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     const struct hl_name *name = inquiry->call.lock->name;
     const struct hl_node *node = hl_name_node(core, name);
     struct hl_quoted holder = hl_text_holder(inquiry->holder, strlen(inquiry->holder)), quoted = hl_name_quoted(name);
+    const struct hl_text holders = hl_words_holders(holder.bytes, inquiry->holders);
     struct hl_text *text = &inquiry->detail;
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_words_inquiry_unanswered(text, hl_node_name(node),
@@ -70,7 +71,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     else if (inquiry->is_forcing)
         hl_words_not_forced(text, quoted.bytes, holder.bytes);
     else
-        hl_words_holder(text, quoted.bytes, holder.bytes, (enum hl_find)inquiry->found, inquiry->holder_remaining_ms);
+        hl_words_holder(text, quoted.bytes, holders.bytes, (enum hl_find)inquiry->found, inquiry->holder_remaining_ms);
 }
 
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
@@ -96,7 +97,8 @@ static void report(struct hl_core *core, struct hl_notice *notice)
                        (struct hilock_result){
                            .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
                            .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
-                           .attempts = own.attempts, .holder_remaining_ms = own.holder_remaining_ms,
+                           .attempts = own.attempts, .holders = own.holders,
+                           .holder_remaining_ms = own.holder_remaining_ms,
                            .waiters = own.waiters, .waiters_ready = own.ready, .position = own.position});
 }
 
@@ -157,6 +159,7 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
         memcpy(inquiry->holder, peeked.holder, kept); /* the rest of the array is zero */
         inquiry->holder_length = peeked.holder_length;
         inquiry->found = (uint8_t)peeked.found;
+        inquiry->holders = peeked.holders ? peeked.holders : 1;
         inquiry->holder_remaining_ms = peeked.has_no_ttl ? HILOCK_FOREVER : hl_lease_span_ms(peeked.left_ms * 1000);
     }
     inquiry->waiters = peeked.waiters;

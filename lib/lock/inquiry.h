@@ -33,7 +33,7 @@ struct hl_inquiry {
     uint8_t is_second;             /* the first form of the command was refused, so the second form is sent */
     uint8_t found;                 /* what the peek found, an enum hl_find */
     hilock_status status;          /* the answer, once DECIDED */
-    uint32_t holder_remaining_ms, waiters, ready, position;
+    uint32_t holder_remaining_ms, holders, waiters, ready, position;
     size_t holder_length;          /* the whole length, even if the holder is cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
     struct hl_text detail;

@@ -126,7 +126,7 @@ static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
 static void on_push(struct hl_grant_channel *channel, const struct hl_reply *message)
 {
     struct hl_core *core = channel->core;
-    const struct hl_push push = hl_queued_read_push(message, core->uuid);
+    const struct hl_push push = hl_push_read(message, core->uuid);
     struct hl_queue_place *place;
     struct hl_name *name;
     LIST_FOREACH(place, places_of(core, push.id), by_id)
@@ -233,7 +233,11 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
     struct hl_grant_channel *channel =
         container_of(hl_table_find(&core->waits->grant_channels, (const char *)&slot, sizeof slot));
-    if (!core->waits->undo_terms) {
+    /* the release of a share also ends a hold that has the name alone, so the terms of a share are preferred */
+    int is_better = core->waits->undo_terms && hl_holds_alone(core->waits->undo_terms) && !hl_holds_alone(lock->terms);
+    if (is_better)
+        hl_terms_unref(core->waits->undo_terms);
+    if (!core->waits->undo_terms || is_better) {
         core->waits->undo_terms = lock->terms;
         core->waits->undo_terms->refs++;
     }

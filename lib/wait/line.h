@@ -51,6 +51,7 @@ struct hl_line {
     uint32_t queued_at_store;      /* how many waiters of all clients are in the queue at the store, as last heard */
     uint64_t answered_at_us;       /* when the latest answer came */
     uint64_t lease_ends_at_us;     /* when the holder's lease ends, as last heard; UINT64_MAX: the lease has no end */
+    uint32_t holders;              /* last_status TIMED_OUT: how many hold the name */
     char *holder_or_error;         /* last_status TIMED_OUT: the holder; a fault: the words of the server; NULL: "" */
     struct hl_listener *unlock_listener; /* listens to the unlock channel; NULL: that is not needed yet */
     struct hl_listener *java_listener; /* listens to the private channel of the first waiter of a Redisson fair lock;

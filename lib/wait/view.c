@@ -30,6 +30,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
     else if (said) {
         hl_text_set(&words, "%.*s", (int)said->holder_length, said->holder);
         line->queued_at_store = acquire->place ? said->waiters : line->queued_at_store;
+        line->holders = said->holders ? said->holders : said->holder_length != 0;
         line->lease_ends_at_us = said->has_no_ttl ? UINT64_MAX : now_us + said->left_ms * 1000;
     }
     if (said && !is_fault && acquire->place) {
@@ -96,6 +97,8 @@ struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire
         until_us = line->lease_ends_at_us;
         view.age_ms = hl_lease_span_ms(now_us - line->answered_at_us);
     }
+    if (status == HILOCK_TIMED_OUT)
+        view.holders = line && line->last_status == status && line->holders ? line->holders : own != NULL;
     view.holder_remaining_ms = until_us == UINT64_MAX ? HILOCK_FOREVER
                                                        : hl_lease_span_ms(hl_left_us(until_us, now_us));
     return view;
@@ -135,7 +138,9 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
                       uint32_t waited_ms)
 {
     const struct hl_name *name = acquire->lock->name;
-    const struct hl_quoted quoted = hl_name_quoted(name), holder = hl_text_holder(view->words, strlen(view->words));
+    const struct hl_quoted quoted = hl_name_quoted(name);
+    const struct hl_text holder =
+        hl_words_holders(hl_text_holder(view->words, strlen(view->words)).bytes, view->holders);
     int has_sent = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
     if (!*view->words && !hl_hold_of(name) && hl_has_queue(acquire->lock->terms) && has_sent)
         hl_words_reserved(text, quoted.bytes);
@@ -174,6 +179,7 @@ struct hl_result_words *hl_view_result_words(struct hl_core *core, const struct 
         timed_out(&text, acquire, &view, waited_ms);
         result.holder = view.words;
         result.holder_remaining_ms = view.holder_remaining_ms;
+        result.holders = view.holders;
     } else if (status == HILOCK_UNREACHABLE)
         unreachable(&text, acquire, hl_name_node(core, name), waited_ms);
     else if (status == HILOCK_QUEUE_FULL)
@@ -200,6 +206,7 @@ struct hl_result_words *hl_view_copy_words(const struct hl_memory *memory, const
     if (!words)
         return NULL;
     words->holder_remaining_ms = result->holder_remaining_ms;
+    words->holders = result->holders;
     memcpy(words->holder, holder, holder_size);
     words->detail = memcpy(words->holder + holder_size, result->detail, detail_size);
     return words;
@@ -210,4 +217,5 @@ void hl_view_set_words(const struct hl_result_words *words, struct hilock_result
     result->detail = words ? words->detail : hilock_status_text(result->status);
     result->holder = words ? words->holder : "";
     result->holder_remaining_ms = words ? words->holder_remaining_ms : 0;
+    result->holders = words ? words->holders : 0;
 }

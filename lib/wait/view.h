@@ -25,13 +25,14 @@ struct hl_view { /* what an answer with a given status shows */
     char words[HL_TEXT_MAX];      /* TIMED_OUT: the holder, which may be a handle of this client; a fault: the words
                                      of the server; otherwise "" */
     uint32_t holder_remaining_ms; /* TIMED_OUT: what is left of the holder's lease */
+    uint32_t holders;             /* TIMED_OUT: how many hold the name, as last heard; 0: not heard */
     uint32_t age_ms;              /* how old the words are; 0: they name our own holder */
 };
 struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire, hilock_status status);
 
 struct hl_result_words { /* One block of memory. NULL stands for no text or no memory; then the user gets the
                             sentence of the status. */
-    uint32_t holder_remaining_ms;
+    uint32_t holder_remaining_ms, holders;
     const char *detail; /* the sentence; its bytes follow the holder in the same block */
     char holder[];      /* "": no holder is known */
 };

@@ -7,6 +7,7 @@
 
 #include "hold/hold.h"
 #include "wait/waits.h"
+#include "wire/push.h"
 
 struct hl_result_words;
 struct hl_queue_place;

@@ -1,8 +1,9 @@
 -- grant: makes `first` the holder for its window, within which it must renew, or does so for all of `chosen`. The write
 -- comes before the messages: if the server refuses the write (a replica, no memory), no message is sent, and is_granted
 -- stays false. A grant ends the time in which a free name is left to others. The times in the message are the server's
--- own. If the walk could go on, the next place is told to ask.
+-- own. If the walk could go on, the next place is told to ask. granted_ms is the span of the grant, or the longest one.
 local is_granted = false
+granted_ms = chosen and 0 or first[3]
 if chosen then
   -- include share.lua
 else

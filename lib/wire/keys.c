@@ -10,6 +10,7 @@
 const char hl_key_token[] = "hilock:token";
 const char hl_key_queue[] = "hilock:queue";
 const char hl_key_place[] = HL_KEY_PLACE;
+const char hl_key_share[] = HL_KEY_SHARE;
 const char hl_key_channel[] = HL_KEY_CHANNEL;
 
 _Static_assert(sizeof hl_key_queue - 1 == HL_KEY_QUEUE_LENGTH, "scripts find the name behind it");

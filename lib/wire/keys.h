@@ -11,7 +11,7 @@
 
 enum { HL_KEY_PREFIX_MAX = 32, HL_JAVA_WAITER_MAX = 128 };
 
-extern const char hl_key_token[], hl_key_queue[], hl_key_place[]; /* the prefixes of our own keys */
+extern const char hl_key_token[], hl_key_queue[], hl_key_place[], hl_key_share[]; /* the prefixes of our own keys */
 extern const char hl_key_channel[]; /* the prefix of the unlock channel, which is Redisson's */
 
 int hl_key_has_good_braces(const char *name, size_t length);

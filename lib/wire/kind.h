@@ -36,6 +36,8 @@ struct hl_acquire_params {
     uint64_t not_after_ms; /* the server time after which it is refused; 0: never */
     uint64_t token_ttl_ms;
     unsigned reserved;     /* how many tokens it reserves for hand-offs */
+    uint32_t holders_max;  /* how many may hold the name together with this holder, itself included */
+    int is_sharded;        /* the channels are sharded, as those of a cluster's slots */
     int is_second;         /* the first form was answered HL_AGAIN */
     /* for a kind with a queue: */
     struct hl_queue_entry entry;   /* the place that it takes or keeps; without an entry it is a try */
@@ -88,11 +90,20 @@ struct hl_force_params {
     size_t holder_length;
 };
 
+/* A hold that has its name alone goes on as one that shares it. */
+struct hl_downgrade_params {
+    int is_sharded;
+    uint64_t token_ttl_ms;
+    unsigned own;
+    uint64_t lease_ms, token;
+};
+
 typedef enum hl_form hl_acquire_fn(struct hl_command *, const struct hl_target *, const struct hl_acquire_params *);
 typedef enum hl_form hl_renew_fn(struct hl_command *, const struct hl_target *, const struct hl_renew_params *);
 typedef enum hl_form hl_release_fn(struct hl_command *, const struct hl_target *, const struct hl_release_params *);
 typedef enum hl_form hl_recheck_fn(struct hl_command *, const struct hl_target *, const struct hl_recheck_params *);
 typedef enum hl_form hl_force_fn(struct hl_command *, const struct hl_target *, const struct hl_force_params *);
+typedef enum hl_form hl_downgrade_fn(struct hl_command *, const struct hl_target *, const struct hl_downgrade_params *);
 /* An operator's request: reads the holder, and the position of the entry, if there is one. hl_response_peeked reads its
  * answer. */
 typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, const struct hl_queue_entry *);
@@ -100,7 +111,8 @@ typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, c
 enum hl_queueing { /* who has places in the queue at the store; what follows from it is in core/discipline.h */
     HL_QUEUES_NOT,     /* there is no queue */
     HL_QUEUES_CLIENTS, /* a client has one place for each name, and its handles take turns there */
-    HL_QUEUES_HANDLES  /* every waiting handle has a place */
+    HL_QUEUES_HANDLES, /* every waiting handle has a place */
+    HL_QUEUES_SHARERS  /* every waiting handle has a place, and several may hold the name together */
 };
 
 struct hl_kind {
@@ -113,9 +125,13 @@ struct hl_kind {
     hl_recheck_fn *recheck; /* NULL: there is no queue */
     hl_force_fn *force;
     hl_peek_fn *peek;
-    hl_parse_fn *acquired, *renewed, *released; /* released reads the answers to recheck and force, too */
+    hl_downgrade_fn *downgrade; /* NULL: a hold of this kind cannot share its name */
+    hl_parse_fn *acquired, *renewed, *released; /* released also reads the answers to recheck, force and
+                                                   downgrade */
 };
 
 extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;
+/* the same for handles that share a name with others */
+extern const struct hl_kind hl_queued_fair_share, hl_queued_mutex_share;
 
 #endif

@@ -75,10 +75,11 @@ if not is_alone then
       local fields = call('HMGET', name, me, 'mode')
       mine, mode = fields[1], fields[2]
     end
-    if mode ~= 'shared' then
+    if mode ~= 'shared' or left == -1 then
       -- include holder.lua
     end
-    if mode == 'shared' then
+    -- no hash of ours lives for ever: what has no expiry is another program's, whatever its mode
+    if mode == 'shared' and left ~= -1 then
       share = share or '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include prune.lua
     end
@@ -108,7 +109,7 @@ local draw = ARGV[4] + 0
 local reserved = draw % $RESERVED_END
 local period_us = draw - reserved
 local answer, gone, heard, late
-local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed
+local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed, granted_ms
 local chosen, is_shut, takes, has_star, has_marks, has_mode, has_more, is_cut, others, first, head, places
 if not is_alone then
   gone = {}
@@ -187,7 +188,7 @@ if not is_alone then
       share = share or '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
       -- include grant.lua
       if not is_granted then return refused end
-      left, held_by, hands_over, is_granted_now = math.max(left, first[3]), first[1], $HANDS_OVER + $GRANTED_NOW, true
+      left, held_by, hands_over, is_granted_now = math.max(left, granted_ms), first[1], $HANDS_OVER + $GRANTED_NOW, true
       taken = #gone - (has_star and 1 or 0)
     else
       -- include leave.lua

@@ -26,18 +26,7 @@ local me, terms, tag = ARGV[1], ARGV[2], string.sub(queue, $KEY_QUEUE_LENGTH + 2
 local c_channel, java_queue = '$KEY_CHANNEL:' .. tag, '$KEY_JAVA_QUEUE:' .. tag
 local publish, numsub = 'PUBLISH', 'NUMSUB'
 if terms > '$SHARDED' then publish, numsub = 'SPUBLISH', 'SHARDNUMSUB' end
--- The release also wakes the head of Redisson's fair queue. That key is not among KEYS, so that a user without the
--- right to it, or a slot that moves, does not stop the release. One EXISTS asks for both queues: 2 is our queue, 1 is
--- Redisson's.
-local queues, java_waiter
-if not redis.acl_check_cmd or redis.acl_check_cmd('EXISTS', java_queue) then
-  queues = pcall('EXISTS', queue, queue, java_queue)
-end
-if queues ~= 0 and type(queues) ~= 'number' then queues = 2 * call('EXISTS', queue) end
-if queues % 2 == 1 then
-  java_waiter = pcall('LINDEX', java_queue, '0')
-  java_waiter = type(java_waiter) == 'string' and c_channel .. ':' .. java_waiter
-end
+-- include queues.lua
 -- The first write is also the check; after it no server refuses a write for lack of memory. HDEL and not DEL: a group
 -- multilock of Redisson may have put fields of its own beside ours.
 local was_mine, answer = pcall('HDEL', name, me), nil
@@ -50,7 +39,7 @@ local removed = 0
 if queues > 1 or ARGV[3] then
   -- include now.lua
   local gone, with_me, has_star, heard, late, first, others, head, has_marks, has_mode = {}, false, false, nil
-  local refusal, refused, token, token_us, highest, highest_us, last_us
+  local refusal, refused, token, token_us, highest, highest_us, last_us, granted_ms
   local period_us = string.match(terms, ' (%d+)') * 1000
   local held, left, share, chosen, is_shut, takes, mine, most, is_alone, lapsed = 0, -2, nil
   -- A release that ended no hold asks for nothing: late bytes must not make a holder that no client knows of.
@@ -141,7 +130,7 @@ if queues > 1 or ARGV[3] then
       else
         answer = {0, 1, '', $LEFT_MS, length, highest_us, length, '', now}
         if is_handed_over then
-          answer[2], answer[3], answer[4] = -1 - first[3], first[1], $HANDS_OVER + $GRANTED_NOW
+          answer[2], answer[3], answer[4] = -1 - granted_ms, first[1], $HANDS_OVER + $GRANTED_NOW
         elseif has_more then
           answer[2], answer[4] = -1, $HAS_MORE
         end
@@ -158,7 +147,7 @@ if queues > 1 or ARGV[3] then
       answer[1] = $HANDED_OVER
       return answer
     end
-    local said = (was_mine and '$HANDED_OVER ' or '0 ') .. first[3] .. ' ' .. now .. ' ' .. first[1]
+    local said = (was_mine and '$HANDED_OVER ' or '0 ') .. granted_ms .. ' ' .. now .. ' ' .. first[1]
     return removed > 0 and said .. ' ' .. removed or said
   end
   -- include leave.lua
@@ -170,30 +159,7 @@ if not was_mine then
   local said = has_more and $FREED_MORE or 0
   return removed > 0 and said .. ' ' .. removed or said
 end
-call('HDEL', name, 'mode')
--- by pcall: a user without the right to the channel still releases
-local heard, freed = pcall(publish, c_channel, '0'), 1
-if heard ~= 0 or java_waiter then
-  local java_heard = java_waiter and pcall(publish, java_waiter, '0')
-  freed = type(heard) == 'table' and $FREED_UNHEARD or 1 + heard
-  local others = math.max(freed - 1, 0) + (tonumber(java_heard) or 0)
-  if others > 0 and others > tonumber(string.match(terms, '%d+')) and not has_more then
-    -- The others were told that the name is free, but our own waiters would be faster.
-    -- include now.lua
-    places = places or '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
-    if yields == nil then
-      -- include yield.lua
-    end
-    if yields then
-      if is_left then freed = $FREED_LEFT end
-      pcall('ZADD', queue, string.format('-%.0f', now_us + $LEFT_MS * 1000), '*')
-      local life_ms = pcall('PTTL', queue)
-      if (type(life_ms) == 'table' or life_ms < 0) and type(pcall('PEXPIRE', queue, '100')) == 'table' then
-        pcall('ZREM', queue, '*') -- without a queue, and no right to an expiry
-      end
-    end
-  end
-end
+-- include freed.lua
 if has_more then freed = $FREED_MORE end
 if answer then
   answer[1] = freed

@@ -5,21 +5,31 @@
 #include <stdio.h>
 
 #include "base/platform.h"
+#include "wire/field.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
 /* ---- commands. Several terms go into one argument: each costs the server as much as half a command. ---- */
 
-static void begin(struct hl_command *command, const struct hl_script *script, unsigned keys,
+/* The keys of a script behind the name: those with these prefixes. */
+static const char *const no_more[] = {NULL}, *const with_queue[] = {hl_key_queue, NULL},
+                  *const with_share[] = {hl_key_share, NULL}, *const with_token[] = {hl_key_queue, hl_key_token, NULL},
+                  *const with_places[] = {hl_key_queue, hl_key_token, hl_key_place, NULL},
+                  *const of_share[] = {hl_key_queue, hl_key_token, hl_key_share, NULL},
+                  *const of_share_with_places[] = {hl_key_queue, hl_key_token, hl_key_share, hl_key_place, NULL};
+
+static void begin(struct hl_command *command, const struct hl_script *script, const char *const *more,
                   const struct hl_target *target)
 {
-    static const char *const others[] = {hl_key_queue, hl_key_token, hl_key_place};
-    hl_command_evalsha(command, script, keys);
+    unsigned count = 0;
+    while (more[count])
+        count++;
+    hl_command_evalsha(command, script, 1 + count);
     hl_command_add(command, target->name, target->name_length);
-    for (size_t i = 0; i + 1 < keys; i++) {
+    for (; *more; more++) {
         char *key = hl_command_room(command, target->name_length + HL_KEY_PREFIX_MAX);
-        hl_command_add(command, key, hl_key_write(key, others[i], target->name, target->name_length));
+        hl_command_add(command, key, hl_key_write(key, *more, target->name, target->name_length));
     }
 }
 
@@ -35,8 +45,8 @@ static void add_lapsed(struct hl_command *command, const struct hl_lapsed *lapse
 }
 
 /* The script compares not_after as sixteen digits, which suffice until the year 2286. */
-enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
-                               const struct hl_acquire_params *params)
+static void add_acquire(struct hl_command *command, const struct hl_target *target,
+                        const struct hl_acquire_params *params)
 {
     static const uint64_t never_us = 9999999999999999;
     static const char zeros[] = "0000000000000000";
@@ -44,7 +54,6 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
     uint64_t not_after_us = is_limited ? params->not_after_ms * 1000 : never_us;
     char digits[HL_DECIMAL_MAX];
     _Static_assert(sizeof zeros - 1 == HL_NOT_AFTER_DIGITS, "the script cuts it off by its length");
-    begin(command, &hl_script_mutex_acquire, params->names_all_keys && params->heartbeat.number ? 4 : 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->lease_ms);
     hl_command_begin_text(command);
@@ -61,13 +70,32 @@ enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_targe
             hl_record_add_heartbeat(command, &params->heartbeat);
     }
     hl_command_add_number(command, params->token_ttl_ms * HL_RESERVED_END + params->reserved);
+}
+
+enum hl_form hl_queued_acquire(struct hl_command *command, const struct hl_target *target,
+                               const struct hl_acquire_params *params)
+{
+    int names_places = params->names_all_keys && params->heartbeat.number;
+    begin(command, &hl_script_mutex_acquire, names_places ? with_places : with_token, target);
+    add_acquire(command, target, params);
+    return HL_FORM_SCRIPT;
+}
+
+static enum hl_form acquire_share(struct hl_command *command, const struct hl_target *target,
+                                  const struct hl_acquire_params *params)
+{
+    int names_places = params->names_all_keys && params->heartbeat.number;
+    begin(command, &hl_script_mutex_acquire, names_places ? of_share_with_places : of_share, target);
+    add_acquire(command, target, params);
+    hl_command_begin_text(command);
+    hl_command_append_number(command, params->is_sharded ? HL_SHARDED : "", params->holders_max);
     return HL_FORM_SCRIPT;
 }
 
 enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target,
                              const struct hl_renew_params *params)
 {
-    begin(command, &hl_script_renew, 1, target);
+    begin(command, &hl_script_renew, no_more, target);
     hl_command_add_number(command, params->lease_ms);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_add_number(command, params->token);
@@ -75,6 +103,16 @@ enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target 
         hl_command_add_number(command, params->most_ms);
         hl_command_add_number(command, params->not_after_ms);
     }
+    return HL_FORM_SCRIPT;
+}
+
+static enum hl_form renew_share(struct hl_command *command, const struct hl_target *target,
+                                const struct hl_renew_params *params)
+{
+    begin(command, &hl_script_share_renew, with_share, target);
+    hl_command_add_number(command, params->lease_ms);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_command_add_number(command, params->token);
     return HL_FORM_SCRIPT;
 }
 
@@ -89,7 +127,7 @@ static void add_channel(struct hl_command *command, const struct hl_target *targ
 enum hl_form hl_queued_force(struct hl_command *command, const struct hl_target *target,
                              const struct hl_force_params *params)
 {
-    begin(command, &hl_script_mutex_force, params->is_second ? 1 : 2, target);
+    begin(command, &hl_script_mutex_force, params->is_second ? no_more : with_queue, target);
     hl_command_add(command, params->holder, params->holder_length);
     add_channel(command, target, params->is_sharded);
     return HL_FORM_FORCED;
@@ -100,21 +138,28 @@ enum hl_form hl_queued_force(struct hl_command *command, const struct hl_target 
  * waiter finds the name free. */
 static enum hl_form release_narrowly(struct hl_command *command, const struct hl_target *target, int is_sharded)
 {
-    begin(command, &hl_script_free, 1, target);
+    begin(command, &hl_script_free, no_more, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     add_channel(command, target, is_sharded);
     return HL_FORM_NARROW;
 }
 
-/* Begins a release up to its second argument, which the caller may continue. */
-static void begin_release(struct hl_command *command, const struct hl_target *target, int is_sharded, unsigned own,
+/* Adds the first two arguments of a release; the caller may continue the second. */
+static void add_release(struct hl_command *command, const struct hl_target *target, int is_sharded, unsigned own,
                           uint64_t token_ttl_ms)
 {
-    begin(command, &hl_script_mutex_release, 3, target);
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_begin_text(command);
     hl_command_append_number(command, is_sharded ? HL_SHARDED : "", own);
     hl_command_append_number(command, " ", token_ttl_ms);
+}
+
+static void add_place_to_leave(struct hl_command *command, const struct hl_queue_entry *entry)
+{
+    if (!entry->due_s)
+        return;
+    hl_command_begin_text(command);
+    hl_record_add_entry(command, entry);
 }
 
 enum hl_form hl_queued_release(struct hl_command *command, const struct hl_target *target,
@@ -123,12 +168,10 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     char holder[HL_HOLDER_MAX];
     if (params->is_second)
         return release_narrowly(command, target, params->is_sharded);
-    begin_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    begin(command, &hl_script_mutex_release, with_token, target);
+    add_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
     if (!params->next.entry.due_s) {
-        if (params->entry.due_s) {
-            hl_command_begin_text(command);
-            hl_record_add_entry(command, &params->entry);
-        }
+        add_place_to_leave(command, &params->entry);
         return HL_FORM_SCRIPT;
     }
     hl_command_append_number(command, " ", params->next.lease_ms);
@@ -142,10 +185,32 @@ enum hl_form hl_queued_release(struct hl_command *command, const struct hl_targe
     return HL_FORM_NEXT;
 }
 
+static enum hl_form release_share(struct hl_command *command, const struct hl_target *target,
+                                  const struct hl_release_params *params)
+{
+    if (params->is_second)
+        return release_narrowly(command, target, params->is_sharded);
+    begin(command, &hl_script_share_release, of_share, target);
+    add_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    add_place_to_leave(command, &params->entry);
+    return HL_FORM_SCRIPT;
+}
+
+static enum hl_form downgrade(struct hl_command *command, const struct hl_target *target,
+                              const struct hl_downgrade_params *params)
+{
+    begin(command, &hl_script_share_downgrade, of_share, target);
+    add_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    hl_command_add_number(command, params->lease_ms);
+    hl_command_add_number(command, params->token);
+    return HL_FORM_SCRIPT;
+}
+
 enum hl_form hl_queued_recheck(struct hl_command *command, const struct hl_target *target,
                                const struct hl_recheck_params *params)
 {
-    begin_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
+    begin(command, &hl_script_mutex_release, with_token, target);
+    add_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
     hl_command_add_word(command, "");
     if (params->lapsed->count)
         add_lapsed(command, params->lapsed);
@@ -155,7 +220,7 @@ enum hl_form hl_queued_recheck(struct hl_command *command, const struct hl_targe
 enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target,
                             const struct hl_queue_entry *entry)
 {
-    begin(command, &hl_script_mutex_peek, 2, target);
+    begin(command, &hl_script_mutex_peek, with_queue, target);
     hl_command_begin_text(command);
     if (entry->due_s) {
         char holder[HL_HOLDER_MAX];
@@ -166,36 +231,6 @@ enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *
 }
 
 /* ---- answers ---- */
-
-struct text { const char *at; size_t length; };
-
-/* Takes the text up to the next space, which is skipped, or up to the end. Returns 0 if nothing is there. */
-static int take_word(struct text *text, struct text *ret_word)
-{
-    const char *end = memchr(text->at, ' ', text->length);
-    *ret_word = (struct text){text->at, end ? (size_t)(end - text->at) : text->length};
-    text->at += ret_word->length + (end != NULL);
-    text->length -= ret_word->length + (end != NULL);
-    return ret_word->length != 0;
-}
-
-/* Returns 1 if the whole text is a number. */
-static int is_number(struct text text, uint64_t *ret_number)
-{
-    *ret_number = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (i == 17 || text.at[i] < '0' || text.at[i] > '9')
-            return 0;
-        *ret_number = *ret_number * 10 + (uint64_t)(text.at[i] - '0');
-    }
-    return text.length && *ret_number <= HL_NUMBER_MAX;
-}
-
-static int take_number(struct text *text, uint64_t *ret_number)
-{
-    struct text word;
-    return take_word(text, &word) && is_number(word, ret_number);
-}
 
 /* choose.lua makes the sum of the three counts. */
 static struct hl_removed removed_of(int64_t sum)
@@ -208,7 +243,7 @@ static uint64_t time_at(const struct hl_reply *reply, size_t i)
 {
     const struct hl_reply *item = hl_reply_item(reply, i, HL_REPLY_STRING);
     uint64_t time_us;
-    return item && is_number((struct text){item->bytes, item->length}, &time_us) ? time_us : 0;
+    return item && hl_field_is_number((struct hl_field){item->bytes, item->length}, &time_us) ? time_us : 0;
 }
 
 /* Returns 1 for "<client>:<thread>", perhaps with more behind it: this is how hilock and Redisson write a holder. */
@@ -233,14 +268,14 @@ static struct hl_response not_a_lock(void)
     return (struct hl_response){.result = HL_FAULT, .fault = {HL_FAULT_LASTING, HILOCK_WRONG_KIND, 0}, .quote = ""};
 }
 
-/* Reads {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter[, now[, removed]]]}. A first number of 1:
- * there is no holder, and the name is left to others for hands_over ms. */
+/* Reads {-1 - PTTL, holder, hands_over, place, ticket, length[, java_waiter or holders[, now[, removed]]]}. A first
+ * number of 1: there is no holder, and the name is left to others for hands_over ms. */
 static struct hl_response waits(const struct hl_reply *reply)
 {
     const struct hl_reply *holder = hl_reply_item(reply, 1, HL_REPLY_STRING);
     const struct hl_reply *java_waiter = hl_reply_item(reply, 6, HL_REPLY_STRING);
     int has_java_waiter = java_waiter && java_waiter->length && java_waiter->length <= HL_JAVA_WAITER_MAX, is_left;
-    int64_t code, hands, place, ticket, length, removed = 0;
+    int64_t code, hands, place, ticket, length, removed = 0, holders = 0;
     struct hl_response said;
     if (!holder || !hl_response_number(reply, 0, -HL_NUMBER_MAX, &code) || !hl_response_number(reply, 2, 0, &hands) ||
         !hl_response_number(reply, 3, 0, &place) || !hl_response_number(reply, 4, 0, &ticket) ||
@@ -248,6 +283,7 @@ static struct hl_response waits(const struct hl_reply *reply)
         return hl_response_fault(reply);
     if (code <= 0 && !(hands & HL_HANDS_OVER) && holder->length && !spells_holder(holder))
         return not_a_lock();
+    (void)hl_response_number(reply, 6, 1, &holders);
     (void)hl_response_number(reply, 8, 0, &removed);
     is_left = code > 0;
     said = (struct hl_response){.result = HL_NO,
@@ -258,6 +294,7 @@ static struct hl_response waits(const struct hl_reply *reply)
                                 .has_more = !is_left && (hands & HL_HAS_MORE),
                                 .java_waiter = has_java_waiter ? java_waiter->bytes : NULL,
                                 .java_waiter_length = java_waiter ? java_waiter->length : 0,
+                                .holders = (uint32_t)(holders < UINT32_MAX ? holders : UINT32_MAX),
                                 .server_us = time_at(reply, 7), .removed = removed_of(removed)};
     if (!is_left && (hands & HL_GRANTED_NOW) && said.server_us && !said.has_no_ttl)
         said.handover = (struct hl_handover){said.left_ms, said.server_us, said.holder, said.holder_length};
@@ -309,25 +346,25 @@ static struct hl_response released(int64_t code)
  * nothing of its id is left. */
 static struct hl_response released_in_words(const struct hl_reply *reply)
 {
-    struct text text = {reply->bytes, reply->length}, word, holder;
+    struct hl_field text = {reply->bytes, reply->length}, word, holder;
     struct hl_response said;
     struct hl_handover handover = {0};
     uint64_t digits, removed = 0;
     int is_below, is_good;
-    if (!take_word(&text, &word))
+    if (!hl_field_take(&text, &word))
         return hl_response_fault(reply);
     is_below = *word.at == '-';
-    is_good = is_number((struct text){word.at + is_below, word.length - (size_t)is_below}, &digits);
+    is_good = hl_field_is_number((struct hl_field){word.at + is_below, word.length - (size_t)is_below}, &digits);
     said = released(is_below ? -(int64_t)digits : (int64_t)digits);
     if (is_good && memchr(text.at, ' ', text.length)) {
-        is_good = take_number(&text, &handover.window_ms) && take_number(&text, &handover.at_us) &&
-                  take_word(&text, &holder) && handover.window_ms && handover.at_us;
+        is_good = hl_field_take_number(&text, &handover.window_ms) && hl_field_take_number(&text, &handover.at_us) &&
+                  hl_field_take(&text, &holder) && handover.window_ms && handover.at_us;
         if (is_good)
             said.handover = (struct hl_handover){handover.window_ms, handover.at_us, holder.at, holder.length};
         said.server_us = handover.at_us;
     }
     if (is_good && text.length)
-        is_good = take_number(&text, &removed) && !text.length;
+        is_good = hl_field_take_number(&text, &removed) && !text.length;
     said.removed = removed_of((int64_t)removed);
     return is_good ? said : hl_response_fault(reply);
 }
@@ -349,77 +386,20 @@ struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form
     return hl_response_of_hold(reply, form);
 }
 
-/* ---- pushes: "G1 <holder> <number> <asked_us> <window_ms> <token> <seconds> <microseconds>[ later words]: <name>",
- * "F1 <holder> <ms>[ <seconds> <microseconds>[ later words]]: <name>". The digit is the version. ---- */
+/* ---- the kinds ---- */
 
-/* Returns 1 for a holder of this client, with or without a label, and its number. */
-static int is_holder(struct text text, const char *uuid, uint64_t *ret_id)
-{
-    const char *id = text.at + HL_UUID_LENGTH + 1, *end = text.at + text.length, *colon;
-    if (text.length <= HL_UUID_LENGTH || memcmp(text.at, uuid, HL_UUID_LENGTH) != 0 || id[-1] != ':')
-        return 0;
-    colon = memchr(id, ':', (size_t)(end - id));
-    return (!colon || colon + 1 < end) &&
-           is_number((struct text){id, (size_t)((colon ? colon : end) - id)}, ret_id);
-}
-
-/* Cuts off the name that follows the words, which may be any bytes. No word contains a colon with a space behind it.
- * Returns 0 if there is no name. */
-static int cut_name(struct text *text, struct hl_push *push)
-{
-    const char *end = memmem(text->at, text->length, ": ", 2);
-    size_t used = end ? (size_t)(end - text->at) : 0;
-    push->name = end ? end + 2 : NULL;
-    push->name_length = end ? text->length - used - 2 : 0;
-    text->length = used;
-    return push->name_length && push->name_length <= HILOCK_NAME_MAX;
-}
-
-static int take_time(struct text *text, uint64_t *ret_us)
-{
-    uint64_t seconds, microseconds;
-    int is_good = take_number(text, &seconds) && take_number(text, &microseconds) &&
-                  seconds <= HL_NUMBER_MAX / 1000000 && microseconds <= 999999;
-    *ret_us = is_good ? seconds * 1000000 + microseconds : 0;
-    return is_good;
-}
-
-static int is_word(struct text text, const char *word)
-{
-    return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
-}
-
-struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *uuid)
-{
-    const struct hl_push nonsense = {.what = HL_PUSH_INVALID};
-    struct hl_push push = {.what = HL_PUSH_GRANT};
-    struct text text = {message->bytes, message->length}, what, holder;
-    uint64_t pause_ms;
-    if (!cut_name(&text, &push) || !take_word(&text, &what) || !take_word(&text, &holder) ||
-        !is_holder(holder, uuid, &push.id))
-        return nonsense;
-    if (is_word(what, HL_ASK_WORD)) {
-        push.what = HL_PUSH_ASK;
-        if (!take_number(&text, &pause_ms) || pause_ms > HL_YIELD_MAX_MS)
-            return nonsense;
-        push.pause_us = pause_ms * 1000;
-        (void)take_time(&text, &push.server_us);
-        return push;
-    }
-    if (!is_word(what, HL_GRANT_WORD) || !take_number(&text, &push.number) || !take_number(&text, &push.asked_us) ||
-        !take_number(&text, &push.window_ms) || !take_number(&text, &push.token) ||
-        !take_time(&text, &push.granted_us) || !push.token || push.window_ms > HL_WINDOW_MAX_MS)
-        return nonsense;
-    push.server_us = push.granted_us;
-    return push;
-}
-
-#define WORDS \
+#define IN_COMMON \
     .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for " \
                   "readers and writers)", \
-    .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
     .recheck = hl_queued_recheck, .force = hl_queued_force, .peek = hl_queued_peek, \
     .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released
+#define ALONE \
+    .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, .downgrade = downgrade, \
+    IN_COMMON
+#define SHARES \
+    .queueing = HL_QUEUES_SHARERS, .acquire = acquire_share, .renew = renew_share, .release = release_share, IN_COMMON
 
-const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS, WORDS};
-const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES, WORDS};
+const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS, ALONE};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES, ALONE};
+const struct hl_kind hl_queued_mutex_share = {.kind = HILOCK_MUTEX, SHARES};
+const struct hl_kind hl_queued_fair_share = {.kind = HILOCK_FAIR, SHARES};

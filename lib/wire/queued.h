@@ -26,21 +26,6 @@ static inline uint32_t hl_queued_usable_ms(uint64_t window_ms)
     return window_ms > rest_ms ? (uint32_t)(window_ms - rest_ms) : 0;
 }
 
-struct hl_push {
-    enum { HL_PUSH_GRANT, HL_PUSH_ASK, HL_PUSH_INVALID } what; /* ASK: there is news, so the waiter must ask */
-    uint64_t id;          /* the number of the acquisition */
-    uint64_t number;      /* GRANT: the number of the heartbeat that the grant counts from */
-    uint64_t asked_us;    /* GRANT: when that heartbeat ran, by the server's clock; 0: it is the first question,
-                             which drew the ticket, and the ticket is that time */
-    uint64_t granted_us;  /* GRANT: when it was made, by the server's clock */
-    uint64_t window_ms;   /* GRANT */
-    uint64_t token;       /* GRANT */
-    uint64_t pause_us;    /* ASK: for how long the name is left to other programs; 0: ask at once */
-    uint64_t server_us;   /* the server's clock, if the message has it; otherwise 0 */
-    const char *name;     /* the name of the lock; valid as long as the message */
-    size_t name_length;
-};
-
 hl_acquire_fn hl_queued_acquire;
 hl_renew_fn hl_queued_renew;
 hl_release_fn hl_queued_release;
@@ -52,7 +37,5 @@ hl_parse_fn hl_queued_acquired, hl_queued_released;
 /* Returns 1 and the second part of an answer of form NEXT: the answer to the acquire of the next hold. 0: the release
  * did not ask for it. */
 int hl_queued_next(const struct hl_reply *reply, struct hl_reply *ret_next);
-/* Reads a push. HL_PUSH_INVALID: it is malformed, or names a holder of another client. */
-struct hl_push hl_queued_read_push(const struct hl_reply *message, const char *uuid);
 
 #endif

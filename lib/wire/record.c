@@ -13,7 +13,7 @@ void hl_record_add_entry(struct hl_command *command, const struct hl_queue_entry
     hl_command_append_number(command, " ", entry->due_s);
     hl_command_append_number(command, " ", entry->window_ms);
     hl_command_append_number(command, " ", entry->reserved);
-    hl_command_append_text(command, " 1");
+    hl_command_append_number(command, " ", entry->holders_max);
 }
 
 /* "; <number> <due> <channel> <window_ms>" */

@@ -15,6 +15,7 @@ struct hl_queue_entry {
                            no entry */
     uint32_t window_ms; /* how long a grant stands that is pushed to this waiter */
     unsigned reserved;  /* how many tokens such a grant reserves for later turns */
+    uint32_t holders_max; /* how many may hold the name together with this waiter, itself included */
     char channel[HL_GRANT_CHANNEL_MAX]; /* where grants are pushed; "": the waiter polls */
 };
 

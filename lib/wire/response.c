@@ -135,8 +135,8 @@ int hl_response_number(const struct hl_reply *reply, size_t i, int64_t least, in
 /* The answer for SIMPLE does not state what the key is, because it can only be a string. */
 static enum hl_find find_of(const struct hl_reply *what)
 {
-    static const char *const words[] = {[HL_FIND_OURS] = "mutex", [HL_FIND_RLOCK] = "rlock", [HL_FIND_READ] = "read",
-                                        [HL_FIND_WRITE] = "write"};
+    static const char *const words[] = {[HL_FIND_OURS] = "mutex", [HL_FIND_SHARED] = "shared",
+                                        [HL_FIND_RLOCK] = "rlock", [HL_FIND_READ] = "read", [HL_FIND_WRITE] = "write"};
     for (unsigned find = 0; what && find < sizeof words / sizeof *words; find++)
         if (hl_reply_is(what, words[find]))
             return (enum hl_find)find;
@@ -164,5 +164,6 @@ struct hl_response hl_response_peeked(const struct hl_reply *reply, enum hl_form
                                 .holder_length = holder->length,
                                 .waiters = count_at(reply, 3),
                                 .position = count_at(reply, 4),
+                                .holders = count_at(reply, 5),
                                 .ready = count_at(reply, 6)};
 }

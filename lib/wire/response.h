@@ -33,7 +33,7 @@ enum hl_form {
 };
 
 /* What is stored under a name. force_release ends only the values before READ. */
-enum hl_find { HL_FIND_OURS, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND_OTHER };
+enum hl_find { HL_FIND_OURS, HL_FIND_SHARED, HL_FIND_RLOCK, HL_FIND_READ, HL_FIND_WRITE, HL_FIND_OTHER };
 
 enum hl_result {
     HL_YES,   /* peek: the name is free. acquire: it is ours, with `token`. renew: it was ours. release: it was ours,
@@ -73,6 +73,7 @@ struct hl_response {
     uint32_t position, waiters;  /* acquire NO, peek: the position in the queue (1 is next, 0 is not in it), and the
                                     length of the queue */
     uint32_t ready;              /* peek: how many of the first 64 waiters are ready */
+    uint32_t holders;            /* acquire NO, peek: how many share the name; 0: it is not shared */
     int holder_grants_next;      /* acquire NO: the holder's release grants the name to the next waiter; 0: that
                                     release is published on the unlock channel, if at all */
     const char *java_waiter;     /* acquire NO: the first waiter of Redisson's fair lock on the name, which a channel

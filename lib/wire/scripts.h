@@ -10,6 +10,7 @@ extern const struct hl_script hl_script_free;
 extern const struct hl_script hl_script_mutex_acquire, hl_script_mutex_force, hl_script_mutex_peek,
     hl_script_mutex_release;
 extern const struct hl_script hl_script_renew;
+extern const struct hl_script hl_script_share_downgrade, hl_script_share_release, hl_script_share_renew;
 extern const struct hl_script hl_script_simple_acquire, hl_script_simple_peek, hl_script_simple_release,
     hl_script_simple_renew;
 extern const struct hl_script *const hl_scripts[]; /* all scripts, ended by NULL; they are loaded on every connect */

@@ -4,7 +4,7 @@
 -- belonged to a hash that another program has deleted; is_alone: there is no such set. The token of each is put into
 -- [8] of its entry in `chosen`.
 do
-  local fields, ends, longest_ms, at, last_ms = {}, {}, 0, nil, nil
+  local fields, ends, at, last_ms = {}, {}, nil, nil
   for i = 1, #chosen do
     local waiter = chosen[i]
     local span_ms = waiter[3] + 0
@@ -12,7 +12,7 @@ do
     fields[2 * i - 1], fields[2 * i] = waiter[1], waiter[8]
     if span_ms ~= last_ms then at, last_ms = string.format('%.0f', now_us + span_ms * 1000), span_ms end
     ends[2 * i - 1], ends[2 * i] = at, waiter[1]
-    if span_ms > longest_ms then longest_ms = span_ms end
+    if span_ms > granted_ms then granted_ms = span_ms end
   end
   if left == -2 then
     if not is_alone then pcall('DEL', share) end
@@ -21,9 +21,9 @@ do
   refused = pcall('HSET', name, unpack(fields))
   if type(refused) ~= 'table' then
     refused = pcall('ZADD', share, unpack(ends))
-    if type(refused) ~= 'table' and longest_ms > left then
-      refused = pcall('PEXPIRE', name, longest_ms)
-      if type(refused) ~= 'table' then refused = pcall('PEXPIRE', share, longest_ms) end
+    if type(refused) ~= 'table' and granted_ms > left then
+      refused = pcall('PEXPIRE', name, granted_ms)
+      if type(refused) ~= 'table' then refused = pcall('PEXPIRE', share, granted_ms) end
     end
     if type(refused) == 'table' then
       for i = 1, #chosen do
@@ -33,6 +33,9 @@ do
       if left == -2 then call('HDEL', name, 'mode') end
     else
       refused = nil
+      -- The client that made these grants looks again when the usable part of granted_ms is over (lapsed.lua). By then
+      -- the longest of these windows must be over, because a share is removed only when its time is.
+      granted_ms = math.floor(granted_ms * $WINDOW_REST_PART / ($WINDOW_REST_PART - 1)) + $WINDOW_REST_MS + 2
     end
   end
 end

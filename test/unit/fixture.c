@@ -149,6 +149,9 @@ const char *formatted(const char *format, ...)
 static int is_kept(struct store *store, const struct handle *handle, const char *name, uint64_t token)
 {
     const char *holder = store_holder(store, name);
+    int64_t share_ms = token ? store_share_left_ms(store, name, handle->client->uuid, token) : -2;
+    if (share_ms >= (int64_t)hilock_lock_remaining_ms(handle->lock))
+        return 1;
     return strncmp(holder, handle->client->uuid, 36) == 0 && (!token || token - store_token(store, name, holder) < TURNS_MAX) &&
            store_left_ms(store, name) >= (int64_t)hilock_lock_remaining_ms(handle->lock);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/push.h"
 #include "wire/queued.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
@@ -30,7 +31,7 @@ TEST(requests_are_said_so)
 {
     struct hl_command command;
     struct hl_acquire_params params = {.lease_ms = 30000, .not_after_ms = 1700000000123, .token_ttl_ms = 600000, .queue_max = HL_QUEUE_MAX,
-                                       .entry = {.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL}};
+                                       .entry = {.due_s = 1700000003, .window_ms = 400, .holders_max = 1, .channel = CHANNEL}};
     /* the first question */
     hl_queued_acquire(&command, &words, &params);
     assert_script(&command, &hl_script_mutex_acquire, KEYS3 UUID ":7|30000|1700000000123000 0 1 " CHANNEL " 1700000003 400 0 1|600000000");
@@ -75,7 +76,7 @@ TEST(a_release_names_its_place_or_the_next_one)
     assert_script(&command, &hl_script_mutex_release, RELEASED "0 600000");
     params.is_sharded = 1;
     params.own = HL_OWN_ALL;
-    params.entry = (struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .channel = CHANNEL};
+    params.entry = (struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .holders_max = 1, .channel = CHANNEL};
     hl_queued_release(&command, &words, &params); /* the end of a wait */
     assert_script(&command, &hl_script_mutex_release, RELEASED "S1000000 600000| 1 " CHANNEL " 1700000003 400 0 1");
     params = (struct hl_release_params){.token_ttl_ms = 600000, .next = {.id = 8, .lease_ms = 30000, .queue_max = 50, .entry = params.entry}};
@@ -115,7 +116,7 @@ TEST(other_requests_are_said_so)
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:queue:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_queued_mutex.force(&command, &words, &second);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
-    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400});
+    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .holders_max = 1});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7 1 - 1700000003 400 0 1");
     hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 0});
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|");
@@ -127,7 +128,7 @@ TEST(the_longest_name_fits)
     const struct hl_target longest = {name, sizeof name, UUID, UINT64_MAX, "0123456789012345678901234567890123456789012345678901234567890123"};
     struct hl_command command;
     struct hl_acquire_params acquire = {.lease_ms = UINT64_MAX, .not_after_ms = UINT64_MAX, .token_ttl_ms = UINT64_MAX, .ticket = UINT64_MAX,
-                                        .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
+                                        .entry = {UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, ""}, .heartbeat = {UINT64_MAX, UINT64_MAX, UINT32_MAX, HL_LISTENS, ""}};
     struct hl_release_params release = {.token_ttl_ms = UINT64_MAX};
     memset(name, 'x', sizeof name);
     hl_record_channel(acquire.entry.channel, UUID, "@CAN", 1);
@@ -319,7 +320,7 @@ static const char *heard_bytes(const char *bytes, size_t length)
 {
     static char text[256];
     const struct hl_reply message = {.type = HL_REPLY_STRING, .bytes = bytes, .length = length};
-    const struct hl_push push = hl_queued_read_push(&message, UUID);
+    const struct hl_push push = hl_push_read(&message, UUID);
     snprintf(text, sizeof text, "nonsense");
     if (push.what == HL_PUSH_GRANT)
         snprintf(text, sizeof text, "grant of \"%.*s\" to %" PRIu64 ", at %" PRIu64 " after %" PRIu64 " of %" PRIu64 ", for %" PRIu64 " ms, token %" PRIu64,

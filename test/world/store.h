@@ -74,6 +74,8 @@ void store_restart(struct store *store, int keeps_data); /* scripts are forgotte
 int64_t store_left_ms(struct store *store, const char *name); /* PTTL: -2 no such key, -1 no expiry */
 /* Token that the store has for this holder of the name, 0: it is not the holder. */
 uint64_t store_token(struct store *store, const char *name, const char *holder);
+/* How long the share of that client and token lasts; -2: there is none, or the name is not shared. */
+int64_t store_share_left_ms(struct store *store, const char *name, const char *client, uint64_t token);
 const char *store_holder(struct store *store, const char *name); /* "" when free; good until the key changes */
 size_t store_listeners(struct store *store, const char *channel);
 size_t store_shard_listeners(struct store *store, const char *channel);

@@ -110,6 +110,24 @@ uint64_t store_token(struct store *store, const char *name, const char *holder)
     return token ? strtoull(token, NULL, 10) : 0;
 }
 
+int64_t store_share_left_ms(struct store *store, const char *name, const char *client, uint64_t token)
+{
+    char share[2048];
+    size_t length = hl_key_write(share, hl_key_share, name, strlen(name)), client_length = strlen(client);
+    const struct sim_key *key = find(store, name), *ends;
+    share[length] = '\0';
+    ends = find(store, share);
+    if (!key || key->type != SIM_HASH || !ends)
+        return -2;
+    for (const struct sim_item *item = sim_item_first(key); item; item = sim_item_next(item)) {
+        const struct sim_item *end = strncmp(item->name->at, client, client_length) == 0 && strtoull(item->value->at, NULL, 10) == token
+            ? sim_item_find(ends, item->name->at, item->name->length) : NULL;
+        if (end)
+            return (int64_t)(end->score / 1000) - now_ms(store);
+    }
+    return -2;
+}
+
 const char *store_holder(struct store *store, const char *name)
 {
     const struct sim_key *key = find(store, name);

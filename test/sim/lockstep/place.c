@@ -26,7 +26,7 @@ void trial_stand(struct trial *trial, const struct line *line, struct hl_acquire
     struct hl_queue_entry *entry = &trial->entries[line->name][line->holder];
     uint64_t kind = trial_below(trial, 8);
     if (!entry->due_s || trial_below(trial, 6) == 0) {
-        *entry = (struct hl_queue_entry){.due_s = some_due_s(trial), .window_ms = (uint32_t)trial_some_ms(trial), .reserved = params->reserved};
+        *entry = (struct hl_queue_entry){.due_s = some_due_s(trial), .window_ms = (uint32_t)trial_some_ms(trial), .reserved = params->reserved, .holders_max = 1};
         some_channel(trial, entry->channel);
     }
     params->entry = *entry;
