@@ -58,6 +58,21 @@ A_PLAY(a_channel_that_a_cluster_in_trouble_refuses_is_asked_for_again)
     SAME(s, asked_all(s, "SSUBSCRIBE"), 1);
 }
 
+A_PLAY(when_a_link_is_back_the_names_of_its_server_ask_alone)
+{
+    struct client *p = cluster_begin(s);
+    for (unsigned i = 0; i < 2; i++) {
+        store_grant(store_at(s, i), cluster_name(i, 0), "x:9", 60000);
+        waits(p, "a", cluster_name(i, 0));
+    }
+    run_ms(s, 500);
+    size_t here = store_count(store_at(s, 0), "mutex_acquire"), there = store_count(store_at(s, 1), "mutex_acquire");
+    net_reset_at(&s->net, store_at(s, 0), NET_COMMANDS);
+    run_ms(s, 500);
+    HOLDS(s, store_count(store_at(s, 0), "mutex_acquire") > here);
+    SAME(s, store_count(store_at(s, 1), "mutex_acquire"), there);
+}
+
 /* Names that were of use once leave nothing for long. */
 A_PLAY(a_channel_that_nobody_uses_is_given_up)
 {

@@ -94,6 +94,23 @@ static int find_fd(const struct link_trial *trial)
     return -1;
 }
 
+static hilock_status is_a_child(void *arg) { return (void)arg, HILOCK_FORKED; }
+
+/* The parent's connection ends with the parent, and the loop is called no more. */
+TRIAL_ON_TCP(in_a_forked_child_its_descriptor_leads_nowhere)
+{
+    struct sockaddr_in name;
+    socklen_t length = sizeof name;
+    int fd = find_fd(trial);
+    trial->host.begin_turn = is_a_child;
+    link_trial_answer(trial, "+PONG\r\n");
+    link_trial_turns(trial, 3);
+    assert_string_equal(trial->told, "up");
+    assert_int_equal(getpeername(fd, (struct sockaddr *)&name, &length), -1);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    trial->host.begin_turn = NULL;
+}
+
 static int option(int fd, int level, int name)
 {
     int value = -1;
