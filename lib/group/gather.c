@@ -9,10 +9,9 @@
 #include "core/lease.h"
 #include "group/member.h"
 #include "group/words.h"
-#include "hold/hold.h"
+#include "lock/inner.h"
 #include "lock/inquiry.h"
 #include "lock/machine.h"
-#include "lock/tenure.h"
 
 struct hl_gather *hl_gather_new(const struct hl_group *group)
 {
@@ -94,10 +93,8 @@ static hilock_status verdict(const struct hl_gather *gather)
     int has_ended = !hl_group_is_held(group) || group->tenure != gather->tenure;
     int is_vote = is_extend && hl_lock_is_voted(group->lock) && !has_ended;
     unsigned reached = 0;
-    for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_hold *hold = group->members[i].lock->hold;
-        reached += hold && hl_hold_deadline_us(hold) >= gather->until_us;
-    }
+    for (unsigned i = 0; i < group->count; i++)
+        reached += hl_inner_deadline_us(group->members[i].lock) >= gather->until_us;
     if (is_enough && (!is_extend || reached >= group->needed))
         return HILOCK_OK;
     if (count(gather, HILOCK_LOST) > group->count - group->needed && !is_vote)
@@ -218,11 +215,11 @@ void hl_gather_release(struct hl_group *group, hilock_result_fn *on_result, void
     begin(gather, group, HILOCK_OP_RELEASE, on_result, user);
     for (unsigned i = 0; i < group->count; i++) {
         struct hilock_lock *member = group->members[i].lock;
-        if (member->acquire)
+        if (hl_inner_is_asking(member))
             hl_member_return(&group->members[i]);
-        if (member->hold) {
+        if (hl_inner_has_hold(member)) {
             gather->open++;
-            hl_tenure_release(hl_group_core(group), member, on_answered, gather);
+            hl_inner_release(member, on_answered, gather);
         } else
             keep(gather, HILOCK_LOST, NULL);
     }
@@ -262,7 +259,7 @@ hilock_status hl_gather_extend(struct hl_core *core, struct hilock_lock *lock, u
     begin(gather, group, HILOCK_OP_EXTEND, on_result, user);
     gather->until_us = hl_lease_deadline_us(gather->begun_us, (uint64_t)lease_ms * 1000);
     for (unsigned i = 0; i < group->count; i++)
-        if (group->members[i].lock->hold &&
+        if (hl_inner_has_hold(group->members[i].lock) &&
             hl_machine_ops.extend(core, group->members[i].lock, lease_ms, on_answered, gather) == HILOCK_OK)
             gather->open++;
     if (gather->open >= group->needed)

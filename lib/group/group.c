@@ -13,7 +13,7 @@
 #include "group/member.h"
 #include "group/words.h"
 #include "hold/validity.h"
-#include "hold/watchdog.h"
+#include "lock/inner.h"
 #include "lock/machine.h"
 #include "lock/reentry.h"
 
@@ -139,9 +139,9 @@ void hl_group_grant(struct hl_group *group)
     set_terms(group, 1);
     for (unsigned i = 0; i < group->count; i++) {
         const struct hilock_lock *lock = group->members[i].lock;
-        if (lock->hold)
+        if (hl_inner_has_hold(lock))
             hl_member_join(&group->members[i]);
-        else if (lock->acquire && !lock->acquire->is_try && hl_view_is_held(lock->name))
+        else if (hl_inner_is_asking(lock) && !hl_inner_is_trying(lock) && hl_inner_is_name_held(lock))
             hl_member_return(&group->members[i]);
     }
     heal_within(group, HEAL_LATER);
@@ -194,7 +194,7 @@ static void on_lost(const struct hilock_event *lost, void *user)
 
 static int is_well(const struct hl_member *member)
 {
-    return hl_member_has(member) && !hl_watchdog_is_failing(member->lock->hold);
+    return hl_member_has(member) && !hl_inner_is_failing(member->lock);
 }
 
 /* Called while the group is held, after a member's renewals began to fail or succeed again, and after the loss of a
@@ -353,7 +353,7 @@ static uint64_t token(const struct hilock_lock *lock, size_t index)
 {
     const struct hl_group *group = hl_group_of(lock);
     for (unsigned i = 0; hl_group_is_held(group) && !hl_lock_is_voted(group->lock) && i < group->count; i++)
-        if (group->members[i].index == index && group->members[i].lock->hold)
+        if (group->members[i].index == index)
             return hl_machine_ops.snapshot(group->members[i].lock).token;
     return 0;
 }

@@ -9,8 +9,8 @@
  * The strategy (hl_group_strategy) decides how a group is acquired. Once held, all groups are alike: the deadline is
  * the needed-th longest of the members', the group is lost when too few members are left, members that it lacks are
  * asked for again, and all members are extended and released. A group uses its members through the calls and callbacks
- * that every handle has, so nothing below this folder knows of groups. Members are internal: the log, the statistics
- * and the lists of handles show the group alone.
+ * that every handle has, and through lock/inner.h. Members are internal: the log, the statistics and the lists of
+ * handles show the group alone.
  *
  * Invariants: a held member belongs to a group that waits or is held; the end of the wait or of the hold gives all
  * members back; a function here calls the user last, because the callback may free the group. Releasing needs no

@@ -7,11 +7,7 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "group/words.h"
-#include "hold/validity.h"
-#include "hold/watchdog.h"
-#include "lock/acquire.h"
 #include "lock/machine.h"
-#include "lock/tenure.h"
 
 enum { IDS = 1 << HL_VOTE_ID_BITS, RTT_MIN_US = 1000, PATIENCE_MIN_US = 100000, PATIENCE_RTTS = 8 };
 
@@ -26,8 +22,7 @@ void hl_member_take_ids(struct hl_group *group)
  * longer than those of the others. */
 void hl_member_join(struct hl_member *member)
 {
-    hl_tenure_change_terms(member->lock->hold, member->group->terms, member->group->since_us);
-    hl_validity_follow(member->lock);
+    hl_inner_change_terms(member->lock, member->group->terms, member->group->since_us);
 }
 
 static void on_acquired(const struct hilock_result *result, void *user)
@@ -48,7 +43,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
      * master forgets the hold next. */
     for (unsigned i = 0; group->lock->terms->is_renewed && i < group->count; i++)
         if (hl_member_has(&group->members[i]))
-            hl_watchdog_verify(group->members[i].lock->hold, 1);
+            hl_inner_renew_now(group->members[i].lock);
 }
 
 int hl_member_is_able(const struct hl_member *member)
@@ -65,7 +60,7 @@ hilock_status hl_member_ask(struct hl_member *member, int is_try)
         limit_us = hl_group_command_us(group);
     if (group->attempt.id_last % IDS > IDS / 2) /* healing has used up half of the block of ids */
         hl_member_take_ids(group);
-    hilock_status status = hl_acquire_begin(core, member->lock, is_try, limit_us, on_acquired, member);
+    hilock_status status = hl_inner_ask(member->lock, is_try, limit_us, on_acquired, member);
     if (status != HILOCK_OK)
         hl_group_keep(group, hl_member_vote(member), status, NULL);
     return status;
@@ -75,7 +70,7 @@ void hl_members_ask(struct hl_group *group, int (*may)(const struct hl_member *m
 {
     for (unsigned i = 0; i < group->count; i++) {
         struct hl_member *member = &group->members[i];
-        if (!hl_member_has(member) && !member->lock->acquire && may(member))
+        if (!hl_member_has(member) && !hl_inner_is_asking(member->lock) && may(member))
             (void)hl_member_ask(member, is_try);
     }
 }
@@ -91,27 +86,22 @@ static void on_extended(const struct hilock_result *result, void *user)
         hl_notice_post(hl_group_core(group), &group->notice, REPORT_WAITING);
 }
 
-static int is_extending(const struct hl_member *member)
-{
-    return member->lock->extras && !TAILQ_EMPTY(&member->lock->extras->extends);
-}
-
 void hl_member_extend(struct hl_member *member)
 {
     struct hl_group *group = member->group;
-    if (!is_extending(member))
+    if (!hl_inner_is_extending(member->lock))
         (void)hl_machine_ops.extend(hl_group_core(group), member->lock, group->terms->lease_ms, on_extended, member);
 }
 
 void hl_member_return(struct hl_member *member)
 {
     struct hilock_lock *lock = member->lock;
-    if (lock->acquire) {
-        member->group->attempts += lock->acquire->attempts;
-        hl_acquire_drop(lock->acquire);
+    if (hl_inner_is_asking(lock)) {
+        member->group->attempts += hl_inner_attempts(lock);
+        hl_inner_withdraw(lock);
     }
-    if (lock->hold)
-        hl_tenure_release(hl_group_core(member->group), lock, NULL, NULL);
+    if (hl_inner_has_hold(lock))
+        hl_inner_release(lock, NULL, NULL);
 }
 
 /* Releases in reverse order. A multi that takes its names in order waits for the first one: when it gets that name, the
@@ -127,7 +117,7 @@ unsigned hl_members_attempts(const struct hl_group *group)
 {
     unsigned attempts = group->attempts;
     for (unsigned i = 0; i < group->count; i++)
-        attempts += group->members[i].lock->acquire ? group->members[i].lock->acquire->attempts : 0;
+        attempts += hl_inner_attempts(group->members[i].lock);
     return attempts;
 }
 
@@ -148,14 +138,13 @@ unsigned hl_members_freshen(struct hl_group *group)
 {
     unsigned good = 0;
     for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_hold *hold = group->members[i].lock->hold;
+        const struct hilock_lock *lock = group->members[i].lock;
         if (!hl_member_has(&group->members[i]))
             continue;
-        uint64_t left_us = hl_left_us(hl_hold_deadline_us(hold), hl_group_now_us(group));
-        if (left_us < hl_hold_min_validity_us(hold, group->lock->terms) || hl_hold_needs_verification(hold))
+        if (!hl_inner_is_good(lock, group->lock->terms))
             hl_member_extend(&group->members[i]);
         else
-            good += !is_extending(&group->members[i]);
+            good += !hl_inner_is_extending(lock);
     }
     return good;
 }
@@ -181,7 +170,7 @@ uint64_t hl_members_patience_us(const struct hl_group *group)
 
 static uint64_t ends_us_of(const struct hl_member *member)
 {
-    return hl_member_has(member) ? hl_hold_ends_at_us(member->lock->hold) : 0;
+    return hl_member_has(member) ? hl_inner_ends_us(member->lock) : 0;
 }
 
 uint64_t hl_members_end_us(const struct hl_group *group)
@@ -200,12 +189,11 @@ uint64_t hl_members_end_us(const struct hl_group *group)
 
 void hl_members_learn(struct hl_group *group, int is_over)
 {
-    struct hl_core *core = hl_group_core(group);
     for (unsigned i = 0; i < group->count; i++) {
-        const struct hl_acquire *acquire = group->members[i].lock->acquire;
-        hilock_status status = acquire ? hl_view_status(core, acquire) : HILOCK_OK;
-        if (acquire && (is_over || status != HILOCK_UNREACHABLE))
-            hl_group_keep(group, &group->votes[i], status, hl_view_result_words(core, acquire, status));
+        const struct hilock_lock *lock = group->members[i].lock;
+        hilock_status status = hl_inner_is_asking(lock) ? hl_inner_outlook(lock) : HILOCK_OK;
+        if (hl_inner_is_asking(lock) && (is_over || status != HILOCK_UNREACHABLE))
+            hl_group_keep(group, &group->votes[i], status, hl_inner_outlook_words(lock, status));
     }
 }
 
@@ -216,7 +204,7 @@ static void settle(struct hl_group *group, unsigned i)
     const struct hl_node *node = hl_member_node(&group->members[i]);
     struct hl_vote *vote = &group->votes[i];
     hilock_status status = vote->status;
-    if (group->members[i].lock->hold)
+    if (hl_inner_has_hold(group->members[i].lock))
         status = HILOCK_OK;
     else if (vote->state != VOTE_REFUSED && !node->is_up)
         status = HILOCK_UNREACHABLE;
@@ -259,12 +247,12 @@ static void add_missing(const struct hl_group *group, int is_granted, struct hl_
         const struct hilock_lock *member = group->members[i].lock;
         const struct hl_node *node = hl_member_node(&group->members[i]);
         const char *why = *hl_node_why(node) ? hl_node_why(node) : hl_words_unconnected;
-        if (is_granted ? member->hold != NULL : node->is_up)
+        if (is_granted ? hl_inner_has_hold(member) : node->is_up)
             continue;
         if (is_granted)
-            why = !node->is_up      ? hl_words_away
-                  : member->acquire ? hl_words_unanswered
-                                    : hl_words_no_vote;
+            why = !node->is_up                 ? hl_words_away
+                  : hl_inner_is_asking(member) ? hl_words_unanswered
+                                               : hl_words_no_vote;
         hl_words_add_master(text, is_first, is_granted, hl_node_name(node), why);
         is_first = 0;
     }

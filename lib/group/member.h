@@ -11,10 +11,11 @@
 #include "base/text.h"
 #include "core/name.h"
 #include "group/group.h"
+#include "lock/inner.h"
 
 static inline int hl_member_has(const struct hl_member *member) /* this member is held, and not lost */
 {
-    return member->lock->hold && member->lock->hold->state == HOLD_HELD;
+    return hl_inner_is_held(member->lock);
 }
 static inline struct hl_vote *hl_member_vote(const struct hl_member *member)
 {

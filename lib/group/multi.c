@@ -15,8 +15,6 @@
  * nothing ends in time. A program that asks in another order (a MultiLock of Redisson) breaks this rule, and does not
  * hand over. Therefore a multi that keeps names checks the holder of the name that it waits for, every KEEP_US. */
 #include "group/member.h"
-#include "hold/hold.h"
-#include "lock/acquire.h"
 
 enum { ROUNDS_MAX = 3, KEEP_US = 20000 };
 enum step { PAUSED = HL_GROUP_PAUSED, TRYING, STANDING, ORDERED, COMPLETING };
@@ -63,7 +61,7 @@ static void try_all(struct hl_group *group)
 {
     const struct hl_member *members = group->members;
     unsigned known = 0;
-    while (known < group->count && (hl_member_has(&members[known]) || !hl_view_is_held(members[known].lock->name)))
+    while (known < group->count && (hl_member_has(&members[known]) || !hl_inner_is_name_held(members[known].lock)))
         known++;
     if (known < group->count && !group->is_try) {
         refused(group, known);
@@ -71,8 +69,8 @@ static void try_all(struct hl_group *group)
     }
     group->step = TRYING;
     for (unsigned i = 0; i < group->count && group->step == TRYING; i++)
-        if (!hl_member_has(&members[i]) && !members[i].lock->acquire && (known == group->count || i == known) &&
-            hl_member_ask(&group->members[i], 1) != HILOCK_OK)
+        if ((known == group->count || i == known) && !hl_member_has(&members[i]) &&
+            !hl_inner_is_asking(members[i].lock) && hl_member_ask(&group->members[i], 1) != HILOCK_OK)
             fail(group, HILOCK_NO_MEMORY);
 }
 
@@ -80,16 +78,19 @@ static void try_all(struct hl_group *group)
  * then be extended. */
 static int are_even(const struct hl_group *group)
 {
-    uint64_t first_us = group->members[0].lock->hold->request.sent_us;
+    uint64_t first_us = hl_inner_proved_us(group->members[0].lock);
     if (group->lock->terms->is_renewed)
         return 1;
     for (unsigned i = 1; i < group->count; i++)
-        if (group->members[i].lock->hold->request.sent_us != first_us)
+        if (hl_inner_proved_us(group->members[i].lock) != first_us)
             return 0;
     return 1;
 }
 
-static int is_asking(const struct hl_member *member) { return !hl_member_has(member) && member->lock->acquire; }
+static int is_asking(const struct hl_member *member)
+{
+    return !hl_member_has(member) && hl_inner_is_asking(member->lock);
+}
 
 /* A try asked only for the name that was known to be held, and was granted it after all: the other names are next. */
 static int are_others_due(const struct hl_group *group, unsigned held)
@@ -139,11 +140,11 @@ static void lost(struct hl_group *group)
 
 static void on_alarm(struct hl_group *group)
 {
-    struct hl_acquire *acquire = group->members[group->at].lock->acquire;
-    int keeps_names = group->step == ORDERED && acquire;
-    int is_behind_other_program = keeps_names && hl_acquire_is_behind_other_program(acquire);
+    struct hilock_lock *lock = group->members[group->at].lock;
+    int keeps_names = group->step == ORDERED && hl_inner_is_asking(lock);
+    int is_behind_other_program = keeps_names && hl_inner_is_behind_other_program(lock);
     if (keeps_names && !is_behind_other_program)
-        hl_acquire_refresh_holder(acquire);
+        hl_inner_refresh_holder(lock);
     if (is_behind_other_program)
         wait_for(group, STANDING, group->at);
     else if (group->step == ORDERED)

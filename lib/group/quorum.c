@@ -17,7 +17,6 @@
  * is asked for again only while enough others are held, and only if the lock is renewed: otherwise the new vote could
  * outlast the hold by a whole lease. */
 #include "group/member.h"
-#include "wait/line.h"
 
 enum { DOUBLINGS_MAX = 5, RACE_RTTS = 4, LOOK_US = 200000, LOOKS = 25 };
 enum step { PAUSED = HL_GROUP_PAUSED, ROUND, STANDING, ASKING };
@@ -41,9 +40,9 @@ static int is_able(const struct hl_member *member)
 /* The member has its vote, or has asked for it and was not refused as far as is known. */
 static int may_have(const struct hl_member *member)
 {
-    const struct hl_acquire *acquire = member->lock->acquire;
-    return hl_member_has(member) || (acquire && (acquire->is_try || member->group->step == ASKING ||
-                                                 !hl_view_is_held(acquire->lock->name)));
+    const struct hilock_lock *lock = member->lock;
+    int is_unrefused = hl_inner_is_trying(lock) || member->group->step == ASKING || !hl_inner_is_name_held(lock);
+    return hl_member_has(member) || (hl_inner_is_asking(lock) && is_unrefused);
 }
 
 static void check(struct hl_group *group);
@@ -113,7 +112,7 @@ static void end_round(struct hl_group *group, int is_over)
         hl_group_pause(group, 0, 2 * hl_members_rtt_us(group));
     else if (hl_member_has(arbiter(group)))
         ask_with_arbiter(group);
-    else if (arbiter(group)->lock->acquire && hl_member_node(arbiter(group))->is_up)
+    else if (hl_inner_is_asking(arbiter(group)->lock) && hl_member_node(arbiter(group))->is_up)
         stand(group);
     else
         change(group);
@@ -130,7 +129,7 @@ static void go_on(struct hl_group *group)
     case STANDING:
         if (hl_member_has(arbiter(group)))
             ask_with_arbiter(group);
-        else if (!arbiter(group)->lock->acquire)
+        else if (!hl_inner_is_asking(arbiter(group)->lock))
             change(group);
         break;
     case ASKING:
@@ -155,9 +154,9 @@ static void check(struct hl_group *group)
 
 static int is_contended(struct hl_group *group)
 {
-    const struct hl_name *name = arbiter(group)->lock->name;
+    const struct hilock_lock *lock = arbiter(group)->lock;
     int is_known = group->contention != CONTENTION_UNKNOWN;
-    return !group->is_try && (is_known || hl_view_is_held(name) || hl_line_waiting(name) > 1);
+    return !group->is_try && (is_known || hl_inner_is_name_held(lock) || hl_inner_waiting(lock) > 1);
 }
 
 /* Begins at the first master that can be asked, from the present arbiter on. */
@@ -193,8 +192,8 @@ static void answered(struct hl_member *member, const struct hilock_result *resul
  * just now. */
 static void look(struct hl_group *group)
 {
-    const struct hl_acquire *acquire = arbiter(group)->lock->acquire;
-    if (!is_able(arbiter(group)) || hl_vote_state_of(hl_view_status(hl_group_core(group), acquire)) >= VOTE_FAULT) {
+    const struct hl_member *first = arbiter(group);
+    if (!is_able(first) || hl_vote_state_of(hl_inner_outlook(first->lock)) >= VOTE_FAULT) {
         change(group);
         return;
     }
@@ -207,7 +206,7 @@ static void look(struct hl_group *group)
 
 static int is_silent(const struct hl_member *member)
 {
-    return member->lock->acquire && !hl_view_is_held(member->lock->name);
+    return hl_inner_is_asking(member->lock) && !hl_inner_is_name_held(member->lock);
 }
 
 static void on_alarm(struct hl_group *group)

@@ -41,7 +41,7 @@ TREE = {
     'CONTRIBUTING.md': '    apt-get install gcc meson # and so on\n',
     'test/packages': "groups=(\n    [demo]='gcc meson'\n    [test]='ninja-build')\n",
 }
-FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/client', 'adapters', 'adapters/shell', 'include/hilock', 'test',
+FOLDERS = ['lib', 'lib/base', 'lib/link', 'lib/node', 'lib/wire', 'lib/lock', 'lib/group', 'lib/client', 'adapters', 'adapters/shell', 'include/hilock', 'test',
            'test/unit', 'bench']
 TREE.update({folder + '/README.md': 'what lives here\n' for folder in FOLDERS})
 LONG = 'static int long_one(\n    int x)\n{\n' + '    x++;\n' * tree.FUNCTION_LINES_MAX + '    return x;\n}\n'
@@ -79,6 +79,9 @@ TREE_CASES = [
     ('layers', 'lib/lock/hold.c', '#include "../client/handle.h"\n'),
     ('layers', 'lib/base/text.c', '#include "text.h"\n'),
     ('layers', 'lib/extra.c', SPDX),
+    ('inner', 'lib/group/multi.c', SPDX + '#include "lock/hold.h"\n'),
+    ('inner', 'lib/group/multi.c', SPDX + 'static int has(const struct hilock_lock *lock) { return lock->hold != NULL; }\n'),
+    ('inner', 'lib/group/multi.c', SPDX + 'static void give(struct hilock_lock *lock) { hl_tenure_release(lock); }\n'),
     ('foreign', 'lib/node/node.c', '#include <hiredis/hiredis.h>\n'),
     ('foreign', 'lib/client/open.c', '#include <openssl/ssl.h>\n'),
     ('foreign', 'lib/link/link_hiredis.c', SPDX + '#include <openssl/ssl.h>\n'),

@@ -24,6 +24,9 @@ BELOW = {
     'group': ['lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
     'client': ['group', 'lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
 }
+# What the folder `group` may know of the folders hold, wait and lock: these headers, and none of these names.
+INNER = {'hold/validity.h', 'lock/inner.h', 'lock/inquiry.h', 'lock/machine.h', 'lock/reentry.h', 'wait/view.h'}
+NOT_INNER = re.compile(r'->(?:acquire|hold)\b|\bhl_(?:hold|asking|endings?|watchdog|rechecks?|lines?|place|push|grant_channels?|acquire|tenure)_\w+\(')
 # Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
 FOREIGN = {
     r'hiredis/': lambda path: path.startswith('lib/link/'),
@@ -102,6 +105,17 @@ def layers(root):
             if is_own and what.split('/')[0] not in [folder] + BELOW[folder]:
                 yield 'layers', (f'{path}:{number}: includes "{what}"; {folder} may include '
                                  + ', '.join([folder] + BELOW[folder]) + ', each named from lib/ on')
+
+
+def inner(root):
+    """A group sees neither an acquire nor a hold of its members: lock/inner.h has what it uses of them."""
+    for path in filter(is_c, files(root, 'lib/group')):
+        for number, is_own, what in includes(root, path):
+            if is_own and what.startswith(('hold/', 'wait/', 'lock/')) and what not in INNER:
+                yield 'inner', f'{path}:{number}: includes "{what}"; lib/group may include {", ".join(sorted(INNER))} of these folders'
+        for number, line in enumerate(lines(root, path), 1):
+            for found in NOT_INNER.findall(line):
+                yield 'inner', f'{path}:{number}: {found} is no business of a group: lock/inner.h has what it uses of its members'
 
 
 def foreign(root):
@@ -345,7 +359,7 @@ def release(root):
             yield 'release', f'not one {what}: {told} (CONTRIBUTING.md, "Releasing")'
 
 
-RULES = [layers, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, portable, longs, containers, numbers, licences, packages,
+RULES = [layers, inner, foreign, adapters, public, top, readmes, sizes, columns, lengths, stems, plants, portable, longs, containers, numbers, licences, packages,
          links, release]
 
 
