@@ -102,7 +102,7 @@ TREE_CASES = [
         'return a ||\n        /* or */ (b &&\n            !HL_PLANTED(A));', 'while (a /* ; */ && ";" && call(b, HL_PLANTED(A)))\n        b++;',
         'for (; a && b && !HL_PLANTED(A); a--)\n        b++;', 'int c = a &&\n        (a <= b || HL_PLANTED(A)) ? a : b;\n    return c;',
         'return call(a && b &&\n        !HL_PLANTED(A));', 'if (a) {\n        return b && a >= (HL_PLANTED(A) ? 1 : 2) && b != 3;\n    }',
-        'else if ((HL_PLANTED(A) && a) ||\n        (HL_PLANTED(B) && b))\n        return 1;')),
+        'else if ((HL_PLANTED(A) && a) ||\n        (HL_PLANTED(B) && b))\n        return 1;', 'a = HL_PLANTED(A);\n' * 30 + '    return a;')),
     *(('numbers', 'lib/wire/renew.lua', text + '\n') for text in ("local a = string.format('%d', b)", "a = string.format('-%d', b)",
         'a = string.format ( "%s %05d", b, c)', "a = format('%s %x', b, c)", "a = ('%d'):format(b)", "a = string.format'%d'")),
     ('portable', 'lib/lock/hold.c', '#include <unistd.h>\nint f(int fd) { return dup3(fd, fd + 1, 0); }\n'),

@@ -66,6 +66,7 @@ LONGS = re.compile(r'lib/link/tls')  # OpenSSL's errors are
 LUA_TEXT = re.compile(r'''(format\s*\(?\s*)?("[^"]*"|'[^']*')(\s*\)?\s*:\s*format)?''')
 PLANT = re.compile(r'\bHL_PLANTED\(')
 TERMS_MAX = 2
+SITES_MAX = 30  # one or two bugs for each safety rule (test/rules has the others)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -240,12 +241,14 @@ def conditions(text):
 
 
 def plants(root):
-    """A planted bug can be read: it has its line to itself, and stands beside one other term."""
+    """Few bugs are planted in the text, and each can be read: it has its line to itself, and stands beside one other term."""
+    count = 0
     for path in filter(is_c, files(root, 'lib')):
         text = NO_CODE.sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), '\n'.join(lines(root, path)))
         for number, line in enumerate(text.split('\n'), 1):
             if len(PLANT.findall(line)) > 1:
                 yield 'plants', f'{path}:{number}: two planted bugs in one line'
+        count += len(PLANT.findall(text))
         for start, condition in conditions(text):
             terms = len(re.findall(r'&&|\|\|', condition)) + 1
             plant = PLANT.search(condition)
@@ -253,6 +256,8 @@ def plants(root):
                 number = text.count('\n', 0, start + plant.start()) + 1
                 yield 'plants', (f'{path}:{number}: a planted bug in a condition of {terms} terms, at most {TERMS_MAX}: '
                                  'give the real condition a name')
+    if count > SITES_MAX:
+        yield 'plants', f'lib: {count} sites of planted bugs, at most {SITES_MAX}: make patches of them (test/rules)'
 
 
 def portable(root):
