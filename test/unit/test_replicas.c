@@ -28,6 +28,7 @@ HAVING(too_few_are_told_in_time_and_leave_nothing, handle_new(shop(s), "a", "sto
     TELLS_IN(s, 5, "a:NOT_REPLICATED");
     TEXT(s, a->detail, "0 of 1 replicas confirmed within 1000 ms; the grant was undone");
     TEXT(s, store_holder(&s->store, "stock"), "");
+    SAME(s, counts_of(p).undone, 1);
     uint64_t begun_us = fixture_us(s);
     acquire(a, 400);
     TELLS_IN(s, 410, "a:NOT_REPLICATED");
