@@ -80,7 +80,7 @@ struct hl_recheck_params {
     int is_sharded;
     uint64_t token_ttl_ms;
     unsigned own;
-    const struct hl_lapsed *lapsed; /* these let their grants lapse */
+    const struct hl_lapsed *lapsed; /* these let their grants lapse; count 0: nobody did */
 };
 
 /* An operator's request: ends the hold of the holder that is named. */

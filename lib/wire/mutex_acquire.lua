@@ -14,7 +14,7 @@
 --     place and does not pass the queue. With ' *' it is a guest: like a try, but it may take a name that is left to
 --     other kinds.
 --     ticket: the ticket that the waiter has. -n: it has none yet, and gets none while n others have one. 0: the same
---       with n = 100000
+--       with n = QUEUE_MAX (protocol.h)
 --     place: '1 <channel> <due> <window_ms> <reserved> <most>[ later words]'. A holder never has another place text
 --       1: the version of these words; a place of another version is left alone
 --       channel: where the grant is pushed; !x: the sharded channel x; -: the waiter polls

@@ -12,7 +12,7 @@
 --   lapsed: '<window_ms> <holder> <us>[ <client> <us>]..': which grants were not used, and when they were made, the
 --     newest first. The newest grant may still stand, because it stands a little longer than its client may rely on it:
 --     then it is ended. The places of these clients that have not asked since then are removed. '': none
---   most_waiting: next gets no place while so many others have one; 100000 if it is left out
+--   most_waiting: next gets no place while so many others have one; QUEUE_MAX (protocol.h) if it is left out
 -- -> 0 not held by this id, and no longer in the queue | 1 + n freed, n listened | -1 freed, but the message was
 --    refused | -3 64 places that were not ready are removed, and there are more: send it again, without next
 --    | -4 freed, and left to others for 5 ms while somebody waits: look again after that
