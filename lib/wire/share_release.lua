@@ -37,7 +37,8 @@ if queues > 1 then
   local may_grant, is_handed_over, was_first, is_cut = true, false, false, nil
   places = '$KEY_PLACE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
   if not was_mine or sharers > 0 then
-    local place = not was_mine and ARGV[3] and ARGV[3] ~= '' and me .. ARGV[3] or nil
+    -- include record.lua named
+    if was_mine then place = nil end
     -- include kept.lua
     left = call('PTTL', name)
     local mode = left ~= -2 and call('HGET', name, 'mode')
