@@ -74,3 +74,71 @@ A_PLAY(each_share_has_its_own_lease)
     release_quietly(a);
     release_quietly(c);
 }
+
+/* ---- a fleet whose number is changed, one program after the other ---- */
+
+enum { FEW = 5, MANY = 10 };
+
+/* That many handles of a new program ask, and all of them hold. */
+static void hold_with(struct fixture *s, struct handle **handles, int count, uint32_t holders_max)
+{
+    struct client *p = fixture_connect(s, NULL);
+    for (int i = 0; i < count; i++) {
+        handles[i] = comes(p, "h", holders_max);
+        HOLDS(s, holds(handles[i]));
+    }
+}
+
+/* The number counts at each grant. Beyond the old number only programs with the new one get the name, and a waiter of
+ * an old one in front of them is not passed. */
+A_PLAY(a_number_that_is_raised_counts_for_those_that_have_it)
+{
+    struct handle *old[FEW], *new[MANY - FEW];
+    hold_with(s, old, FEW, FEW);
+    struct handle *late = comes(fixture_connect(s, NULL), "late", FEW), *first = comes(fixture_connect(s, NULL), "first", MANY);
+    HOLDS(s, !holds(late) && !holds(first));
+    release_quietly(old[0]);
+    run_ms(s, 2);
+    HOLDS(s, holds(late) && holds(first)); /* five hold, and the sixth may */
+    release_quietly(first);
+    hold_with(s, new, MANY - FEW, MANY);
+    struct handle *beyond = comes(fixture_connect(s, NULL), "beyond", MANY);
+    SAME(s, beyond->event.holders, MANY);
+    HOLDS(s, !holds(beyond));
+    release_quietly(new[0]);
+    run_ms(s, 2);
+    HOLDS(s, holds(beyond));
+    release_quietly(beyond);
+    release_quietly(late);
+    for (int i = 1; i < FEW; i++) {
+        release_quietly(old[i]);
+        release_quietly(new[i]);
+    }
+}
+
+/* The first waiter with the lower number lets the holders run out until fewer than that are left. A program with the
+ * higher one may still come behind it. Without such a program there are never more again. */
+A_PLAY(a_number_that_is_lowered_counts_when_the_last_old_program_is_gone)
+{
+    struct handle *old[MANY];
+    hold_with(s, old, MANY, MANY);
+    struct handle *new = comes(fixture_connect(s, NULL), "new", FEW), *late = comes(fixture_connect(s, NULL), "late", MANY);
+    for (int i = 0; i < MANY - FEW; i++)
+        release_quietly(old[i]);
+    run_ms(s, 2);
+    HOLDS(s, !holds(new) && !holds(late)); /* five hold */
+    release_quietly(old[FEW]);
+    run_ms(s, 2);
+    HOLDS(s, holds(new) && holds(late)); /* five with `new`, and `late` is the sixth */
+    struct handle *next = comes(new->client, "next", FEW);
+    release_quietly(late);
+    run_ms(s, 2);
+    SAME(s, next->event.holders, FEW + 1);
+    HOLDS(s, !holds(next)); /* five hold */
+    release_quietly(new);
+    run_ms(s, 2);
+    HOLDS(s, holds(next));
+    release_quietly(next);
+    for (int i = FEW + 1; i < MANY; i++)
+        release_quietly(old[i]);
+}
