@@ -193,7 +193,7 @@ def pages(url, folder, program):
         one_row(row)
         two_accounts(accounts)
         many_rows(rows, statements_of(row)[0])
-        lua(*store.blocks(text, 'lua'), url)
+        lua(store.blocks(text, 'lua')[0], url)
         operator(store.blocks(text, 'console')[0].splitlines(), program, stock, url)
 
 

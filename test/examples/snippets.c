@@ -238,6 +238,66 @@ static void play_workers(void)
     hilock_lock_free(second.lock);
 }
 
+static struct visit visit_of(int is_writer)
+{
+    return (struct visit){.locks = world.locks, .data = world.data, .is_writer = is_writer};
+}
+
+/* What others would see while all of them are still at work. */
+static long long holders(const char *name)
+{
+    char command[64];
+    snprintf(command, sizeof command, "HEXISTS %s mode", name);
+    long long has_mode = ask(command);
+    snprintf(command, sizeof command, "HLEN %s", name);
+    return ask(command) - has_mode;
+}
+
+static void play_visits(void)
+{
+    struct visit first = visit_of(0), second = visit_of(0), writer = visit_of(1), late = visit_of(1), reader = visit_of(0);
+    hilock_lock *other = NULL;
+    int is_held = 0;
+    ask("SET value:{page} 7");
+    expect(hilock_lock_create(&other, world.locks, "page", HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .holders_max = HILOCK_ANY_NUMBER)) == HILOCK_OK &&
+           hilock_acquire(other, HILOCK_FOREVER, on_held, &is_held) == HILOCK_OK, "a reader that stays");
+    UNTIL(is_held);
+    visit_begin(&first);
+    visit_begin(&second);
+    UNTIL(first.answer && second.answer);
+    expect(first.answer == 200 && second.value == 7 && hilock_lock_state(other) == HILOCK_STATE_HELD, "two more read beside it");
+    expect(ask("GET fence:{page}") > 0, "and have raised the fence");
+    visit_begin(&writer);
+    visit_begin(&reader);
+    UNTIL(ask("ZCARD hilock:queue:{page}") == 2);
+    expect(!writer.answer && !reader.answer && holders("page") == 1, "a writer waits for it, and a reader for the writer");
+    hilock_lock_free(other);
+    UNTIL(writer.answer && reader.answer);
+    expect(writer.answer == 200 && reader.answer == 200 && reader.value == 8, "which then reads what was written");
+    ask("SET fence:{page} 9007199254740991");
+    visit_begin(&late);
+    UNTIL(late.answer);
+    expect(late.answer == 503 && ask("GET value:{page}") == 8, "the fence refuses a writer that is too late");
+    reader = visit_of(0);
+    visit_begin(&reader);
+    UNTIL(reader.answer);
+    expect(reader.answer == 200 && reader.value == 8, "but no reader");
+}
+
+static void play_exports(void)
+{
+    struct export_job jobs[7] = {0};
+    for (int i = 0; i < 7; i++)
+        expect(export_begin(&jobs[i], world.locks), "a job asks for a permit");
+    UNTIL(jobs[0].is_running && jobs[4].is_running && holders("export") == 5);
+    expect(!jobs[5].is_running && !jobs[6].is_running, "five of seven run");
+    export_end(&jobs[2]);
+    UNTIL(jobs[5].is_running);
+    expect(!jobs[6].is_running, "the permit goes to the first that waits");
+    for (int i = 0; i < 7; i++)
+        export_end(&jobs[i]);
+}
+
 static void play_reentry(void)
 {
     hilock_lock *lock = made("deep", hilock_lost_ignored, NULL, 1);
@@ -369,6 +429,8 @@ int main(int argc, char **argv)
     play_once();
     play_refresh();
     play_workers();
+    play_visits();
+    play_exports();
     play_metrics();
     play_end();
     play_shutdown();

@@ -13,12 +13,13 @@ def as_string(text):
 
 def snippets(url, guide, source, *command):
     text = store.guide(guide)
-    fence = f'static const char fenced[] =\n{as_string(store.blocks(text, "lua")[0])};\n'
+    scripts = ''.join(f'static const char {name}[] =\n{as_string(script)};\n'
+                      for name, script in zip(('fenced', 'shared'), store.blocks(text, 'lua'), strict=True))
     with tempfile.TemporaryDirectory() as work:
-        store.outside.write(work, 'guide.h', fence + '\n'.join(store.blocks(text, 'c')))
+        store.outside.write(work, 'guide.h', scripts + '\n'.join(store.blocks(text, 'c')))
         print(*store.built(store.outside.read(source), work, 'snippets.c', *command)(url.partition('@')[2]))
-    for key in ('pieces', 'fence'):
-        store.ask(url, 'DEL', *(f'{key}:{{{item}}}' for item in ('lamp', 'vase')))
+    for key in ('pieces', 'fence', 'value'):
+        store.ask(url, 'DEL', *(f'{key}:{{{item}}}' for item in ('lamp', 'vase', 'page')))
 
 
 if __name__ == '__main__':
