@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* safety - the safety rules R1 to R12 as plays, each with the planted bug (lib/base/plants.def) that must break it,
+/* safety - the safety rules R1 to R12 as plays, each with the planted bug (../rules) that must break it,
  * and the claim that must fail first: by its text, or by what should have been reported. test_twins.c plays them:
  * unplanted they hold, planted they do not. */
 #ifndef TEST_UNIT_SAFETY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each safety rule has a play that holds, and that breaks when the bug of its twin is planted. Every HL_PLANT of
- * lib/base/plants.def must have one: a rule whose test cannot fail is not tested. A planted play runs in a child: it
+/* Each safety rule has a play that holds, and that breaks when the bug of its twin is planted. Every HL_PLANT,
+ * of lib/base/plants.def and of ../rules, must have one: a rule whose test cannot fail is not tested. A planted play runs in a child: it
  * may stop at a broken invariant of the library ("dies"), or run for ever ("hangs"). Any other end than by the claim
  * that its row names is red. */
 #include <signal.h>
