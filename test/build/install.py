@@ -23,7 +23,7 @@ NEEDED = {
     'libhilock-memory.so': {'liblua5.1', 'libm', 'libc'},
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
-EXAMPLES = {'quickstart.c', 'shop.c', 'traps.c', 'jobs.cc', 'spans.c', 'loops.c', 'unit_test.c', 'README.md'}
+EXAMPLES = {'quickstart.c', 'shop.c', 'cache.c', 'pool.c', 'traps.c', 'jobs.cc', 'spans.c', 'loops.c', 'unit_test.c', 'README.md'}
 HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
 # (package, its version, why it is refused)
