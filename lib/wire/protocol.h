@@ -5,6 +5,8 @@
 #ifndef HL_WIRE_PROTOCOL_H
 #define HL_WIRE_PROTOCOL_H
 
+#include <stdint.h>
+
 /* ---- keys and channels ---- */
 #define HL_KEY_PLACE "hilock:place"
 #define HL_KEY_SHARE "hilock:share"
@@ -26,9 +28,11 @@ enum {
 #define HL_CHANNEL_SHARDED "!" /* in front of a channel that is sharded */
 #define HL_CHANNEL_POLLS "-"   /* in place of a channel: the waiter polls */
 #define HL_CHANNEL_POLLS_FIRST "~" /* the same, in short steps, because it is the first one */
+static const uint64_t HL_DUE_NEVER_S = 9999999999; /* due, of a client that does not know the server's clock */
 enum {
     HL_QUEUE_MAX = 100000,      /* how many may wait for a name, if a request names no other number */
     HL_QUEUE_LIVES_MS = 90000,  /* without a heartbeat a queue is gone after this time */
+    HL_PROMISE_MAX_MS = 10000,  /* no heartbeat comes later than this after the one before */
     HL_QUEUE_PERIOD_US = 30000000 /* and the first number that is drawn in a period keeps it for as long */
 };
 

@@ -13,7 +13,7 @@
 
 enum {
     HL_WINDOW_MIN_MS = 400, HL_WINDOW_MAX_MS = 3000, /* how long a pushed grant lasts, unless it is renewed */
-    HL_PROMISE_MIN_MS = 3000, HL_PROMISE_MAX_MS = 10000, /* within which time the next heartbeat of a waiter comes */
+    HL_PROMISE_MIN_MS = 3000, /* to HL_PROMISE_MAX_MS: within which time the next heartbeat of a waiter comes */
     HL_LEFT_LOOK_MS = 10,     /* when the client that left a name to other programs looks again */
     HL_YIELD_MAX_MS = 1000   /* the longest pause that a message asks for */
 };

@@ -5,6 +5,7 @@
 #define HL_WIRE_RECORD_H
 
 #include "base/command.h"
+#include "wire/protocol.h"
 
 enum { HL_GRANT_CHANNEL_MAX = 64 }; /* the length of the text, with its terminator */
 
@@ -29,7 +30,6 @@ struct hl_heartbeat {
     enum hl_listening { HL_LISTENS, HL_POLLS_FIRST, HL_POLLS_FAR } listening;
     char channel[HL_GRANT_CHANNEL_MAX]; /* LISTENS: where grants are pushed */
 };
-#define HL_DUE_NEVER_S 9999999999u /* the due second of a client that does not know the server's clock */
 
 /* These two continue the last argument of a command. The holder of the place must stand in front, or the script puts it
  * there. */

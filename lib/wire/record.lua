@@ -51,8 +51,15 @@ end
 -- part beat: reads what is true of a place from now on: its latest heartbeat, if `record` is a text. It sets
 -- `asked_us`, `number`, `due`, `channel` and `window_ms`; all are nil if the record cannot be read. Without a record
 -- the words of the place are true.
+-- A client that does not know the server's clock cannot say when its next heartbeat is due, but no client lets more
+-- than PROMISE_MAX_MS pass between two. So the time counts from this server's own stamp of the latest one, or from the
+-- ticket. Otherwise a poller of a client that is gone would stand first for as long as others wait.
 if type(record) == 'string' then
   asked_us, number, due, channel, window_ms = string.match(record, '^$RECORD_VERSION (%d+) (%d+) (%d+) (%S+) (%d+)')
+end
+if due == '$DUE_NEVER_S' then
+  local since_us = tonumber(asked_us == '0' and redis.pcall('ZSCORE', queue, member) or asked_us)
+  if since_us then due = string.format('%.0f', math.floor(since_us / 1000000) + $PROMISE_MAX_MS / 1000 + 1) end
 end
 
 -- part channel: takes `channel` apart. If it is sharded, the mark in front is taken off. It sets `publish` and `count`,

@@ -70,3 +70,27 @@ TRIAL(test_far_pollers_leave_the_walk_to_others)
     reply = ask(trial, &poller);
     assert_true(place_of(reply) == 1 && removed_of(reply) == 3 * DEAD);
 }
+
+/* Whoever does not know the server's clock promises no time. Its place stands for eleven seconds from its latest question, or from its ticket if
+ * it asked once. */
+TRIAL(test_a_promise_without_a_time_ends_all_the_same)
+{
+    for (unsigned asks = 1; asks < 3; asks++) {
+        struct waiter poller, b;
+        trial_begin(trial);
+        a_holds(trial);
+        poller = waiter_of(trial, 'p', 1);
+        poller.due_s = 9999999999;
+        waiter_stands(&poller, "-", poller.due_s, "400 0 1");
+        (void)ask(trial, &poller);
+        trial_set_time(trial, start_us + (asks - 1) * SECOND_US);
+        if (asks > 1)
+            (void)ask(trial, &poller);
+        b = one_waits(trial, 'b');
+        b.due_s = 1700000100;
+        trial_set_time(trial, start_us + (asks + 9) * SECOND_US);
+        assert_true(removed_of(ask(trial, &b)) == 0 && waits(trial, &poller));
+        trial_set_time(trial, start_us + (asks + 11) * SECOND_US);
+        assert_true(removed_of(ask(trial, &b)) == OVERDUE && !waits(trial, &poller));
+    }
+}
