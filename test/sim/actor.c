@@ -255,7 +255,7 @@ static void make_lock(struct sim_actor *actor)
                                                .wake = sim_chance(&wakes, 0.2) && !sim->is_crowd && !sim->is_hot ? HILOCK_WAKE_POLL : HILOCK_WAKE_SUBSCRIBE,
                                                .renew = actor->is_renewed ? HILOCK_RENEW_AUTO : HILOCK_RENEW_NEVER,
                                                .hold_max_ms = actor->hold_max_ms, .reentrant = actor->is_reentrant,
-                                               .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
+                                               .holders_max = sim_sharing_number(actor), .replicas = actor->replicas, .replica_timeout_ms = replica_timeout_ms));
     if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
         sim_violate(&sim->world, "I5", "create refused: %s", hilock_client_refusal(actor->process->client));
 }

@@ -2,7 +2,8 @@
 /* bound - I18: without faults, a waiter in the queue of a name that no multi wants waits no longer than (places before it + 1) times
  * the longest tenure, and a second. Counted from the first grant of the name that it sees others have, when it knows its place: so what a dead client
  * left is over. A tenure is one hold, with all handles that it serves. Each place has the messages of a hand-over besides, for a tenure is seen by those
- * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers. A poller
+ * who have it. Pollers come when they ask, and replicas confirm when they can: names that they want are not judged, nor is a loop that lingers, nor a name
+ * that several hold together, where one tenure does not follow the other (sharing.c). A poller
  * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses. */
 #include "sim.h"
 #include "wait/place.h"
@@ -32,7 +33,7 @@ static int is_judged(const struct sim *sim, unsigned name)
     for (unsigned i = 0; i < sim->actors_count; i++)
         if (sim_wants(&sim->actors[i], name) && is_odd(&sim->actors[i]))
             return 0;
-    return !sim_java_wants(sim, &sim->names[name]) && (!sim->strains || sim->is_healed);
+    return !sim->names[name].is_shared && !sim_java_wants(sim, &sim->names[name]) && (!sim->strains || sim->is_healed);
 }
 
 /* The present one may be it. */

@@ -138,6 +138,8 @@ static void check_alone(struct sim_actor *actor, unsigned n)
         const struct sim_actor *other = &sim->actors[i];
         if (other == actor || !sim_wants(other, n) || other->state != ACTOR_HOLDS || !other->lock || !true_left_us(other))
             continue;
+        if (sim_shares(actor) && sim_shares(other))
+            continue;
         if (!is_excused(other, n, tainted_us) && !is_excused(actor, n, tainted_us))
             sim_violate(&sim->world, "I1", "%s: %s and %s both hold", name->text, actor->who, other->who);
     }
@@ -163,9 +165,13 @@ static void check_token(struct sim_actor *actor, struct sim_name *name, uint64_t
     int has_token = actor->kind != HILOCK_SIMPLE && sim->deployment != SIM_QUORUM;
     if (!token != !has_token)
         sim_violate(&sim->world, "I3", "%s: a token where there is none, or none where there is one", name->text);
-    if (has_token && token <= name->token_highest && tainted_us < name->granted_us && tainted_us < actor->begun_us)
-        sim_violate(&sim->world, "I3", "%s: token %llu after %llu", name->text, (unsigned long long)token, (unsigned long long)name->token_highest);
+    uint64_t highest = sim_shares(actor) ? name->token_alone : name->token_highest; /* shares are reported in any order */
+    if (has_token && token <= highest && tainted_us < name->granted_us && tainted_us < actor->begun_us)
+        sim_violate(&sim->world, "I3", "%s: token %llu after %llu", name->text, (unsigned long long)token, (unsigned long long)highest);
+    if (sim_shares(actor) && token <= name->token_highest)
+        return;
     name->token_highest = token;
+    name->token_alone = sim_shares(actor) ? name->token_alone : token;
     name->granted_us = actor->begun_us;
 }
 
@@ -189,15 +195,19 @@ static void write_to(struct sim_actor *actor, struct sim_name *name, uint64_t to
 {
     struct sim *sim = actor->process->sim;
     uint64_t tainted_us = sim_tainted_us(sim, name);
-    if (token < name->resource_token) {
+    int is_stale = token < (sim_shares(actor) ? name->resource_alone : name->resource_token); /* who shares may write after others that do */
+    if (is_stale) {
         sim->world.sometimes[SIM_STALE_WRITE_REFUSED]++;
         if (!is_late && tainted_us < name->resource_us && tainted_us < actor->begun_us) /* a store that lost its tokens, its clock back: the stated limit */
             sim_violate(&sim->world, "I4", "%s: a fresh holder's write was refused", name->text);
         return;
     }
+    if (sim_shares(actor) && token <= name->resource_token)
+        return;
     if (token > name->resource_token)
         name->resource_us = actor->begun_us;
     name->resource_token = token;
+    name->resource_alone = sim_shares(actor) ? name->resource_alone : token;
 }
 
 void sim_check_write(struct sim_actor *actor, int is_late)
@@ -319,6 +329,13 @@ static int is_idle(const struct sim *sim, const struct hl_hold *hold)
     return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
 }
 
+/* A share that is over stands until somebody asks. */
+static int is_over(const struct store *store, const char *name, const struct sim_store_field *field)
+{
+    uint64_t end_us;
+    return sim_sharing_end(store, name, field->name, field->name_length, &end_us) && end_us <= store_us(store);
+}
+
 /* 1: the holder, or whose place in a queue it is, is a hold of a client that lives and runs, and the client knows nothing of it, or has no
  * use for it. */
 static int is_unknown(const struct sim *sim, const struct sim_store_field *field, int is_place, uint64_t *ret_id)
@@ -352,7 +369,7 @@ static void check_known(struct sim *sim, struct sim_name *name, const struct sim
     if (sim->swarm.steps)
         return; /* a clock that steps back makes a lease longer than we could know */
     for (size_t i = 0; !found && sim_store_hash_field(store, name->text, strlen(name->text), i, &field); i++)
-        found = is_unknown(sim, &field, 0, &id);
+        found = is_unknown(sim, &field, 0, &id) && !is_over(place->store, name->text, &field);
     if (!found || id != *unknown_id || place->refuses_until_us > now_us) /* asking again is answered by errors */
         *since_us = 0;
     *unknown_id = id;
@@ -398,6 +415,7 @@ void sim_check_names(struct sim *sim)
             sim->names[i].unsettled_us = sim->world.time.now_us;
         if (sim->is_healed || !sim->swarm.mean_gap_us)
             check_idle(sim, i);
+        sim_sharing_passed(sim, &sim->names[i]);
         if (sim->is_healed && sim->names[i].kind == HILOCK_FAIR)
             check_queue(sim, &sim->names[i], sim_decides(sim, &sim->names[i], 0));
         for (unsigned j = 0; j < sim_deciding(sim, &sim->names[i]); j++)

@@ -77,6 +77,9 @@ static int move_key(struct sim *sim)
     sim->world.sometimes[SIM_KEY_MOVED]++;
     if (!sim_store_migrate(store_of(move->from), store_of(move->to), keys.chosen, keys.length))
         sim_violate(&sim->world, "I14", "%.*s was made anew where its slot goes to", (int)keys.length, keys.chosen);
+    for (unsigned i = 0; i < sim->names_count && sim->sets.is_out_of_step; i++) /* ends of shares are times of the server that it leaves */
+        if (sim->names[i].is_shared && sim->names[i].slot == move->slot)
+            sim_sets_taint_name(sim, &sim->names[i]);
     return 1;
 }
 

@@ -21,10 +21,11 @@ static int is_kept_at(const struct store *store, const struct sim_actor *actor, 
 {
     char holder[HL_HOLDER_MAX];
     size_t length = sim_queue_holder(actor, id, holder), value_length = 0;
+    uint64_t end_us;
     const char *value;
     value = sim_store_hash_get(store_now(store), name, strlen(name), holder, length, &value_length);
     *ret_token = value ? strtoull(value, NULL, 10) : 0;
-    return value != NULL;
+    return value && !(sim_sharing_end(store, name, holder, length, &end_us) && end_us <= store_us(store));
 }
 
 static uint64_t guarded_us(const struct sim_place *place)
@@ -34,9 +35,15 @@ static uint64_t guarded_us(const struct sim_place *place)
     return place->forgot_us && ends_us > sim->world.time.now_us ? ends_us - sim->world.time.now_us : 0;
 }
 
-static uint64_t kept_us(const struct sim_place *place, const char *name)
+/* A share ends by itself, and at the latest with the name. */
+static uint64_t kept_us(const struct sim_place *place, const struct sim_actor *actor, const char *name, uint64_t id)
 {
+    char holder[HL_HOLDER_MAX];
+    size_t length = sim_queue_holder(actor, id, holder);
     int64_t left_us = sim_store_left_us(place->store->core, name, strlen(name));
+    uint64_t end_us, now_us = store_us(place->store);
+    if (sim_sharing_end(place->store, name, holder, length, &end_us) && end_us < now_us + (uint64_t)left_us)
+        left_us = end_us > now_us ? (int64_t)(end_us - now_us) : 0;
     return world_clock_span_us(&place->store->clock, (uint64_t)left_us);
 }
 
@@ -62,7 +69,7 @@ int sim_kept(const struct sim_actor *actor, unsigned i, struct sim_kept *ret)
     should = is_quorum ? part->token : actor->names_count > 1 ? actor->tokens[i] - sim_inside_hold(actor, i)->served : actor->token - actor->turn;
     ret->believed_us = believed_us(actor, part);
     ret->is_known = is_kept_at(place->store, actor, name->text, sim_inside_hold(actor, i)->id, &token);
-    ret->kept_us = ret->is_known && token == should ? kept_us(place, name->text) : guarded_us(place);
+    ret->kept_us = ret->is_known && token == should ? kept_us(place, actor, name->text, part->id) : guarded_us(place);
     return 1;
 }
 

@@ -107,7 +107,7 @@ static void count_stale(struct sim_place *place, const struct store *store, cons
 static int keeps_unknown(const struct message *request, const struct hl_reply *reply)
 {
     const char *sha1 = request->argv[1];
-    int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
+    int is_kept = strcmp(sha1, hl_script_renew.sha1) == 0 || strcmp(sha1, hl_script_share_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_renew.sha1) == 0 || strcmp(sha1, hl_script_simple_acquire.sha1) == 0;
     return reply->type == HL_REPLY_STATUS || (is_kept && reply->type == HL_REPLY_INTEGER && reply->integer > 0);
 }
 
@@ -133,6 +133,7 @@ static void executed(void *arg, struct hl_link *link, const struct message *requ
         sim->world.sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
     } else
         sim_sets_answered(process, peer, request, reply);
+    sim_sharing_executed(sim, peer->store, request, reply);
     trace_execution(process, is_late ? "server runs late, of a dead link of" : "server runs for", request, reply);
     count_execution(sim, request, reply);
 }

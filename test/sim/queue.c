@@ -79,12 +79,21 @@ static int may_have_lapsed(const struct sim *sim, const struct sim_actor *other)
     return 0;
 }
 
+/* It is one of several that were let in, and hears of it later than others. */
+static int has_its_share(struct sim *sim, const struct sim_actor *other, const struct hl_queue_place *place)
+{
+    const struct sim_name *name = &sim->names[other->name];
+    char holder[HL_HOLDER_MAX];
+    size_t length = sim_queue_holder(other, id_of(place), holder);
+    return sim_store_hash_get(store_now(sim_decides(sim, name, 0)->store), name->text, strlen(name->text), holder, length, &length) != NULL;
+}
+
 /* It could have been granted instead: it stands in the queue, nothing has befallen it, and no grant has been made to its client that lapsed. NULL: it could not. */
-static const struct hl_queue_place *could_have_it(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
+static const struct hl_queue_place *could_have_it(struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_queue_place *fair = other == actor || other->name != actor->name ? NULL : sim_queue_wait(other);
     uint64_t calm_us = sim_queue_calm_us(sim, &sim->names[actor->name]), since_us = sim->world.time.now_us - SETTLED_US;
-    if (!fair || !fair->ticket || may_have_lapsed(sim, other) || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
+    if (!fair || !fair->ticket || may_have_lapsed(sim, other) || (sim_shares(other) && has_its_share(sim, other, fair)) || sim->world.time.now_us < SETTLED_US || !calm_us || calm_us > since_us)
         return NULL;
     if (other->process->loop.lane.until_us >= calm_us || sim_process_is_frozen(other->process))
         return NULL;
@@ -93,7 +102,7 @@ static const struct hl_queue_place *could_have_it(const struct sim *sim, const s
 
 /* It was there before, and could hear of its grant. Scripts look for somebody who hears among the first 64 (choose.lua):
  * behind so many dead ones a newcomer may go first. */
-static int was_passed_over(const struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
+static int was_passed_over(struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_queue_place *fair = could_have_it(sim, actor, other);
     return fair && !fair->is_polling && fair->position <= LOOKED_AT && (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
@@ -125,7 +134,7 @@ void sim_queue_granted(struct sim_actor *actor)
 {
     struct sim *sim = actor->process->sim;
     const struct hl_hold *hold = actor->lock->hold;
-    if (actor->kind != HILOCK_FAIR)
+    if (actor->kind != HILOCK_FAIR && !sim_shares(actor))
         return;
     sim->world.sometimes[SIM_FAIR_GRANTED]++;
     sim->world.sometimes[SIM_FAIR_PUSHED] += hold->window_ms != 0;

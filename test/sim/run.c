@@ -54,6 +54,7 @@ static void populate(struct sim *sim)
             sim->names[i].kind = HILOCK_MUTEX;
         sim->names[i].is_mixed = sim->names[i].kind == HILOCK_FAIR && sim_chance(&kinds, 0.4);
     }
+    sim_sharing_choose(sim);
     for (unsigned i = 0; i < sim->processes_count; i++) {
         sim_process_init(&sim->processes[i], sim, i);
         sim_process_open(&sim->processes[i]);

@@ -63,6 +63,7 @@ enum sim_strain {
     STRAIN_CALLBACKS, /* some of the user's go on for up to 1.5 leases */
     STRAIN_HOLES,     /* of a cluster: slots without a server */
     STRAIN_JAVA,      /* programs of another library, at a single server */
+    STRAIN_SHARE,     /* some names are held by several handles together. Only when it is asked for: no other seed plays anything else for it */
     SIM_STRAINS
 };
 int sim_strain_find(const char *word, enum sim_strain *ret_strain);
@@ -80,6 +81,35 @@ void sim_strain_lingers(struct sim_process *process);  /* last in a callback of 
 
 void sim_names_choose(struct sim *sim); /* their texts */
 void sim_names_refused(struct sim_process *process, const struct hilock_lock_options *options); /* I5: bad ones are */
+
+/* ---- sharing.c: S1..S9 ---- */
+
+enum { SIM_SHARES_MAX = 48 };
+enum sim_mode { MODE_FOREIGN, MODE_ALONE, MODE_SHARED }; /* foreign: nobody has it, or another program */
+struct sim_share { char holder[HL_HOLDER_MAX]; size_t length; uint64_t token, end_us; }; /* end: by the server's clock; 0: it has none */
+struct sim_sharing_look { /* what the store has of a name */
+    enum sim_mode mode;
+    int64_t left_us, ends_left_us;
+    unsigned count, ends, members; /* holders; those of them with an end; ends in all */
+    struct sim_share shares[SIM_SHARES_MAX];
+};
+struct sim_sharing { /* of a name */
+    uint32_t usual;             /* the holders_max of most of its handles; 0: any */
+    const struct store *store;  /* that the rest is about; NULL: nothing is known */
+    uint64_t begun_us, token_highest;
+    int is_meddled;             /* what it has may have been lost or shortened in part */
+    struct sim_sharing_look before;
+    const struct sim_actor *first; /* in the queue, as last seen */
+    uint64_t fits_since_us;
+};
+struct sim_actor;
+void sim_sharing_choose(struct sim *sim); /* which names */
+uint32_t sim_sharing_number(const struct sim_actor *actor); /* holders_max of its next handle */
+int sim_shares(const struct sim_actor *actor); /* its handle may hold together with others */
+/* 1: that name is shared, and the share of this holder ends then, by the server's clock. */
+int sim_sharing_end(const struct store *store, const char *name, const char *holder, size_t length, uint64_t *ret_end_us);
+void sim_sharing_executed(struct sim *sim, const struct store *store, const struct message *request, const struct hl_reply *reply);
+void sim_sharing_passed(struct sim *sim, struct sim_name *name); /* now and then */
 
 /* ---- java.c ---- */
 
@@ -299,6 +329,10 @@ struct sim_name {
     uint64_t tainted_us[SIM_PLACES_MAX]; /* true time of the latest meddling there (data lost, lease shortened) */
     uint64_t meddled_us;         /* of a set: the same, but for what its failovers lost */
     int clock_stepped_back;
+    int is_shared;               /* several handles may hold it together */
+    struct sim_sharing sharing;
+    uint64_t token_alone;        /* highest that was granted to one that has it alone */
+    uint64_t resource_alone;     /* highest of those that the resource has accepted */
 };
 void sim_check_beliefs(struct sim_process *process); /* I1, I2 after each turn */
 void sim_check_grant(struct sim_actor *actor, const struct hilock_result *result); /* I3, I5 */

@@ -19,6 +19,9 @@
     X(MULTI_CONTENDED, "multis granted after an attempt in vain")                 \
     X(JAVA_GRANTED, "locks and multilocks of another library")                   \
     X(JAVA_KEPT_FROM, "looks at a multi that keeps names behind another library") \
+    X(SHARED, "grants beside others that hold, too")                              \
+    X(SHARED_TO_THE_LAST, "grants after which no more fit")                       \
+    X(SHARE_OVER, "shares taken out after their end")                             \
     X(CONFIRMED, "grants that replicas confirmed")                                \
     X(CONFIRMED_STANDS, "looks at one of those in a place that took over and lost other things") \
     X(UNCONFIRMED, "WAITs that too few replicas answered")                        \

@@ -14,6 +14,7 @@ static const struct { const char *word; double chance; int is_fault; } strains[S
     [STRAIN_CALLBACKS] = {"callbacks", 0.15, 1},
     [STRAIN_HOLES] = {"holes", 0.15, 1},
     [STRAIN_JAVA] = {"java", 0.25, 0},
+    [STRAIN_SHARE] = {"share", 0, 0},
 };
 
 int sim_strain_find(const char *word, enum sim_strain *ret_strain)
@@ -29,8 +30,8 @@ const char *sim_strain_word(enum sim_strain strain) { return strains[strain].wor
 void sim_strains_choose(struct sim *sim)
 {
     for (int i = 0; i < SIM_STRAINS; i++) {
-        int is_drawn = sim_chance(&sim->world.strains, strains[i].chance);
-        int is_possible = i == STRAIN_NAMES || (!sim->is_hot && (!strains[i].is_fault || sim->swarm.mean_gap_us));
+        int is_drawn = strains[i].chance > 0 && sim_chance(&sim->world.strains, strains[i].chance);
+        int is_possible = i == STRAIN_NAMES || (i == STRAIN_SHARE ? sim->deployment != SIM_QUORUM && !sim->is_hot : !sim->is_hot && (!strains[i].is_fault || sim->swarm.mean_gap_us));
         sim->strains |= (is_drawn || sim->choice.strains & 1u << i) && is_possible ? 1u << i : 0;
     }
     sim->inflight_max = sim_has_strain(sim, STRAIN_INFLIGHT) ? (uint32_t)sim_between(&sim->world.strains, 1, 2) : 0;

@@ -10,7 +10,7 @@ void sim_world_init(struct sim_world *world, uint64_t seed, FILE *trace)
 {
     struct hl_random root = {seed * 0x9e3779b97f4a7c15u + 1};
     struct hl_random *streams[] = {&world->workload, &world->network,     &world->faults, &world->clocks, &world->order,
-                                   &world->extras,   &world->deployments, &world->sets,   &world->strains};
+                                   &world->extras,   &world->deployments, &world->sets,   &world->strains, &world->sharers};
     memset(world, 0, sizeof *world);
     world_init(&world->time);
     world->time.now_us = 1000000;

@@ -18,7 +18,7 @@ enum { SIM_WHY_MAX = 300 };
 
 struct sim_world {
     struct world time;
-    struct hl_random workload, network, faults, clocks, order, extras, deployments, sets, strains;
+    struct hl_random workload, network, faults, clocks, order, extras, deployments, sets, strains, sharers;
     uint64_t hash;        /* of all that was traced */
     FILE *trace;          /* NULL: neither trace nor hash are kept, for both cost time */
     uint64_t sometimes[SIM_SOMETIMES_COUNT];
