@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. */
+/* break - ends a hold, if its holder is the one that the user named: the store compares and ends in one step. Of a name
+ * that several share that is one share. So it asks then who holds the name now, and names one of them: with that id the
+ * user may go on. */
 #include "codes.h"
 #include "json.h"
+#include "plain.h"
 #include "say.h"
 #include "session.h"
 #include "status.h"
@@ -11,35 +14,52 @@ struct breaking {
     struct session session;
     hilock_lock *lock;
     hilock_kind kind;
+    hilock_status status; /* how the break ended */
+    char detail[400];
     int code;
 };
 
 static int ask(struct breaking *breaking);
 
-static void report(const struct breaking *breaking, const struct hilock_result *result)
+/* left: who holds the name now; NULL: that is not known */
+static void report(const struct breaking *breaking, const struct hilock_result *left)
 {
-    const char *advice = advice_of(result->status);
+    const char *advice = advice_of(breaking->status);
     struct json json = {.file = stdout};
     if (breaking->options->is_json) {
         json_open(&json, NULL, '{');
         json_text(&json, "name", *breaking->options->names);
         json_text(&json, "holder", breaking->options->holder);
-        json_text(&json, "status", hilock_status_name(result->status));
-        json_text(&json, "detail", result->detail);
+        json_text(&json, "status", hilock_status_name(breaking->status));
+        json_text(&json, "detail", breaking->detail);
         if (advice)
             json_text(&json, "to_do", advice);
+        if (left) {
+            json_count(&json, "holders_left", left->holders);
+            json_text(&json, "next_holder", left->holder);
+        }
         json_shut(&json, '}');
         json_line(&json);
-    } else if (result->status == HILOCK_OK) {
+    } else if (breaking->status == HILOCK_OK) {
         printf("%s: ended; its holder learns that when it renews, up to a third of its lease later, and may write "
                "until then\n",
                *breaking->options->names);
-    } else if (result->status == HILOCK_LOST) {
+        if (left && left->holders)
+            printf("%s: %u hold it now: %s is one of them\n", *breaking->options->names, left->holders,
+                   plain_of(left->holder).bytes);
+    } else if (breaking->status == HILOCK_LOST) {
         say("%s: this holder no longer holds it, and nothing was done; hilock status shows who does",
             *breaking->options->names);
     } else {
-        say("%s: %s%s%s", *breaking->options->names, result->detail, advice ? ". To do: " : "", advice ? advice : "");
+        say("%s: %s%s%s", *breaking->options->names, breaking->detail, advice ? ". To do: " : "", advice ? advice : "");
     }
+}
+
+static void on_left(const struct hilock_result *result, void *user)
+{
+    struct breaking *breaking = user;
+    report(breaking, result->status == HILOCK_OK ? result : NULL);
+    session_leave(&breaking->session);
 }
 
 static void on_broken(const struct hilock_result *result, void *user)
@@ -53,8 +73,12 @@ static void on_broken(const struct hilock_result *result, void *user)
         if (breaking->code == 0)
             return;
     } else {
-        report(breaking, result);
+        breaking->status = result->status;
         breaking->code = code_of(result->status);
+        snprintf(breaking->detail, sizeof breaking->detail, "%s", result->detail);
+        if (result->status == HILOCK_OK && hilock_peek(breaking->lock, on_left, breaking) == HILOCK_OK)
+            return;
+        report(breaking, NULL);
     }
     session_leave(&breaking->session);
 }

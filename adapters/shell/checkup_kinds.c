@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checkup_kinds - lets the library take, renew and release a lock of each kind, under a name that no program uses. This
- * works over TLS, too, and in deployments in which no other checkup can ask anything. */
+/* checkup_kinds - lets the library take, renew and release a lock of each kind, and one that may be shared, under a
+ * name that no program uses. This works over TLS, too, and in deployments in which no other checkup can ask
+ * anything. */
 #include "codes.h"
 #include "findings.h"
 #include "options.h"
@@ -8,14 +9,25 @@
 
 #include <stdio.h>
 
-static const char *const kinds[] = {[HILOCK_MUTEX] = "MUTEX", [HILOCK_FAIR] = "FAIR", [HILOCK_SIMPLE] = "SIMPLE"};
-enum { KINDS = 3, PATIENCE_MS = 1000 };
+enum { PATIENCE_MS = 1000 };
+
+static const struct kind {
+    const char *topic;
+    hilock_kind kind;
+    uint32_t holders_max;
+    unsigned blocked_by;
+} kinds[] = {
+    {"kind MUTEX", HILOCK_MUTEX, 0, BLOCKS_QUEUED},
+    {"kind FAIR", HILOCK_FAIR, 0, BLOCKS_QUEUED},
+    {"kind SIMPLE", HILOCK_SIMPLE, 0, BLOCKS_SIMPLE},
+    {"shared name", HILOCK_MUTEX, HILOCK_ANY_NUMBER, BLOCKS_QUEUED | BLOCKS_SHARED},
+}, *const kinds_end = kinds + sizeof kinds / sizeof *kinds;
 
 struct trial {
     struct findings *findings;
     struct session session;
     hilock_lock *lock;
-    hilock_kind kind;
+    const struct kind *kind;
     const char *prefix;
 };
 
@@ -27,8 +39,7 @@ static void settle(struct trial *trial, const struct hilock_result *result, cons
                              ? "are user and password right? Its rights: operate.md, Rights of the server's user"
                          : result->status == HILOCK_UNREACHABLE ? "is it the right URL, and does the server run?"
                                                                 : "see the sentence";
-    char topic[32];
-    snprintf(topic, sizeof topic, "kind %s", kinds[trial->kind]);
+    const char *topic = trial->kind->topic;
     if (result->status == HILOCK_OK)
         finding(trial->findings, FINE, topic, NULL, "taken, renewed and given back");
     else
@@ -56,24 +67,20 @@ static void on_acquired(const struct hilock_result *result, void *user)
         settle(trial, result, "acquire");
 }
 
-static int is_blocked(const struct trial *trial)
-{
-    return (trial->findings->blocked & (trial->kind == HILOCK_SIMPLE ? BLOCKS_SIMPLE : BLOCKS_QUEUED)) != 0;
-}
-
 static void next(struct trial *trial)
 {
     char name[HILOCK_NAME_MAX];
-    while ((int)trial->kind < KINDS && is_blocked(trial))
+    while (trial->kind < kinds_end && trial->findings->blocked & trial->kind->blocked_by)
         trial->kind++;
-    if ((int)trial->kind >= KINDS) {
+    if (trial->kind == kinds_end) {
         session_leave(&trial->session);
         return;
     }
     snprintf(name, sizeof name, "%.900shilock-doctor:%s", trial->prefix, hilock_client_uuid(trial->session.client));
     hilock_status status = hilock_lock_create(
         &trial->lock, trial->session.client, name,
-        HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = trial->kind, .lease_ms = 10000));
+        HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = trial->kind->kind, .lease_ms = 10000,
+                            .holders_max = trial->kind->holders_max));
     if (status == HILOCK_OK)
         status = hilock_acquire(trial->lock, PATIENCE_MS, on_acquired, trial);
     if (status == HILOCK_OK)
@@ -85,8 +92,8 @@ static void next(struct trial *trial)
 
 int checkup_kinds(struct findings *findings, const struct options *options)
 {
-    struct trial trial = {.findings = findings, .kind = HILOCK_MUTEX, .prefix = options->prefix ? options->prefix : ""};
-    if (findings->blocked == BLOCKS_ALL)
+    struct trial trial = {.findings = findings, .kind = kinds, .prefix = options->prefix ? options->prefix : ""};
+    if ((findings->blocked & BLOCKS_ALL) == BLOCKS_ALL)
         return 0;
     int code = session_open(&trial.session, options, NULL);
     if (code == 0) {

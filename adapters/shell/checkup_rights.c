@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { QUEUED = 1, SIMPLE = 2, WORDS_MAX = 6, UNKNOWN = 2 };
+enum { QUEUED = 1, SIMPLE = 2, SHARED = 4, WORDS_MAX = 6, UNKNOWN = 2 };
 
 /* A "%" in a command stands for the lock's name. */
 static const struct right {
@@ -40,6 +40,9 @@ static const struct right {
     {QUEUED, "+zrank", "~hilock:queue*", {"ZRANK", "hilock:queue:{%}", "x"}},
     {QUEUED, "+zscore", "~hilock:queue*", {"ZSCORE", "hilock:queue:{%}", "x"}},
     {QUEUED, "+hmget", "~hilock:place*", {"HMGET", "hilock:place:{%}", "x"}},
+    {SHARED, "+zadd", "~hilock:share*", {"ZADD", "hilock:share:{%}", "XX", "1", "x"}},
+    {SHARED, "+zrangebyscore", "~hilock:share*", {"ZRANGEBYSCORE", "hilock:share:{%}", "1", "2"}},
+    {SHARED, "+del", "~hilock:share*", {"DEL", "hilock:share:{%}"}},
     {QUEUED, "+lindex", "~redisson_lock_queue:*", {"LINDEX", "redisson_lock_queue:{%}", "0"}},
     {QUEUED, "+publish", "&redisson_lock__channel:*", {"PUBLISH", "redisson_lock__channel:{%}", "0"}},
     {QUEUED, "+subscribe", "&hilock:grant:*", {"SUBSCRIBE", "hilock:grant:%"}},
@@ -94,20 +97,21 @@ static void report_unknown(struct findings *findings, const char *commands)
         finding(findings, WRONG, "commands", "give a server that has them", "not known there:%s", commands);
 }
 
-static void report(struct findings *findings, const char *topic, unsigned kind, const char *lacks)
+/* grade: what a lack is */
+static void report(struct findings *findings, enum grade grade, const char *topic, unsigned kind, const char *lacks)
 {
     char advice[600];
     snprintf(advice, sizeof advice, "ACL SETUSER its-name%s (NAME: what the locks' names begin with)", lacks);
     findings->blocked |= *lacks ? kind : 0;
     if (*lacks)
-        finding(findings, WRONG, topic, advice, "missing:%s", lacks);
+        finding(findings, grade, topic, advice, "missing:%s", lacks);
     else
         finding(findings, FINE, topic, NULL, "none is missing");
 }
 
 void checkup_rights(struct findings *findings, struct store *store, const char *name)
 {
-    char queued[400] = "", simple[400] = "", unknown[400] = "";
+    char queued[400] = "", simple[400] = "", shared[400] = "", unknown[400] = "";
     const char *lack, *no_expiry;
     for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
         int answer = has(store, &rights[i], name, &lack);
@@ -121,12 +125,15 @@ void checkup_rights(struct findings *findings, struct store *store, const char *
             add(queued, sizeof queued, lack);
         if (!answer && rights[i].kinds & SIMPLE)
             add(simple, sizeof simple, lack);
+        if (!answer && rights[i].kinds & SHARED)
+            add(shared, sizeof shared, lack);
     }
     if (has(store, &pexpire, name, &no_expiry) == 1 && has(store, &hset, name, &lack) == 0)
         add(queued, sizeof queued, lack);
     if (has(store, &pexpire, name, &no_expiry) < 0)
         finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
-    report(findings, "rights for MUTEX and FAIR", BLOCKS_QUEUED, queued);
-    report(findings, "rights for SIMPLE", BLOCKS_SIMPLE, simple);
+    report(findings, WRONG, "rights for MUTEX and FAIR", BLOCKS_QUEUED, queued);
+    report(findings, WRONG, "rights for SIMPLE", BLOCKS_SIMPLE, simple);
+    report(findings, DOUBTFUL, "rights to share a name", BLOCKS_SHARED, shared); /* not every program shares names */
     report_unknown(findings, unknown);
 }

@@ -11,7 +11,8 @@ struct options;
 enum grade { FINE, DOUBTFUL, WRONG };
 
 /* A finding can make later checks pointless: a kind that cannot work because of it is not tried. */
-enum { BLOCKS_QUEUED = 1, BLOCKS_SIMPLE = 2, BLOCKS_ALL = BLOCKS_QUEUED | BLOCKS_SIMPLE };
+/* Sharing a name needs all that MUTEX needs, so BLOCKS_ALL does without BLOCKS_SHARED. */
+enum { BLOCKS_QUEUED = 1, BLOCKS_SIMPLE = 2, BLOCKS_SHARED = 4, BLOCKS_ALL = BLOCKS_QUEUED | BLOCKS_SIMPLE };
 
 struct findings {
     int is_json;

@@ -23,10 +23,10 @@ _hilock()
     case $before in
         --tls-ca | --tls-cert | --tls-key) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
         --wait | --lease | --grace | --at-least | --every) mapfile -t COMPREPLY < <(compgen -W '500ms 1s 10s 30s 1m 10m 1h' -- "$word"); return ;;
-        --url | --holder | --prefix) return ;;
+        --url | --holder | --prefix | --permits) return ;;
     esac
     case ${COMP_WORDS[1]} in
-        run) options="$common --wait --try --forever --lease --grace --at-least --fair --simple --multi --verbose --quiet --" ;;
+        run) options="$common --wait --try --forever --lease --grace --at-least --fair --simple --multi --readers --permits --verbose --quiet --" ;;
         status) options="$common --prefix --simple --long" ;;
         watch) options="$common --prefix --simple --every --long" ;;
         break) options="$common --holder --simple" ;;

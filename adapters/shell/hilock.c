@@ -12,7 +12,8 @@
 
 static const char help[] = "usage: hilock run [--url URL] [--wait 10s|--try|--forever] [--lease 30s]\n"
                            "                  [--grace 10s] [--at-least 1h] [--fair|--simple] [--multi]\n"
-                           "                  [--json] [--verbose|--quiet] NAME... -- COMMAND...\n"
+                           "                  [--readers|--permits N] [--json] [--verbose|--quiet]\n"
+                           "                  NAME... -- COMMAND...\n"
                            "       hilock status [--url URL] [--long] [--json] NAME...|--prefix P\n"
                            "       hilock break [--url URL] [--json] NAME --holder ID\n"
                            "       hilock watch [--url URL] [--every 1s] [--long] [--json]\n"

@@ -55,6 +55,7 @@ static void on_peeked(const struct hilock_result *result, void *user)
     look->status = result->status;
     look->holder = strdup(result->holder ? result->holder : "");
     snprintf(look->who, sizeof look->who, "%s", result->holder_label);
+    look->holders = result->holders;
     look->remaining_ms = result->holder_remaining_ms;
     look->waiters = result->waiters;
     look->ready = result->waiters_ready;
@@ -222,6 +223,7 @@ void look_json(struct json *json, const struct look *look)
     json_text(json, "layout", kinds[look->kind]);
     json_known(json, "holder", look->holder);
     json_known(json, "who", look->who);
+    json_count(json, "holders", look->holders);
     if (look->token) {
         json_count(json, "token", look->token);
         json_count(json, "held_ms", look->since_ms);

@@ -12,7 +12,8 @@ struct look {
     char *name;
     hilock_kind kind;      /* the kind of lock that was found; MUTEX if the name is free */
     hilock_status status;  /* the status of the peek */
-    char *holder;          /* "": the name is free */
+    char *holder;          /* "": the name is free. Of several that share the name: the one whose lease ends last */
+    uint32_t holders;      /* how many hold the name; 0: it is free, or that is not known */
     char detail[300];      /* the library's text */
     char who[80];          /* the holder's label. "": it has none */
     uint32_t remaining_ms, waiters, ready;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { GRACE_SHARE = 2, GRACE_DEFAULT_SHARE = 3, LEASE_MIN_MS = 1000, LEASE_MAX_MS = 86400000, EVERY_MIN_MS = 10 };
+enum { PERMITS_MAX = 1000000 };
 
 static const struct option known[] = {
     {"url", required_argument, NULL, 'u'},     {"wait", required_argument, NULL, 'w'},
@@ -22,6 +23,7 @@ static const struct option known[] = {
     {"at-least", required_argument, NULL, 'a'}, {"quiet", no_argument, NULL, 'q'},
     {"tls-ca", required_argument, NULL, 'C'},  {"tls-cert", required_argument, NULL, 'E'},
     {"tls-key", required_argument, NULL, 'K'}, {"long", no_argument, NULL, 'L'},
+    {"readers", no_argument, NULL, 'r'},       {"permits", required_argument, NULL, 'P'},
     {NULL, 0, NULL, 0},
 };
 
@@ -29,7 +31,7 @@ static const struct word {
     const char *name, *letters; /* the command's name, and the letters of the options that it has */
     size_t names_min;
 } words[] = {
-    {"run", "uwtelgafsmjvqCEK", 1}, {"status", "upsjLCEK", 0}, {"break", "uosjCEK", 1},
+    {"run", "uwtelgafsmrPjvqCEK", 1}, {"status", "upsjLCEK", 0}, {"break", "uosjCEK", 1},
     {"watch", "upsnjLCEK", 0},     {"doctor", "ujpCEK", 0},
 };
 
@@ -67,6 +69,24 @@ static int take_url(struct options *options, const char *text)
     return 0;
 }
 
+/* --readers and --permits say how many may share the name; only one of them can be meant. */
+static int take_holders(struct options *options, uint32_t holders_max)
+{
+    if (options->holders_max)
+        return say_usage("run: --readers and --permits: give one of them, once");
+    options->holders_max = holders_max;
+    return 0;
+}
+
+static int take_permits(struct options *options, const char *text)
+{
+    char *end;
+    unsigned long permits = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+    if (!permits || *end || permits > PERMITS_MAX)
+        return say_usage("\"%s\" is no number of permits: write 1..%d", text, PERMITS_MAX);
+    return take_holders(options, (uint32_t)permits);
+}
+
 static int take_span(struct options *options, int letter, const char *text)
 {
     uint32_t *of = letter == 'w'   ? &options->wait_ms
@@ -86,6 +106,8 @@ static int take(struct options *options, int letter, char *text)
     case 'f': options->kind = HILOCK_FAIR; return 0;
     case 's': options->kind = HILOCK_SIMPLE; return 0;
     case 'm': options->is_multi = 1; return 0;
+    case 'r': return take_holders(options, HILOCK_ANY_NUMBER);
+    case 'P': return take_permits(options, text);
     case 'j': options->is_json = 1; return 0;
     case 'v': options->is_verbose = 1; return 0;
     case 'q': options->is_quiet = 1; return 0;
@@ -109,7 +131,7 @@ static const char *name_of(int letter)
 
 static int read_options(struct options *options, const struct word *word, int argc, char **argv)
 {
-    static const char letters[] = ":u:w:tel:g:a:fsmjvqLo:p:n:C:E:K:";
+    static const char letters[] = ":u:w:tel:g:a:fsmrP:jvqLo:p:n:C:E:K:";
     int letter, code = 0;
     opterr = 0;
     optind = 1;
@@ -140,6 +162,10 @@ static int check_run(const struct options *options)
         return say_usage("run: --multi needs two names or more");
     if (options->is_multi && options->kind == HILOCK_FAIR)
         return say_usage("run: --fair does not work with --multi");
+    if (options->holders_max && (options->is_multi || options->kind == HILOCK_SIMPLE))
+        return say_usage("run: --%s does not work with --%s",
+                         options->holders_max == HILOCK_ANY_NUMBER ? "readers" : "permits",
+                         options->is_multi ? "multi" : "simple");
     if (options->lease_ms < LEASE_MIN_MS || options->lease_ms > LEASE_MAX_MS)
         return say_usage("run: --lease must be 1s..24h: less leaves no time to end the command");
     if (options->at_least_ms > LEASE_MAX_MS)

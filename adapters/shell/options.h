@@ -14,6 +14,7 @@ struct options {
     const char *tls_ca, *tls_cert, *tls_key;
     uint32_t wait_ms, lease_ms, grace_ms, every_ms, at_least_ms;
     hilock_kind kind;
+    uint32_t holders_max; /* of run: as in the options of a lock; 0: the command holds the name alone */
     int is_multi, is_json, is_verbose, is_quiet, is_long;
     const char *holder, *prefix;
     const char *names[OPTIONS_NAMES_MAX + 1]; /* ended by NULL */

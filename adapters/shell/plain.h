@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { PLAIN_MAX = 4100 }; /* room for a name or a holder of 1024 bytes that are all escaped */
+enum { PLAIN_MAX = 4124 }; /* room for a name or a holder of 1024 bytes that are all escaped, and for a few words */
 struct plain { char bytes[PLAIN_MAX]; };
 
 struct plain plain_of(const char *text); /* a text that does not fit is cut */

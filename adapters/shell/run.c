@@ -224,12 +224,13 @@ static void on_event(const struct hilock_event *event, void *user)
     if (event->kind != HILOCK_EVENT_WAITING)
         return;
     if (run->options->is_verbose && !run->options->is_json)
-        say("waits: held by %s", plain_of(event->holder).bytes);
+        say("waits: %u hold it; held by %s", event->holders, plain_of(event->holder).bytes);
     if (!run->options->is_json)
         return;
     struct json json = event_begin("waiting");
     json_text(&json, "holder", event->holder);
     json_text(&json, "who", event->holder_label);
+    json_count(&json, "holders", event->holders);
     json_text(&json, "detail", event->detail);
     event_end(&json);
 }
@@ -427,6 +428,7 @@ static int ask(struct run *run)
     const struct options *options = run->options;
     const struct hilock_lock_options *asked = HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .on_event = on_event, .user = run,
                                                                   .kind = options->kind, .lease_ms = options->lease_ms,
+                                                                  .holders_max = options->holders_max,
                                                                   /* the guard's times are shares of a whole lease. A
                                                                    * pushed grant is valid only for a short window, so
                                                                    * it must be renewed before it is reported */

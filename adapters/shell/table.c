@@ -107,6 +107,19 @@ static void waiting_of(char *text, size_t size, const struct look *look)
 
 static int is_held(const struct look *look) { return look->status == HILOCK_OK && look->holder && *look->holder; }
 
+/* How many share the name comes first, so that it is not cut. */
+static struct plain holder_of(const struct look *look)
+{
+    struct plain text = plain_of(!is_held(look) ? "(free)" : *look->who ? look->who : look->holder);
+    char count[24] = "";
+    if (is_held(look) && look->holders > 1)
+        snprintf(count, sizeof count, "1 of %u: ", look->holders);
+    memmove(text.bytes + strlen(count), text.bytes, sizeof text.bytes - sizeof count);
+    memcpy(text.bytes, count, strlen(count));
+    text.bytes[sizeof text.bytes - 1] = '\0';
+    return text;
+}
+
 static struct plain cell(const struct look *look, enum column column)
 {
     struct plain text = {""};
@@ -115,7 +128,7 @@ static struct plain cell(const struct look *look, enum column column)
     if (column == HOLDER && look->status != HILOCK_OK)
         return plain_of(hilock_status_name(look->status));
     if (column == HOLDER)
-        return plain_of(!is_held(look) ? "(free)" : *look->who ? look->who : look->holder);
+        return holder_of(look);
     if (look->status != HILOCK_OK)
         return text;
     if (column == WAITING)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table - prints holders for people: a row for each name, with the label of its holder, how long it has been held,
- * how much of the lease is left, and how many wait. On a terminal names and labels are cut so that no row is longer
+ * how much of the lease is left, and how many wait. If several share the name, their number stands before the label of
+ * one of them. On a terminal names and labels are cut so that no row is longer
  * than a line. In a pipe nothing is cut. */
 #ifndef SHELL_TABLE_H
 #define SHELL_TABLE_H

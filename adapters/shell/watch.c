@@ -24,11 +24,13 @@ static const struct look *find(const struct looks *looks, const char *name)
     return NULL;
 }
 
-/* That the remaining time of a lease goes down is no change. */
+/* That the remaining time of a lease goes down is no change. Nor is it one that another of several holders is named:
+ * that is the one which renewed last. */
 static int is_same(const struct look *a, const struct look *b)
 {
     return a && b && a->status == b->status && a->waiters == b->waiters && a->ready == b->ready &&
-           strcmp(a->holder ? a->holder : "", b->holder ? b->holder : "") == 0;
+           a->holders == b->holders &&
+           (a->holders > 1 || strcmp(a->holder ? a->holder : "", b->holder ? b->holder : "") == 0);
 }
 
 static void show(const struct watching *watching, const struct look *look)

@@ -48,6 +48,36 @@ def status(hilock, url):
     return held, simple
 
 
+def shared(hilock, url):
+    """Several that share a name: how many they are, one of them by name; break ends one share and says who is left."""
+    sharers = [hold(hilock, url, 'shop:shared', '--permits', '3', '--lease', '9s') for _ in range(3)]
+    _, (row,) = said(hilock, 'status', '--url', url, '--json', 'shop:shared')
+    store.expect(row['state'] == 'held' and row['holders'] == 3 and row['token'] > 0, f'how many hold: {row}')
+    store.expect(row['who'] in {label(one) for one in sharers}, f'and one of them: {row}')
+    text = ended(hilock, 'status', '--url', url, 'shop:shared')[1]
+    store.expect(re.search(r'^shop:shared  1 of 3: sh@', text, re.M), f'also in the table: {text}')
+    watch = store.start(hilock, 'watch', '--url', url, '--json', '--every', '20ms', 'shop:shared')
+    store.expect(json.loads(watch.stdout.readline())['holders'] == 3, 'watch begins with all of them')
+    for left in (2, 1, 0):
+        code, (answer,) = said(hilock, 'break', '--url', url, '--json', 'shop:shared', '--holder', row['holder'])
+        store.expect(code == 0 and answer['holders_left'] == left and answer['next_holder'] != row['holder'], f'one share is ended, {left} are left: {answer}')
+        store.expect(json.loads(watch.stdout.readline())['holders'] == left, 'watch shows the change')
+        row['holder'] = answer['next_holder']
+    store.expect([one.wait(store.WAITS_S) for one in sharers] == [125] * 3, 'the command of each is ended')
+    for one in (watch, *sharers):
+        store.end(one)
+    reader = hold(hilock, url, 'shop:shared', '--readers')
+    _, _, words = ended(hilock, 'run', '--url', url, '--wait', '1s', '--json', 'shop:shared', '--', 'true')
+    waits = [event for event in map(json.loads, words.splitlines()) if event['event'] == 'waiting']
+    store.expect([(event['holders'], event['who']) for event in waits] == [(1, label(reader))], f'who waits is told how many hold: {words}')
+    store.end(reader)
+    store.ask(url, 'DEL', 'shop:shared', 'hilock:share:{shop:shared}')
+
+
+def label(process):
+    return f'sh@{os.uname().nodename}/{process.pid}'
+
+
 def at_terminal(columns, *command):
     """The lines that a command writes to a terminal of so many columns, until it ends or has drawn its page twice."""
     ours, theirs = pty.openpty()
@@ -69,6 +99,14 @@ def table(hilock, url):
     """What is wide is cut to the terminal, and said whole below in the long form; in a pipe nothing is cut."""
     name, holder = 'wide:' + 'größer-' * 12 + '日本語' * 5, OTHER + ':' + 'label-of-64-letters-' * 3 + 'abcd'
     store.ask(url, 'HSET', name, holder, 1, 'mode', 'mutex')
+    many = 'many:' + 'größer-' * 12
+    for key, command, *words in ((many, 'HSET', *(word for i in range(12) for word in (holder + str(i), 1)), 'mode', 'shared'),
+                                 ('hilock:share:{' + many + '}', 'ZADD', *(word for i in range(12) for word in (4e15, holder + str(i))))):
+        store.ask(url, command, key, *words)
+        store.ask(url, 'PEXPIRE', key, 1000000)
+    row = at_terminal(80, hilock, 'status', '--url', url, many)[1]
+    store.expect(len(row) <= 80 and re.search(r'\.\.  1 of 12: \S+\.\. ', row), f'how many share a name is not cut: {row}')
+    store.ask(url, 'DEL', many, 'hilock:share:{' + many + '}')
     names = ('shop:a', 'shop:free', 'shop:other', name)
     rows = at_terminal(80, hilock, 'status', '--url', url, *names)
     wide = [row for row in rows if len(row) + sum(letter in '日本語' for letter in row) > 80]
@@ -98,10 +136,11 @@ def few_rights(hilock, url):
     code, text, words = ended(hilock, 'status', '--url', few, '--prefix', 'shop:')
     store.expect(code == 69 and 'SCAN' in words, f'without that to SCAN: {words}')
     code, text, words = ended(hilock, 'doctor', '--prefix', 'shop:', few)
-    queued, simple = (line for line in text.splitlines() if 'rights for' in line)
+    queued, simple, sharing = (line for line in text.splitlines() if re.search(' rights (for|to)', line))
     missing = set(re.search(r'missing: (.*?)\. To do', queued).group(1).split()), set(re.search(r'missing: (.*?)\. To do', simple).group(1).split())
     store.expect(code == 1 and missing == ({'+pexpire', '+set', '+hdel', '+hlen', '+hmget', '+zadd', '+zrem', '+zrange', '+zrank', '+zscore', '+lindex', '+publish', '+subscribe', '+unsubscribe'},
                                            {'+pexpire', '+set', '+get', '+del'}), f'doctor names the rights that are missing: {missing}')
+    store.expect(sharing.startswith('doubtful') and 'missing: +zadd +zrangebyscore +del.' in sharing, f'and those to share a name: {sharing}')
     store.expect('go to different servers' in text, f'and what it costs to lack +info: {text}')
     text = ended(hilock, 'doctor', '--prefix', 'other:', few)[1]
     store.expect('~NAME*' in text, f'or the pattern: {text}')
@@ -129,7 +168,7 @@ def broken(hilock, url, held, simple):
 
 def doctor(hilock, url):
     found = {row['topic']: row for row in said(hilock, 'doctor', '--json', url)[1]}
-    store.expect({'version', 'role', 'eviction', 'persistence', 'clock', 'latency', 'rights for SIMPLE', 'kind MUTEX', 'kind FAIR', 'kind SIMPLE'} <= found.keys(), f'topics: {found.keys()}')
+    store.expect({'version', 'role', 'eviction', 'persistence', 'clock', 'latency', 'rights for SIMPLE', 'rights to share a name', 'kind MUTEX', 'kind FAIR', 'kind SIMPLE', 'shared name'} <= found.keys(), f'topics: {found.keys()}')
     store.expect(not [row for row in found.values() if row['grade'] == 'wrong'] and ended(hilock, 'doctor', url)[0] == 0, f'nothing is wrong: {found}')
     store.expect('restart_guard_ms' in found['persistence']['to_do'], 'no append-only file: what to do')
     store.ask(url, 'CONFIG', 'SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru')
@@ -145,6 +184,7 @@ def operate(url, hilock, *at_terminals):
         table(hilock, url)
     else:
         few_rights(hilock, url)
+        shared(hilock, url)
         broken(hilock, url, held, simple)
         doctor(hilock, url)
     for process in (held, simple):

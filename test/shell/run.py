@@ -22,6 +22,10 @@ def codes(hilock, url):
                               (64, ('a}b{c', '--', 'true'), 'a}b{c'), (64, ('--lease', '1x', 'n', '--', 'true'), 'write 10s'),
                               (64, ('--lease', '900ms', 'n', '--', 'true'), '1s..24h'), (64, ('--holder', 'x', 'n', '--', 'true'), '--holder is not an option of this command'),
                               (64, ('--fair', '--multi', 'n', 'm', '--', 'true'), '--fair does not work'),
+                              (64, ('--readers', '--multi', 'n', 'm', '--', 'true'), '--readers does not work with --multi'),
+                              (64, ('--permits', '2', '--simple', 'n', '--', 'true'), '--permits does not work with --simple'),
+                              (64, ('--permits', '2', '--readers', 'n', '--', 'true'), 'give one of them'),
+                              *((64, ('--permits', count, 'n', '--', 'true'), 'write 1..1000000') for count in ('0', '-1', '2x', '1000001', '')),
                               (64, ('--url', 'unix:///other', 'n', '--', 'true'), '--url twice'), (64, ('--grace', '0', 'n', '--', 'true'), 'more than 2000 ms'),
                               (64, ('--lease', '1s', '--grace', '600ms', 'n', '--', 'true'), 'at most half')]:
         got, _, said = ended(*run, *words)
@@ -37,6 +41,22 @@ def codes(hilock, url):
     got, _, said = ended(*run, '--json', 'n', '--', 'no-such-command')
     store.expect(got == 127 and [json.loads(line)['event'] for line in said.splitlines()] == ['granted', 'log'], f'with --json each sentence is an event: {said}')
     store.expect(ended(hilock, 'walk')[0] == 64 and ended(hilock)[0] == 64 and ended(hilock, '--help') == ended(hilock, 'run', '--help') and ended(hilock, '--help')[0] == 0, 'words that are none end with 64')
+
+
+def together(hilock, url):
+    """Commands that share a name run side by side, as many as there are permits; one that holds alone runs beside none of them."""
+    run = (hilock, 'run', '--url', url, '--quiet')
+    for sharing, others in ((('--permits', '2'), 2), (('--readers',), 3)):
+        held = [hold(hilock, url, 'n', *sharing) for _ in range(2)]
+        store.expect(ended(*run, '--try', 'n', '--', 'true')[0] == 124, f'{sharing}: none beside them that holds alone')
+        store.expect(ended(*run, '--try', *sharing, 'n', '--', 'true')[0] == (124 if others == 2 else 0), f'{sharing}: a third')
+        for one in held:
+            store.end(one)
+        store.ask(url, 'DEL', 'n', 'hilock:share:{n}')
+    alone = hold(hilock, url, 'n', '--permits', '1')
+    store.expect(ended(*run, '--try', '--readers', 'n', '--', 'true')[0] == 124, 'one permit holds alone')
+    store.end(alone)
+    store.ask(url, 'DEL', 'n', 'hilock:share:{n}')
 
 
 def tokens(hilock, url):
@@ -156,7 +176,7 @@ def terminal(hilock, url):
 
 
 def run(url, hilock):
-    for scene in (codes, tokens, periods, waiting, leftovers, strangers, priorities, longer, terminal):
+    for scene in (codes, together, tokens, periods, waiting, leftovers, strangers, priorities, longer, terminal):
         scene(hilock, url)
 
 
