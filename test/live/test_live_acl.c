@@ -78,6 +78,63 @@ LIVE_WITH_PORT(of_SIMPLE)
     are_just_enough(fixture, simple, &kind, 1);
 }
 
+static struct handle *share(struct handle *handle, struct client *client, const struct hilock_lock_options *options)
+{
+    handle_open(handle, client, "stock:42", options);
+    handle_ask(handle, HILOCK_FOREVER);
+    return handle;
+}
+
+static void is_granted(struct handle *handle)
+{
+    handle_until(handle, &handle->acquired, 1, "the grant");
+    assert_int_equal(handle->acquired.status, HILOCK_OK);
+}
+
+/* Two share the name, and one of these never renews; a writer waits for both, and a reader for it. So the share that
+ * is over is removed by the writer's script, and the reader gets its share from the writer's release. */
+static void share_all(const struct fixture *fixture)
+{
+    struct client ours, theirs;
+    struct handle reader, dead, writer, later;
+    client_open_with(&ours, AS_SHOP(fixture->server->tcp_url));
+    client_open_with(&theirs, AS_SHOP(fixture->server->tcp_url));
+    ours.watched = theirs.watched = "refused";
+    is_granted(share(&dead, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 1000, .renew = HILOCK_RENEW_NEVER)));
+    is_granted(share(&reader, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 3000)));
+    client_until(&ours, client_has_renewed, &ours, "a renewal");
+    share(&writer, &theirs, NULL);
+    handle_until(&writer, &writer.waiting, 1, "WAITING");
+    share(&later, &ours, HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));
+    handle_until(&later, &later.waiting, 1, "WAITING");
+    handle_until(&dead, &dead.lost, 1, "the end of a share");
+    assert_int_equal(handle_give(&reader), HILOCK_OK);
+    is_granted(&writer);
+    assert_int_equal(handle_give(&writer), HILOCK_OK);
+    is_granted(&later);
+    assert_int_equal(handle_give(&later), HILOCK_OK);
+    assert_true(ours.watched_count + theirs.watched_count == 0);
+    client_end(&ours);
+    client_end(&theirs);
+}
+
+/* With the line for shared names nothing of that is refused. Each right of it is used. */
+LIVE_WITH_PORT(to_share_a_name)
+{
+    struct rights rights = rights_of_shop(queued), own = {.count = 0}, listed;
+    struct record *record = record_begin(&fixture->server, 1);
+    rights_read(&own, "add this, in every deployment, for names that handles share (holders_max)", "shop");
+    for (unsigned i = 0; i < own.count; i++)
+        rights_add(&rights, own.words[i]);
+    listed = own;
+    rights_add(&listed, "+dbsize"); /* that it is found shows that the check can */
+    rights_give(&rights, fixture->redis, NULL);
+    rights_denied(fixture->redis);
+    share_all(fixture);
+    assert_string_equal(rights_denied(fixture->redis), " ");
+    assert_string_equal(record_end(record, &listed), "+dbsize");
+}
+
 /* No replica is there; without the right that is not known. */
 LIVE(beside_that)
 {
