@@ -38,6 +38,10 @@
  * In a coroutine `auto result = co_await lock.acquire(1s);` and `co_await lock.release();` take the
  * place of the callbacks.
  *
+ * A hilock::lock holds its name alone, a hilock::shared_lock together with others, as
+ * std::unique_lock and std::shared_lock hold a mutex (hilock.h, SHARING). With options.holders_max =
+ * 5 either of them is one of at most five that hold the name: a semaphore.
+ *
  *  1. client and lock may be moved at any time, also while they wait and inside callbacks: C points
  *     to a state on the heap, never to them. An object that was moved from, or made by default, is
  *     empty, and its calls answer `invalid`.
@@ -96,6 +100,7 @@ using std::chrono::milliseconds;
 
 inline constexpr milliseconds try_once{0};                   /* for acquire: ask once */
 inline constexpr milliseconds forever = milliseconds::max(); /* for acquire, close, hold_max: no limit */
+inline constexpr std::uint32_t any_number = HILOCK_ANY_NUMBER; /* for holders_max: however many share */
 
 /* The statuses of hilock.h, which says what each means and what to do. */
 enum class status : int {
@@ -120,7 +125,7 @@ struct result {
     hilock_state state = HILOCK_STATE_IDLE;
     milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
-    std::uint32_t hold_count = 0, attempts = 0, votes = 0, waiters = 0, waiters_ready = 0, position = 0;
+    std::uint32_t hold_count = 0, attempts = 0, votes = 0, holders = 0, waiters = 0, waiters_ready = 0, position = 0;
     std::string holder, holder_label, detail; /* holder_label: the label of the holder's client; or "" */
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }
@@ -156,6 +161,7 @@ struct lock_options {
     hilock_kind kind = HILOCK_MUTEX;
     milliseconds lease{0}, hold_max{0}, min_validity{0};
     bool reentrant = false;
+    std::uint32_t holders_max = 0; /* any_number: a read lock; n: a semaphore of n permits */
     hilock_lock_options more = hilock_lock_options_default();
 };
 
@@ -368,6 +374,25 @@ public:
         if (native())
             state_->drop();
     }
+};
+
+/* A lock that shares its name: with any number of others, unless options say how many. Those that
+ * hold the name alone (lock) wait for all that share it, and these wait for them. */
+class shared_lock : public lock {
+    static lock_options sharing(lock_options options)
+    {
+        if (!options.holders_max && !options.more.holders_max)
+            options.holders_max = any_number;
+        return options;
+    }
+
+public:
+    shared_lock() = default;
+    shared_lock(const client &of, std::string_view name, lock_options options)
+        : lock(of, name, sharing(std::move(options)))
+    {
+    }
+    static lock all_of(const client &, const std::vector<std::string> &, lock_options) = delete; /* not of several */
 };
 
 } // namespace hilock

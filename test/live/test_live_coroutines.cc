@@ -85,6 +85,42 @@ PLAY(takes_turns)
     CHECK(turns == 2 * TURNS);
 }
 
+/* Readers are inside together, and never beside a writer. */
+PLAY(reads_together_and_writes_alone)
+{
+    enum { READERS = 3, TURNS = 5 };
+    int readers = 0, most = 0, writers = 0, turns = 0;
+    const auto read = [&](hilock::client client) -> task {
+        hilock::shared_lock lock(client, "stock", lasting());
+        for (int i = 0; i < TURNS; i++) {
+            CHECK(co_await lock.acquire(hilock::forever));
+            most = std::max(most, ++readers);
+            while (i == 0 && most < READERS) /* each waits inside for all of them */
+                co_await turn{at.loop.get()};
+            CHECK(writers == 0 && (co_await lock.peek()).holders >= 1);
+            readers--;
+            CHECK(co_await lock.release());
+            turns++;
+        }
+    };
+    const auto write = [&](hilock::client client) -> task {
+        hilock::lock lock(client, "stock", lasting());
+        for (int i = 0; i < TURNS; i++) {
+            while (most < READERS)
+                co_await turn{at.loop.get()};
+            CHECK(co_await lock.acquire(hilock::forever));
+            CHECK(++writers == 1 && readers == 0);
+            co_await turn{at.loop.get()};
+            writers--;
+            CHECK(co_await lock.release());
+            turns++;
+        }
+    };
+    const auto one = read(at.client()), two = read(at.client()), three = read(at.client()), alone = write(at.client());
+    at.loop.until([&] { return turns == (READERS + 1) * TURNS; }, "the turns of all");
+    CHECK(one.is_done() && two.is_done() && three.is_done() && alone.is_done());
+}
+
 PLAY(is_cancelled_when_its_lock_ends)
 {
     auto here = at.client(), there = at.client();

@@ -41,6 +41,41 @@ PLAY(waits_for_its_turn)
     CHECK(mine.last && mine.last.fencing_token > token);
 }
 
+PLAY(shares_its_name)
+{
+    auto here = at.client(), there = at.client(), elsewhere = at.client();
+    hilock::shared_lock first(here, "stock", lasting()), second(there, "stock", lasting());
+    hilock::lock writer(elsewhere, "stock", lasting());
+    answers alone;
+    const auto early = taken(at, first).fencing_token;
+    CHECK(taken(at, second).fencing_token > early);
+    const auto refused = taken(at, writer, hilock::try_once);
+    CHECK(refused.status == status::timed_out && refused.holders == 2);
+    CHECK(writer.acquire(hilock::forever, std::ref(alone)) == status::ok);
+    at.loop.until([&] { return redis_queues(at.eye) > 0; }, "the writer to wait");
+    auto moved = std::move(second);
+    first = {}; /* as std::shared_lock: its end gives back its own share, and no other */
+    CHECK(moved.remaining() > 30s && second.native() == nullptr && alone.count == 0);
+    moved.drop();
+    at.loop.until([&] { return alone.count == 1; }, "the writer's turn");
+    CHECK(alone.last && taken(at, moved, hilock::try_once).status == status::timed_out);
+}
+
+PLAY(takes_one_of_two_permits)
+{
+    auto client = at.client();
+    auto two = lasting(), also_two = lasting();
+    two.holders_max = also_two.more.holders_max = 2;
+    hilock::lock first(client, "stock", two), third(client, "stock", two);
+    hilock::shared_lock second(client, "stock", also_two);
+    CHECK(taken(at, first) && taken(at, second));
+    CHECK(taken(at, third, hilock::try_once).holders == 2);
+    second = {};
+    CHECK(taken(at, third));
+    two.kind = HILOCK_SIMPLE;
+    CHECK(hilock::shared_lock(client, "stock", two).status() == status::unsupported);
+}
+
 PLAY(times_out_and_is_cancelled)
 {
     auto here = at.client(), there = at.client();

@@ -34,6 +34,7 @@ inline result result_of(const hilock_result &from)
     to.hold_count = from.hold_count;
     to.attempts = from.attempts;
     to.votes = from.votes;
+    to.holders = from.holders;
     to.waiters = from.waiters;
     to.waiters_ready = from.waiters_ready;
     to.position = from.position;
@@ -214,6 +215,7 @@ struct lock_state final : party {
         raw.hold_max_ms = span(options.hold_max, raw.hold_max_ms);
         raw.min_validity_ms = span(options.min_validity, raw.min_validity_ms);
         raw.reentrant = options.reentrant ? 1 : raw.reentrant;
+        raw.holders_max = options.holders_max ? options.holders_max : raw.holders_max;
         if (native)
             status = static_cast<hilock::status>(make(&lock, native, &raw));
         else if (client && client->status != hilock::status::ok)
