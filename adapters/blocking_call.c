@@ -26,6 +26,7 @@ void hl_blocking_keep(struct hl_blocking_call *call, const struct hilock_result 
     kept->attempts = result->attempts;
     kept->votes = result->votes;
     kept->holder_remaining_ms = result->holder_remaining_ms;
+    kept->holders = result->holders;
     kept->waiters = result->waiters;
     kept->waiters_ready = result->waiters_ready;
     kept->position = result->position;

@@ -49,6 +49,7 @@ struct hilock_blocking_result {
     uint64_t fencing_token;
     uint32_t waited_ms, attempts, votes;
     uint32_t holder_remaining_ms;
+    uint32_t holders;      /* how many hold the name; holder is one of them */
     uint32_t waiters, waiters_ready, position;
     char holder[128];
     char detail[384];      /* for people; of a refusal: what was wrong and what to do */
@@ -66,6 +67,8 @@ hilock_blocking_open(hilock_blocking **ret_client, const struct hilock_client_op
  * (HILOCK_TRY: one request; HILOCK_FOREVER: no limit). If it returns OK, *ret_lock is the hold: end
  * it by hilock_blocking_release, even after a loss. Otherwise it is NULL, and there is nothing to
  * end.
+ * With holders_max in options each hold is a share of its own, also those of several threads of one
+ * client: at most so many of them hold the name at once (hilock.h, SHARING).
  * options may be NULL, which means a MUTEX that you watch by hilock_blocking_remaining_ms or
  * hilock_blocking_lost_fd. on_lost may be NULL, too. on_lost and on_event run on the private
  * thread, and their events have neither client nor lock (NULL). on_lost may run before this call

@@ -76,6 +76,22 @@ LIVE(taken_and_given_back)
     hilock_blocking_free(client);
 }
 
+LIVE(shared_with_others)
+{
+    const struct hilock_lock_options *sharing = HILOCK_LOCK_OPTIONS(.lease_ms = LONG_LEASE_MS, .holders_max = 2);
+    hilock_blocking *client = open_at(fixture->server->url);
+    hilock_blocking_lock *locks[2], *third;
+    struct hilock_blocking_result result = heard();
+    for (int i = 0; i < 2; i++)
+        CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &locks[i], NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_token(locks[0]) < hilock_blocking_token(locks[1]));
+    CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &third, &result) == HILOCK_TIMED_OUT && result.holders == 2);
+    CHECK(hilock_blocking_release(locks[0], NULL) == HILOCK_OK && hilock_blocking_remaining_ms(locks[1]) > 0);
+    CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &third, NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_release(locks[1], NULL) == HILOCK_OK && hilock_blocking_release(third, NULL) == HILOCK_OK);
+    hilock_blocking_free(client);
+}
+
 LIVE(a_wait_ends_in_time)
 {
     struct hilock_blocking_result result = heard();
