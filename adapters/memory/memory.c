@@ -255,17 +255,56 @@ hilock_status hilock_memory_refuse(hilock_memory *memory, uint32_t count, const 
 
 /* ---- questions ---- */
 
+/* The set with the end of each share of a shared name, named as the library names it; NULL: the name is not shared. */
+static const struct sim_key *shares_of(hilock_memory *memory, const struct sim_key *key)
+{
+    static const char word[] = "hilock:share";
+    const struct sim_item *mode = key && key->type == SIM_HASH ? sim_item_find(key, "mode", 4) : NULL;
+    const struct sim_key *shares;
+    char *name;
+    int has_tag;
+    if (!mode || strcmp(mode->value->at, "shared") != 0)
+        return NULL;
+    name = malloc(sizeof word + 3 + key->length);
+    SIM_REQUIRE(name);
+    has_tag = memchr(key->name, '{', key->length) != NULL;
+    int length = sprintf(name, has_tag ? "%s=%.*s" : "%s:{%.*s}", word, (int)key->length, key->name);
+    shares = sim_key_find(&memory->store->keys, name, (size_t)length);
+    free(name);
+    return shares && shares->type == SIM_ZSET ? shares : NULL;
+}
+
+static int is_over(const hilock_memory *memory, const struct sim_item *share)
+{
+    return share->score <= (double)memory->store->keys.now_us;
+}
+
 const char *hilock_memory_holder(hilock_memory *memory, const char *name)
 {
-    const struct sim_key *key = key_of(memory, name);
+    const struct sim_key *key = key_of(memory, name), *shares = shares_of(memory, key);
     if (key && key->type == SIM_STRING)
         return sim_item_first(key)->value->at;
     if (!key || key->type != SIM_HASH)
         return "";
+    if (shares && shares->items.count)
+        return sim_item_at(shares, shares->items.count - 1)->name->at;
     for (const struct sim_item *item = sim_item_first(key); item; item = sim_item_next(item))
         if (strcmp(item->name->at, "mode") != 0)
             return item->name->at;
     return "";
+}
+
+uint32_t hilock_memory_holders(hilock_memory *memory, const char *name)
+{
+    const struct sim_key *key = key_of(memory, name), *shares = shares_of(memory, key);
+    uint32_t holders = 0;
+    if (!key || key->type != SIM_HASH)
+        return key != NULL;
+    for (const struct sim_item *item = sim_item_first(key); item; item = sim_item_next(item)) {
+        const struct sim_item *share = shares ? sim_item_find(shares, item->name->at, item->name->length) : NULL;
+        holders += strcmp(item->name->at, "mode") != 0 && !(share && is_over(memory, share));
+    }
+    return holders;
 }
 
 uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name)

@@ -48,9 +48,9 @@ HILOCK_API const char *hilock_memory_url(const hilock_memory *memory);
 
 /* ---- leases: names are those of locks, prefix included, ended by a zero ---------------------- */
 
-/* Ends the lease at the store now, whoever holds it, and without a message: the holder learns of it
- * when it renews, extends or releases, a waiter when it asks again. HILOCK_NOT_HELD: the name was
- * free, and nothing happened. */
+/* Ends the lease at the store now, whoever holds it (of a shared name the leases of all that share
+ * it), and without a message: the holder learns of it when it renews, extends or releases, a waiter
+ * when it asks again. HILOCK_NOT_HELD: the name was free, and nothing happened. */
 HILOCK_API hilock_status hilock_memory_expire(hilock_memory *memory, const char *name);
 
 /* Takes the lock from whoever holds it and gives it to another program, for lease_ms from now
@@ -123,10 +123,15 @@ HILOCK_API hilock_status hilock_memory_refuse(hilock_memory *memory, uint32_t co
 
 /* ---- questions: they change nothing ---------------------------------------------------------- */
 
-/* The holder, as hilock_peek names it; "" if the name is free. Good until the next call for this
- * store, or the next turn of its loop. */
+/* The holder, as hilock_peek names it: of several that share the name, the one whose lease ends
+ * last. "" if the name is free. Good until the next call for this store, or the next turn of its
+ * loop. */
 HILOCK_API const char *hilock_memory_holder(hilock_memory *memory, const char *name);
-/* What is left of the lease. 0: the name is free; HILOCK_FOREVER: the lease has no end. */
+/* How many hold the name; more than 1 if handles share it. 0: it is free. A share whose lease is
+ * over does not count. */
+HILOCK_API uint32_t hilock_memory_holders(hilock_memory *memory, const char *name);
+/* What is left of the lease, of several that share the name of the longest one. 0: the name is
+ * free; HILOCK_FOREVER: the lease has no end. */
 HILOCK_API uint32_t hilock_memory_remaining_ms(hilock_memory *memory, const char *name);
 HILOCK_API uint32_t hilock_memory_links(const hilock_memory *memory); /* open connections */
 /* How many commands were executed so far, also those that clients send as they connect. */

@@ -72,7 +72,7 @@ PAGES = [
      'loop.h HILOCK_READABLE hilock_ready_fn hilock_fire_fn hilock_resolved_fn hilock_loop'),
     ('hilock_memory', 3, 'a store inside the process, for tests',
      'memory.h hilock_memory hilock_memory_options HILOCK_MEMORY_OPTIONS hilock_memory_open hilock_memory_close hilock_memory_url '
-     'hilock_memory_holder hilock_memory_remaining_ms hilock_memory_links hilock_memory_commands'),
+     'hilock_memory_holder hilock_memory_holders hilock_memory_remaining_ms hilock_memory_links hilock_memory_commands'),
     ('hilock_memory_clock', 3, 'a clock that jumps, for tests',
      'hilock_memory_clock hilock_memory_clock_new hilock_memory_clock_wrap hilock_memory_clock_jump hilock_memory_clock_free'),
     ('hilock_memory_expire', 3, 'break a store in memory on purpose',

@@ -145,6 +145,38 @@ TRIAL(test_waits_and_is_woken)
     assert_int_equal(trial->first.losses, 0);
 }
 
+static void share(struct holder *holder, const char *name, uint32_t lease_ms)
+{
+    hilock_lock_free(holder->lock);
+    assert_int_equal(hilock_lock_create(&holder->lock, holder->client, name,
+                                        HILOCK_LOCK_OPTIONS(.on_lost = on_lost, .user = holder, .lease_ms = lease_ms,
+                                                            .renew = HILOCK_RENEW_NEVER, .holders_max = 2)), HILOCK_OK);
+}
+
+/* The one whose lease ends last is named, whoever came first; one whose lease is over does not count, though the name lives on. */
+TRIAL(test_shared)
+{
+    static const char *const names[] = {"stock", "{shop}stock"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *name = names[i];
+        hilock_memory *memory = trial->memory;
+        share(&trial->first, name, LEASE_MS);
+        share(&trial->second, name, 2 * LEASE_MS);
+        assert_int_equal(hilock_memory_holders(memory, name), 0);
+        assert_int_equal(acquire(trial, &trial->first, HILOCK_TRY), HILOCK_OK);
+        assert_int_equal(hilock_memory_holders(memory, name), 1);
+        assert_int_equal(acquire(trial, &trial->second, HILOCK_TRY), HILOCK_OK);
+        assert_int_equal(hilock_memory_holders(memory, name), 2);
+        assert_int_equal(strncmp(hilock_memory_holder(memory, name), hilock_client_uuid(trial->second.client), 36), 0);
+        assert_in_range(hilock_memory_remaining_ms(memory, name), LEASE_MS + 1, 2 * LEASE_MS);
+        for_ms(trial, LEASE_MS);
+        assert_int_equal(hilock_memory_holders(memory, name), 1);
+        assert_int_equal(hilock_memory_expire(memory, name), HILOCK_OK);
+        assert_int_equal(hilock_memory_holders(memory, name), 0);
+    }
+    assert_int_equal(hilock_memory_holders(NULL, "stock") + hilock_memory_holders(trial->memory, NULL), 0);
+}
+
 TRIAL(test_expire)
 {
     assert_int_equal(hilock_memory_expire(trial->memory, "stock"), HILOCK_NOT_HELD);
