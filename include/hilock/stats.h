@@ -49,13 +49,16 @@ struct hilock_stats {
     uint64_t places_unheard, places_overdue, places_lapsed;
     uint64_t failed_by[HILOCK_STATUSES], refused_by[HILOCK_STATUSES]; /* by their statuses */
     uint32_t waiting, held, locks, inflight, nodes_up, nodes;
+    uint32_t shares, permits; /* how many of `held` share their name (holders_max above 1); and how
+                                 many of these with a number, so that each has a permit */
     uint32_t oldest_hold_ms, oldest_wait_ms; /* the age of the oldest one now; 0: there is none */
     struct hilock_histogram wait, hold, command;
 };
 /* Set ret_stats->size first. Any thread may call it while the client is there. On another thread
  * than the loop's each number is right, but not all are of the same moment: counters are those of
- * now, gauges those at the end of the loop's latest turn, and ages may be up to a second old (and 0
- * in the first such call). In a forked child the struct is left as it was. */
+ * now, gauges those at the end of the loop's latest turn. There ages, shares and permits may be up
+ * to a second old (and 0 in the first such call). In a forked child the struct is left as it
+ * was. */
 HILOCK_API void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats);
 /* Adds part to total (of ages it takes the greater one), to make one page for the clients of many
  * loops. Set `size` in both first. */

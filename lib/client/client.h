@@ -31,10 +31,12 @@ struct hl_closing {
  * none. */
 struct hl_gauges {
     atomic_uint waiting, held, locks, inflight, nodes_up, nodes;
+    atomic_uint shares, permits;                       /* both as found at `aged_us`, like the two times below */
     atomic_uint_fast64_t hold_since_us, wait_since_us; /* when the oldest hold and the oldest wait began, as found at
                                                           `aged_us` */
-    atomic_int are_ages_wanted; /* another thread has read the statistics once, so the two times above are kept */
-    uint64_t aged_us;           /* when the two times were found last; they are at most about a second old */
+    atomic_int are_ages_wanted; /* another thread has read the statistics once, so what needs a visit to every handle
+                                   is kept */
+    uint64_t aged_us;           /* when that was found last; it is at most about a second old */
 };
 
 enum { HL_LOG_KINDS = 7 };

@@ -2,6 +2,7 @@
 /* gauges - see gauges.h. */
 #include "client/gauges.h"
 
+#include "core/discipline.h"
 #include "core/lock.h"
 
 enum { AGING_US = 1000000 };
@@ -12,16 +13,20 @@ static void keep_older(uint64_t *oldest_us, uint64_t since_us)
         *oldest_us = since_us;
 }
 
-struct hl_ages hl_gauges_ages(const struct hl_core *core)
+struct hl_census hl_gauges_census(const struct hl_core *core)
 {
-    struct hl_ages ages = {0, 0};
+    struct hl_census census = {0};
     const struct hilock_lock *lock;
     TAILQ_FOREACH(lock, &core->handles, entry) {
         const struct hl_snapshot now = lock->ops->snapshot(lock);
         if (now.state != HILOCK_STATE_IDLE)
-            keep_older(now.state == HILOCK_STATE_HELD ? &ages.hold_since_us : &ages.wait_since_us, now.since_us);
+            keep_older(now.state == HILOCK_STATE_HELD ? &census.hold_since_us : &census.wait_since_us, now.since_us);
+        if (now.state != HILOCK_STATE_HELD || hl_holds_alone(lock->terms))
+            continue;
+        census.shares++;
+        census.permits += lock->terms->holders_max < HL_HOLDERS_ANY;
     }
-    return ages;
+    return census;
 }
 
 static void publish(atomic_uint *gauge, unsigned value)
@@ -30,16 +35,18 @@ static void publish(atomic_uint *gauge, unsigned value)
 }
 
 /* Visits all handles, so it does that at most once a second, and only once another thread has read the statistics. */
-static void publish_ages(struct hilock_client *client)
+static void publish_census(struct hilock_client *client)
 {
     struct hl_gauges *gauges = &client->gauges;
     uint64_t now_us = client->core.host.turned_us;
     if (!atomic_load_explicit(&gauges->are_ages_wanted, memory_order_relaxed) || now_us - gauges->aged_us < AGING_US)
         return;
-    const struct hl_ages ages = hl_gauges_ages(&client->core);
+    const struct hl_census census = hl_gauges_census(&client->core);
     gauges->aged_us = now_us;
-    atomic_store_explicit(&gauges->hold_since_us, ages.hold_since_us, memory_order_relaxed);
-    atomic_store_explicit(&gauges->wait_since_us, ages.wait_since_us, memory_order_relaxed);
+    atomic_store_explicit(&gauges->hold_since_us, census.hold_since_us, memory_order_relaxed);
+    atomic_store_explicit(&gauges->wait_since_us, census.wait_since_us, memory_order_relaxed);
+    publish(&gauges->shares, census.shares);
+    publish(&gauges->permits, census.permits);
 }
 
 void hl_gauges_publish(struct hilock_client *client)
@@ -58,5 +65,5 @@ void hl_gauges_publish(struct hilock_client *client)
     publish(&gauges->inflight, inflight);
     publish(&gauges->nodes_up, nodes_up);
     publish(&gauges->nodes, nodes);
-    publish_ages(client);
+    publish_census(client);
 }

@@ -3,6 +3,7 @@
 #include "client/options.h"
 
 #include "client/words.h"
+#include "core/terms.h"
 #include "wire/holder.h"
 #include "wire/queued.h"
 
@@ -10,7 +11,6 @@
 #include <string.h>
 
 enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 86400000, SPAN_MAX_MS = 0x7fffffff };
-enum { HOLDERS_MAX = 1000000 }; /* of a place in the queue: any number */
 enum { POLL_MS = 50, REPLICAS_MAX = 64, REPLICAS_MS = 1000, TLS_NAME_MAX = 253 };
 
 /* Copies an options struct of another version of the header. A program that was built for an older header has fewer
@@ -181,12 +181,12 @@ hilock_status hl_options_read_lock(struct hilock_lock_options *to, const struct 
     if (to->reentrant != 0 && to->reentrant != 1)
         return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_reentrant(to->reentrant).bytes);
     if (to->holders_max == HILOCK_ANY_NUMBER)
-        to->holders_max = HOLDERS_MAX;
+        to->holders_max = HL_HOLDERS_ANY;
     if (to->holders_max == 0)
         to->holders_max = 1;
-    if (to->holders_max > HOLDERS_MAX)
+    if (to->holders_max > HL_HOLDERS_ANY)
         return hl_text_refuse(why, HILOCK_INVALID, "%s",
-                              hl_words_bad_holders_max(to->holders_max, HOLDERS_MAX).bytes);
+                              hl_words_bad_holders_max(to->holders_max, HL_HOLDERS_ANY).bytes);
     if (to->holders_max > 1 && to->kind == HILOCK_SIMPLE)
         return hl_text_refuse(why, HILOCK_UNSUPPORTED, "%s", hl_words_share_simple);
     if (to->hold_max_ms == HILOCK_FOREVER)

@@ -28,7 +28,8 @@ static unsigned gauge_of(const atomic_uint *gauge) { return atomic_load_explicit
 
 /* Copies counters and gauges; may run on any thread. The counters are two blocks without gaps, one before the gauges
  * and one behind them. */
-static void read_stats(const struct hilock_client *client, struct hilock_stats *to, struct hl_ages ages)
+static void read_stats(const struct hilock_client *client, struct hilock_stats *to,
+                       struct hl_census census)
 {
     const struct hl_gauges *gauges = &client->gauges;
     const struct hilock_stats *from = &client->stats;
@@ -42,19 +43,22 @@ static void read_stats(const struct hilock_client *client, struct hilock_stats *
     to->inflight = gauge_of(&gauges->inflight);
     to->nodes_up = gauge_of(&gauges->nodes_up);
     to->nodes = gauge_of(&gauges->nodes);
-    to->oldest_hold_ms = to->held ? age_ms(ages.hold_since_us, now_us) : 0;
-    to->oldest_wait_ms = to->waiting ? age_ms(ages.wait_since_us, now_us) : 0;
+    to->shares = census.shares;
+    to->permits = census.permits;
+    to->oldest_hold_ms = to->held ? age_ms(census.hold_since_us, now_us) : 0;
+    to->oldest_wait_ms = to->waiting ? age_ms(census.wait_since_us, now_us) : 0;
     to->wrong_thread = atomic_load_explicit(&client->core.cell->wrong_thread, memory_order_relaxed);
 }
 
-/* Reads on another thread than the loop's. The first such call makes the loop keep the ages. It casts the caller's
+/* Reads on another thread than the loop's. The first such call makes the loop take the census. It casts the caller's
  * const away for that one mark; nothing that the caller can see changes. */
 static void read_elsewhere(const struct hilock_client *client, struct hilock_stats *to)
 {
     struct hl_gauges *gauges = (struct hl_gauges *)(uintptr_t)&client->gauges;
     atomic_store_explicit(&gauges->are_ages_wanted, 1, memory_order_relaxed);
-    read_stats(client, to, (struct hl_ages){atomic_load_explicit(&gauges->hold_since_us, memory_order_relaxed),
-                                         atomic_load_explicit(&gauges->wait_since_us, memory_order_relaxed)});
+    read_stats(client, to, (struct hl_census){atomic_load_explicit(&gauges->hold_since_us, memory_order_relaxed),
+                                           atomic_load_explicit(&gauges->wait_since_us, memory_order_relaxed),
+                                           gauge_of(&gauges->shares), gauge_of(&gauges->permits)});
 }
 
 void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats)
@@ -66,7 +70,7 @@ void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_s
         return;
     if (client && caller == HILOCK_OK) {
         hl_gauges_publish((struct hilock_client *)(uintptr_t)client);
-        read_stats(client, &stats, hl_gauges_ages(&client->core));
+        read_stats(client, &stats, hl_gauges_census(&client->core));
     } else if (client)
         read_elsewhere(client, &stats);
     stats.size = size;
@@ -110,6 +114,8 @@ void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *par
     sum.inflight += more.inflight;
     sum.nodes_up += more.nodes_up;
     sum.nodes += more.nodes;
+    sum.shares += more.shares;
+    sum.permits += more.permits;
     if (sum.oldest_hold_ms < more.oldest_hold_ms)
         sum.oldest_hold_ms = more.oldest_hold_ms;
     if (sum.oldest_wait_ms < more.oldest_wait_ms)
@@ -258,6 +264,8 @@ static const struct metric { const char *name, *help; size_t at; int is_gauge; }
     GAUGE(inflight, "Requests on the wire."),
     GAUGE(nodes_up, "Nodes that are connected."),
     GAUGE(nodes, "Nodes."),
+    GAUGE(shares, "Handles that hold a name which others may hold with them."),
+    GAUGE(permits, "Of these, handles that have a permit: with a number of holders."),
 };
 
 static void append_histogram(struct page *page, const char *name, const char *help,

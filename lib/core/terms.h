@@ -15,6 +15,8 @@ enum hl_terms_owner {
     TERMS_OF_HELD_GROUP     /* likewise; their acquires are sent even to a server that is under its restart guard */
 };
 
+enum { HL_HOLDERS_ANY = 1000000 }; /* of holders_max: any number; so it is written in the queue at the store, too */
+
 struct hl_terms {
     unsigned refs;
     struct hl_cell *cell;

@@ -133,6 +133,29 @@ GIVEN(releases_lost_and_unknown_are_counted, fixture_connect(s, HILOCK_CLIENT_OP
          "wait_seconds_count 3, hold_seconds_count 3, command_seconds_count 6");
 }
 
+WITH_CLIENT(shares_and_permits_are_told)
+{
+    struct handle *a = held(p, "a", "page", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));
+    struct handle *b = held(p, "b", "page", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER));
+    struct handle *c = held(p, "c", "export", HILOCK_LOCK_OPTIONS(.holders_max = 1));
+    struct handle *d = held(p, "d", "import", HILOCK_LOCK_OPTIONS(.holders_max = 5));
+    struct handle *e = asking(p, "e", "export", HILOCK_LOCK_OPTIONS(.holders_max = 5));
+    struct hilock_stats stats = counts_of(p), sum = {.size = sizeof sum};
+    SAME(s, stats.held, 4);
+    SAME(s, stats.shares, 3);
+    SAME(s, stats.permits, 1);
+    hilock_stats_add(&sum, &stats);
+    hilock_stats_add(&sum, &stats);
+    SAME(s, sum.shares * 10 + sum.permits, 62);
+    handle_free(e);
+    release_quietly(a);
+    release_quietly(b);
+    release_quietly(c);
+    SAME(s, counts_of(p).shares, 1);
+    release_quietly(d);
+    SAME(s, counts_of(p).shares + counts_of(p).permits, 0);
+}
+
 WITH_CLIENT(the_oldest_hold_and_wait_are_told)
 {
     struct client *q = fixture_connect(s, NULL);

@@ -19,7 +19,7 @@ static const char *const counter_names[] = {
     "server_changes", "links_apart", "stalls", "wrong_thread", "passed_over", "places_unheard", "places_overdue",
     "places_lapsed",
 }, *const gauge_names[] = {
-    "waiting", "held", "locks", "inflight", "nodes_up", "nodes",
+    "waiting", "held", "locks", "inflight", "nodes_up", "nodes", "shares", "permits",
 }, *const bounds[HILOCK_BUCKETS] = {
     "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2",
     "5", "10", "30", "60", "+Inf",
@@ -118,7 +118,7 @@ static void assert_page(const char *page, const struct hilock_stats *stats, cons
 
 /* ---- what is read ---- */
 
-enum { COUNTERS = 33, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 8 };
+enum { COUNTERS = 33, BY_STATUS = 2 * HILOCK_STATUSES, GAUGES = 10 };
 
 _Static_assert(offsetof(struct hilock_stats, waiting) - offsetof(struct hilock_stats, acquires) ==
                    (COUNTERS + BY_STATUS) * sizeof(uint64_t), "every counter is filled");
