@@ -182,6 +182,11 @@ void hl_words_reserved(struct hl_text *text, const char *name)
     hl_text_set(text, "\"%s\" is reserved for waiters that were queued earlier", name);
 }
 
+void hl_words_held_by_us_before(struct hl_text *text, const char *name)
+{
+    hl_text_set(text, "\"%s\" was held by another handle of this client until a moment ago", name);
+}
+
 void hl_words_held_by_us(struct hl_text *text, const char *name)
 {
     hl_text_set(text, "\"%s\" is held by another handle of this client", name);

@@ -64,6 +64,8 @@ void hl_words_release_lapsed(struct hl_text *text, const char *name);
 
 /* the name is free, but earlier waiters come first */
 void hl_words_reserved(struct hl_text *text, const char *name);
+/* the same until a moment ago; the store was not asked since */
+void hl_words_held_by_us_before(struct hl_text *text, const char *name);
 void hl_words_held_by_us(struct hl_text *text, const char *name);      /* another handle of this client holds it */
 /* Returns the holder as sentences show it, and how many others share the name with it. */
 struct hl_text hl_words_holders(const char *holder, uint32_t holders);

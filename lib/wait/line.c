@@ -276,8 +276,8 @@ void hl_line_try_again(struct hl_acquire *acquire)
 void hl_line_released(struct hl_name *name)
 {
     struct hl_line *line = name->line;
-    if (line && line->last_status == HILOCK_TIMED_OUT)
-        line->last_status = HILOCK_OK;
+    if (line && line->answer == LINE_HELD)
+        line->answer = LINE_HELD_BY_US;
     if (line)
         hl_line_advance(line, 1);
     send_held_back(name);

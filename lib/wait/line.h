@@ -46,13 +46,20 @@ struct hl_line {
                                       to requests that were sent before prove nothing */
     int is_held_by_other_program;  /* the latest answer was that another program holds the name, and no news came
                                       since */
-    hilock_status last_status;     /* the status of the latest answer (view.h); OK: there was none yet */
+    enum hl_line_answer {          /* what the latest answer of the store was, and what came since (view.h) */
+        LINE_NOT_ASKED,            /* there was no answer yet */
+        LINE_HELD,                 /* the name was held */
+        LINE_HELD_BY_US,           /* the name was held; since then a hold of this client was released */
+        LINE_UNANSWERED,           /* the latest request got no answer */
+        LINE_FAULT                 /* the latest request was refused: fault_status says why */
+    } answer;
+    hilock_status fault_status;
     unsigned faults;               /* how many faults came in a row */
     uint32_t queued_at_store;      /* how many waiters of all clients are in the queue at the store, as last heard */
     uint64_t answered_at_us;       /* when the latest answer came */
     uint64_t lease_ends_at_us;     /* when the holder's lease ends, as last heard; UINT64_MAX: the lease has no end */
-    uint32_t holders;              /* last_status TIMED_OUT: how many hold the name */
-    char *holder_or_error;         /* last_status TIMED_OUT: the holder; a fault: the words of the server; NULL: "" */
+    uint32_t holders;              /* LINE_HELD: how many hold the name */
+    char *holder_or_error;         /* LINE_HELD: the holder; LINE_FAULT: the words of the server; NULL: "" */
     struct hl_listener *unlock_listener; /* listens to the unlock channel; NULL: that is not needed yet */
     struct hl_listener *java_listener; /* listens to the private channel of the first waiter of a Redisson fair lock;
                                           NULL: that is not needed */

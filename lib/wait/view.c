@@ -22,7 +22,9 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
     int is_fault = said && said->result == HL_FAULT, is_silent;
     line->answered_at_us = now_us;
     line->faults = is_fault ? line->faults + 1 : 0;
-    line->last_status = is_fault ? said->fault.status : said ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
+    line->answer = is_fault ? LINE_FAULT : said ? LINE_HELD : LINE_UNANSWERED;
+    if (is_fault)
+        line->fault_status = said->fault.status;
     if (!said || is_fault)
         line->is_held_by_other_program = 0;
     if (is_fault)
@@ -48,7 +50,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
 int hl_view_is_held(const struct hl_name *name)
 {
     const struct hl_line *line = name->line;
-    return hl_hold_of(name) || (line && line->last_status == HILOCK_TIMED_OUT && line->waiting_here);
+    return hl_hold_of(name) || (line && line->answer == LINE_HELD && line->waiting_here);
 }
 
 int hl_view_denies_tries(const struct hl_name *name)
@@ -73,12 +75,21 @@ hilock_status hl_view_status(struct hl_core *core, const struct hl_acquire *acqu
         return HILOCK_TIMED_OUT;
     if (!line || !(node->is_up || node->is_at_wrong_server) || is_silent)
         return HILOCK_UNREACHABLE;
+    if (line->answer != LINE_FAULT)
+        return line->answer == LINE_HELD || line->answer == LINE_HELD_BY_US ? HILOCK_TIMED_OUT : HILOCK_UNREACHABLE;
     /* the key has the wrong type for one kind of lock, but perhaps not for the kind of this acquire */
-    if (line->last_status == HILOCK_WRONG_KIND || line->last_status == HILOCK_OK)
+    if (line->fault_status == HILOCK_WRONG_KIND)
         return HILOCK_UNREACHABLE;
-    if (line->last_status == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
+    if (line->fault_status == HILOCK_NOT_REPLICATED && !acquire->lock->terms->replicas)
         return HILOCK_TIMED_OUT;
-    return line->last_status;
+    return line->fault_status;
+}
+
+/* 1: the words of the latest answer belong to that status. */
+static int is_about(const struct hl_line *line, hilock_status status)
+{
+    return status == HILOCK_TIMED_OUT ? line->answer == LINE_HELD
+                                      : line->answer == LINE_FAULT && line->fault_status == status;
 }
 
 /* If a handle of this client holds the name, the holder is known without a request. */
@@ -92,13 +103,13 @@ struct hl_view hl_view_of(struct hl_core *core, const struct hl_acquire *acquire
     if (own && status == HILOCK_TIMED_OUT) {
         view.words[hl_holder_write(view.words, core->uuid, own->id, core->label)] = '\0';
         until_us = hl_hold_deadline_us(own);
-    } else if (line && line->holder_or_error && line->last_status == status) {
+    } else if (line && line->holder_or_error && is_about(line, status)) {
         memccpy(view.words, line->holder_or_error, 0, sizeof view.words);
         until_us = line->lease_ends_at_us;
         view.age_ms = hl_lease_span_ms(now_us - line->answered_at_us);
     }
     if (status == HILOCK_TIMED_OUT)
-        view.holders = line && line->last_status == status && line->holders ? line->holders : own != NULL;
+        view.holders = line && line->answer == LINE_HELD && line->holders ? line->holders : own != NULL;
     view.holder_remaining_ms = until_us == UINT64_MAX ? HILOCK_FOREVER
                                                        : hl_lease_span_ms(hl_left_us(until_us, now_us));
     return view;
@@ -123,9 +134,9 @@ uint64_t hl_view_sleep_us(struct hl_core *core, const struct hl_acquire *acquire
     const struct hl_line *line = name->line;
     uint64_t now_us = hl_now_us(&core->host), left_us = hl_left_us(line->lease_ends_at_us, now_us), step;
     uint64_t guard_us = hl_node_guard_remaining_us(hl_name_node(core, name));
-    if (line->last_status == HILOCK_UNWRITABLE && guard_us)
+    if (line->answer == LINE_FAULT && line->fault_status == HILOCK_UNWRITABLE && guard_us)
         return guard_us;
-    if (line->last_status == HILOCK_TIMED_OUT) {
+    if (line->answer == LINE_HELD) {
         step = terms->is_polling || line->is_channel_refused || hl_has_queue(terms) ? hl_view_poll_us(core, terms)
                : SAFETY_POLL_US;
         return left_us > step ? step : left_us + 1000;
@@ -142,7 +153,10 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     const struct hl_text holder =
         hl_words_holders(hl_text_holder(view->words, strlen(view->words)).bytes, view->holders);
     int has_sent = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
-    if (!*view->words && !hl_hold_of(name) && hl_has_queue(acquire->lock->terms) && has_sent)
+    int has_words = *view->words || hl_hold_of(name);
+    if (!has_words && name->line->answer == LINE_HELD_BY_US)
+        hl_words_held_by_us_before(text, quoted.bytes);
+    else if (!has_words && hl_has_queue(acquire->lock->terms) && has_sent)
         hl_words_reserved(text, quoted.bytes);
     else if (!*view->words || hl_hold_of(name))
         hl_words_held_by_us(text, quoted.bytes);

@@ -326,3 +326,17 @@ WITH_CLIENT(a_heartbeat_that_was_lost_beside_a_push_leaves_no_ghost)
     run_ms(s, 1200);
     TEXT(s, store_holder(&s->store, "stock"), "");
 }
+
+/* Our own hold was what it waited for, and the next one is another client's: the store is well, so nobody is said to be silent. */
+WITH_CLIENT(whose_wait_ends_after_a_release_of_ours_is_told_that_it_was_held)
+{
+    struct handle *a = holds(p, "a"), *c = waits(fixture_connect(s, NULL), "c"), *b = fair(p, "b");
+    acquire(b, 500);
+    run_ms(s, 100);
+    fixture_hush(s);
+    release_quietly(a);
+    TELLS_IN(s, 1, "c:OK");
+    TELLS_IN(s, 400, "b:TIMED_OUT");
+    HOLDS(s, strstr(b->detail, "was held by another handle of this client until a moment ago") != NULL);
+    release_quietly(c);
+}
