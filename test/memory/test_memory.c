@@ -169,8 +169,10 @@ TRIAL(test_shared)
         assert_int_equal(hilock_memory_holders(memory, name), 2);
         assert_int_equal(strncmp(hilock_memory_holder(memory, name), hilock_client_uuid(trial->second.client), 36), 0);
         assert_in_range(hilock_memory_remaining_ms(memory, name), LEASE_MS + 1, 2 * LEASE_MS);
+        hilock_memory_hang(memory, 1); /* so nobody takes out the share that is over */
         for_ms(trial, LEASE_MS);
         assert_int_equal(hilock_memory_holders(memory, name), 1);
+        hilock_memory_hang(memory, 0);
         assert_int_equal(hilock_memory_expire(memory, name), HILOCK_OK);
         assert_int_equal(hilock_memory_holders(memory, name), 0);
     }
