@@ -25,6 +25,7 @@ enum { TRIES_MAX = 15, TRIES_LONG = 3, FIRST_STEP = 100000, HANG_S = 10, NOT_FOU
 #define JAVA {.has_deployment = 1, .deployment = SIM_SINGLE, .is_crowd = 1, .strains = 1u << STRAIN_JAVA}
 #define LOAD {.is_load = 1}
 #define HEIRS {.is_heirs = 1}
+#define SHARERS {.has_deployment = 1, .deployment = SIM_SINGLE, .strains = 1u << STRAIN_SHARE}
 #define STRUCK {.has_deployment = 1, .deployment = SIM_SINGLE, .is_hot = 1, .is_struck = 1}
 
 static const struct bug { enum hl_plant plant; struct sim_choice choice; uint64_t seed; const char *wounds; int is_rare; } bugs[] = {

@@ -13,7 +13,7 @@
 #include "wire/keys.h"
 #include "wire/scripts.h"
 
-enum { KEY_EXPIRY_US = 2000, LINKED_US = 4000000, AT_ONCE_US = 1500000, HEARTBEAT_US = 10500000, ALL = 1000000 };
+enum { KEY_EXPIRY_US = 2000, LINKED_US = 4000000, AT_ONCE_US = 300000, MESSAGES = 20, HEARTBEAT_US = 10500000 };
 
 /* ---- which handles share ---- */
 
@@ -75,6 +75,7 @@ static void look(const struct store *store, const struct sim_name *name, struct 
     size_t key_length = share_key(key, name), length = strlen(name->text);
     struct sim_store_field field;
     *ret = (struct sim_sharing_look){.left_us = sim_store_left_us(core, name->text, length), .ends_left_us = sim_store_left_us(core, key, key_length)};
+    ret->life_us = ret->left_us >= 0 ? store_us(store) + (uint64_t)ret->left_us : 0;
     for (size_t i = 0; ret->left_us != -2 && sim_store_hash_field(core, name->text, length, i, &field); i++)
         if (is_text(&field, "mode", 4))
             ret->mode = field.value_length == 6 && memcmp(field.value, "shared", 6) == 0 ? MODE_SHARED : MODE_ALONE;
@@ -181,11 +182,12 @@ static void check_new(struct sim *sim, struct sim_name *name, const struct sim_s
 static void check_old(struct sim *sim, struct sim_name *name, const struct message *request, const struct sim_sharing_look *before,
                       const struct sim_sharing_look *now, uint64_t now_us)
 {
+    int name_is_over = name->sharing.is_meddled && before->life_us <= now_us; /* another program had shortened it */
     for (unsigned i = 0; i < before->count && before->mode == MODE_SHARED; i++) {
         const struct sim_share *was = &before->shares[i], *is = find(now, was);
         if (!was->end_us) /* its end is not known */
             continue;
-        if (!is && was->end_us > now_us && !(is_release(request) && names(request, was)))
+        if (!is && was->end_us > now_us && !name_is_over && !(is_release(request) && names(request, was)))
             sim_violate(&sim->world, "S3", "the share %.*s of %s is taken out %llu us before its end", (int)was->length, was->holder, name->text,
                         (unsigned long long)(was->end_us - now_us));
         if (is && is->end_us && is->end_us < was->end_us)
@@ -233,14 +235,14 @@ void sim_sharing_executed(struct sim *sim, const struct store *store, const stru
         name->sharing.begun_us = sim->world.time.now_us;
         name->sharing.before = now;
     }
-    if (now.mode != MODE_SHARED && !now.members)
-        name->sharing.is_meddled = 0;
-    if (!name->sharing.is_meddled)
+    if (!name->sharing.is_meddled || (now.mode != MODE_SHARED && !now.members))
         check_state(sim, name, &now, now_us);
     check_old(sim, name, request, &name->sharing.before, &now, now_us);
     if (now.mode != MODE_FOREIGN)
         check_new(sim, name, &name->sharing.before, &now);
     check_swept(sim, name, request, reply, &now, now_us);
+    if (now.mode != MODE_SHARED && !now.members)
+        name->sharing.is_meddled = 0;
     name->sharing.before = now;
 }
 
@@ -282,7 +284,8 @@ static int fits(const struct sim_actor *actor, const struct sim_name *name, cons
 
 void sim_sharing_passed(struct sim *sim, struct sim_name *name)
 {
-    uint64_t now_us = sim->world.time.now_us, patience_us = sim->swarm.mean_gap_us ? HEARTBEAT_US : AT_ONCE_US;
+    uint64_t now_us = sim->world.time.now_us, way_us = (uint64_t)sim->swarm.latency_us + sim->swarm.tail_us;
+    uint64_t patience_us = sim->swarm.mean_gap_us ? HEARTBEAT_US : AT_ONCE_US + MESSAGES * way_us;
     const struct sim_place *place = name->is_shared ? sim_decides(sim, name, 0) : NULL;
     const struct sim_actor *actor = place && !place->is_away && !sim_is_unsettled(sim, name) && !sim_java_wants(sim, name) ? first_in_queue(sim, name, place) : NULL;
     int is_calm = !sim->swarm.mean_gap_us || (sim->is_healed && sim->healed_us + LINKED_US < now_us);

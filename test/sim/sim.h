@@ -90,6 +90,7 @@ struct sim_share { char holder[HL_HOLDER_MAX]; size_t length; uint64_t token, en
 struct sim_sharing_look { /* what the store has of a name */
     enum sim_mode mode;
     int64_t left_us, ends_left_us;
+    uint64_t life_us; /* of the name, by the server's clock; 0: it has no end */
     unsigned count, ends, members; /* holders; those of them with an end; ends in all */
     struct sim_share shares[SIM_SHARES_MAX];
 };
