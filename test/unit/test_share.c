@@ -47,6 +47,18 @@ A_PLAY(a_writer_waits_for_all_readers_and_later_readers_for_it)
     release_quietly(d);
 }
 
+/* The writer stands in the queue although its own client reads. */
+A_PLAY(a_writer_beside_a_reader_of_its_client_is_not_passed)
+{
+    struct handle *a = reads(fixture_connect(s, NULL), "a"), *w = comes(a->client, "w", 0), *b = reads(fixture_connect(s, NULL), "b");
+    TELLS(s, "a:OK w:WAITING b:WAITING");
+    release_quietly(a);
+    TELLS_IN(s, 2, "w:OK");
+    release_quietly(w);
+    TELLS_IN(s, 2, "b:OK");
+    release_quietly(b);
+}
+
 A_PLAY(a_semaphore_has_as_many_permits_as_its_number)
 {
     struct handle *a = comes(fixture_connect(s, NULL), "a", 2), *b = comes(a->client, "b", 2), *c = comes(a->client, "c", 2);
