@@ -95,7 +95,7 @@ static void on_released(const struct hilock_result *result, void *user)
 {
     struct run *run = user;
     if (result->status != HILOCK_OK)
-        say_event(run, "released", result->detail);
+        say_event(run, "release-failed", result->detail);
     session_leave(&run->session);
 }
 
@@ -343,7 +343,7 @@ static void on_acquired(const struct hilock_result *result, void *user)
     const char *advice = advice_of(result->status);
     snprintf(text, sizeof text, "%s%s%s", result->detail, advice ? ". To do: " : "", advice ? advice : "");
     if (result->status != HILOCK_TIMED_OUT || !run->options->is_quiet)
-        say_event(run, result->status == HILOCK_TIMED_OUT ? "held" : "failed", text);
+        say_event(run, result->status == HILOCK_TIMED_OUT ? "timed-out" : "failed", text);
     give_up(run, code_of(result->status));
 }
 

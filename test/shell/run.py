@@ -111,7 +111,13 @@ def waiting(hilock, url):
     holds = hold(hilock, url, 'n')
     code, text, said = ended(hilock, 'run', '--url', url, '--try', 'n', '--', 'echo', 'overlaps')
     store.expect((code, text) == (124, '') and 'held by' in said, f'a try at what is held: {code} {said}')
-    store.expect(ended(hilock, 'run', '--url', url, '--wait', '200ms', 'n', '--', 'true')[0] == 124, 'and a wait')
+    code, _, said = ended(hilock, 'run', '--url', url, '--json', '--wait', '200ms', 'n', '--', 'true')
+    store.expect(code == 124 and json.loads(said.splitlines()[-1])['event'] == 'timed-out', f'and a wait: {code} {said}')
+    with store.running(hilock, 'run', '--url', url, '--json', 'gone', '--', 'sh', '-c', 'echo holds; read end', stdin=subprocess.PIPE, stderr=subprocess.STDOUT) as loses:
+        store.until(lambda: loses.stdout.readline() == 'holds\n', 'it holds')
+        store.ask(url, 'DEL', 'gone')
+        said = loses.communicate('\n')[0]
+        store.expect([json.loads(line)['event'] for line in said.splitlines()] == ['release-failed'], f'a release that failed is an event: {said}')
     with store.running(hilock, 'run', '--url', url, '--json', 'n', '--', 'true', stderr=subprocess.STDOUT) as waits:
         event = json.loads(waits.stdout.readline())
         store.expect(event['event'] == 'waiting' and event['who'].startswith('sh@'), f'who waits says for whom: {event}')
