@@ -43,10 +43,9 @@ MEANT = {
     ('hl_hold', 'extended_until_us'): '0: no extend was sent',
     ('hl_hold', 'lock'): 'NULL while ENDING: nobody is called back',
     ('hl_hold', 'may_run_until_us'): '0: no acquire is unanswered',
-    ('hl_hold', 'on_result'): 'NULL: no release of its user waits for an answer',
+    ('', 'on_result'): 'of a hold that ends, NULL: no release of its user waits for an answer',
     ('hl_hold', 'token'): '0: the kind has no tokens',
     ('hl_hold', 'window_ms'): '0: the grant is a lease, not a window',
-    ('hl_line', 'last_status'): 'OK: there was no answer yet',
     ('hl_queue_place', 'polls_first_since_us'): '0: the waiter does not poll at position 1',
     ('hl_queue_place', 'position'): '0: no answer told the position',
     ('hl_queue_place', 'releasing'): 'NULL: no release asks for this place',
@@ -67,8 +66,8 @@ ABSENT = {
     'hl_extras': 'validity', 'hl_gather': 'attempts named on_result open unsettled voted', 'hl_grant_channel': 'listener node',
     'hl_group': 'end', 'hl_group_strategy': 'node', 'hl_handle_ops': 'done token', 'hl_hold': 'failures id served', 'hl_holds': 'count recent_releases rechecks',
     'hl_inquiry': 'holder_length', 'hl_locks': 'inquiries_open', 'hl_waits': 'places shortage_timer undo_terms',
-    'hl_line': 'grant_channel holder_or_error queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
-    'hl_name': 'hold line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
+    'hl_line': 'grant_channel holder_or_error holders queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
+    'hl_name': 'line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
     'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'acknowledged': 'name',
 }
 # A place that knows how the queue's record is written: lines like these, within NEAR lines of code of each other. They
