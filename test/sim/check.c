@@ -387,7 +387,7 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
 {
     char key[SIM_NAME_LENGTH + HL_KEY_PREFIX_MAX];
     size_t length = hl_key_write(key, hl_key_queue, name->text, strlen(name->text));
-    struct sim_store_field field;
+    struct sim_store_field field = {.name_length = 0};
     uint64_t id = 0, patience_us = 1500000 + (sim_java_wants(sim, name) ? 1000u * (uint64_t)HL_PROMISE_MAX_MS : 0);
     int found = 0;
     for (size_t i = 0; !found && sim_store_hash_field(place->store->core, key, length, i, &field); i++) {
@@ -398,6 +398,8 @@ static void check_queue(struct sim *sim, struct sim_name *name, const struct sim
     if (!found || id != name->stray_id)
         name->stray_us = sim->world.time.now_us;
     name->stray_id = id;
+    if (found && memmem(field.name, field.name_length, " 1 - ", 5)) /* nobody is to hear it, so it stands until its promise is over */
+        patience_us += 1000u * (uint64_t)(HL_PROMISE_MAX_MS + 1000);
     if (found && sim->healed_us + LINKED_US < name->stray_us && name->stray_us + patience_us < sim->world.time.now_us)
         sim_violate(&sim->world, "I17", "id %llu stands first in the queue of %s, and its client knows nothing of it", (unsigned long long)id,
                     name->text);
