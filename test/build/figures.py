@@ -16,9 +16,12 @@ def version_of(text):
 
 
 def version_at(root, commit):
-    """None: there is no such commit."""
-    shown = subprocess.run(['git', '-C', root, 'show', f'{commit}:meson.build'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    return version_of(shown.stdout) if shown.returncode == 0 else None
+    """None: the history of HEAD has no such commit. One that a rebase left behind is in the clone where it was made only."""
+    git = ['git', '-C', root]
+    if subprocess.run([*git, 'merge-base', '--is-ancestor', commit, 'HEAD'], stderr=subprocess.DEVNULL, check=False).returncode:
+        return None
+    shown = subprocess.run([*git, 'show', f'{commit}:meson.build'], stdout=subprocess.PIPE, text=True, check=True)
+    return version_of(shown.stdout)
 
 
 def complaints(root, path, releases):
@@ -31,7 +34,7 @@ def complaints(root, path, releases):
         if dirty:
             yield f'{path} was made of a tree that had changed since {commit}'
         if version is None:
-            yield f'{path}: there is no commit {commit}'
+            yield f'{path}: the history has no commit {commit}. Make the page again'
         elif version not in releases[:2]:
             yield f'{path} is of {version}, commit {commit}: older than the release before this one. Make it again'
 
