@@ -15,10 +15,10 @@
 #include "group/group.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
+#include "lock/grant_channel.h"
 #include "lock/inquiry.h"
+#include "lock/line.h"
 #include "lock/machine.h"
-#include "wait/line.h"
-#include "wait/grant_channel.h"
 
 enum { VERIFY_STEP_US = 20 };
 
@@ -225,7 +225,6 @@ hilock_status hl_client_open_with(hilock_client **ret_client, const struct hiloc
         memcpy(&table, loop, loop->size < sizeof table ? loop->size : sizeof table);
         client->options = settled;
         client->core.holds = &client->holds;
-        client->core.waits = &client->waits;
         client->core.locks = &client->locks;
         client->core.groups = &client->groups;
         hl_closing_init(&client->closing);

@@ -12,7 +12,6 @@
 #include "group/group.h"
 #include "hold/holds.h"
 #include "lock/locks.h"
-#include "wait/waits.h"
 
 enum { HL_CLOSERS_MAX = 4 };
 
@@ -53,7 +52,6 @@ struct hl_log { /* used by log.c alone */
 struct hilock_client {
     struct hl_core core; /* first, because core/callback.c casts a core to its client without knowing this struct */
     struct hl_holds holds;
-    struct hl_waits waits;
     struct hl_locks locks;
     struct hl_groups groups;
     unsigned handles;    /* how many handles the user has */

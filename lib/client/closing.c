@@ -7,7 +7,7 @@
 #include "hold/ending.h"
 #include "hold/watchdog.h"
 #include "lock/inquiry.h"
-#include "wait/line.h"
+#include "lock/line.h"
 
 void hl_closing_init(struct hl_closing *closing)
 {

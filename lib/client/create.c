@@ -5,8 +5,8 @@
 #include "client/options.h"
 #include "client/words.h"
 #include "group/group.h"
+#include "lock/grant_channel.h"
 #include "lock/machine.h"
-#include "wait/grant_channel.h"
 
 enum { MULTI_MAX = 64 };
 

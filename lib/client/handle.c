@@ -9,8 +9,8 @@
 #include "core/lock.h"
 #include "hold/validity.h"
 #include "lock/inquiry.h"
+#include "lock/line.h"
 #include "lock/reentry.h"
-#include "wait/line.h"
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 

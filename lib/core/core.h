@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core - the state of one client, which the folders of the lock machine (hold, wait, lock, group) share. The rules of
+/* core - the state of one client, which the folders of the lock machine (hold, lock, group) share. The rules of
  * each part stand in the file that is named after it.
  *
  *   lock (a handle)  --acquire-->  acquire (a wait)  in a  line (one for each name that is waited for)
@@ -49,7 +49,6 @@ struct hl_core {
     enum hl_phase phase;
     /* What each folder above keeps for the client. Only that folder, and those above it, know what is inside. */
     struct hl_holds *holds;              /* hold/holds.h */
-    struct hl_waits *waits;              /* wait/waits.h */
     struct hl_locks *locks;              /* lock/locks.h */
     struct hl_groups *groups;            /* group/group.h */
 };

@@ -21,7 +21,7 @@
 #include "base/container.h"
 #include "core/lock.h"
 #include "group/vote.h"
-#include "wait/view.h"
+#include "lock/view.h"
 
 enum { HL_GROUP_PAUSED = 0 };     /* the one step that all strategies have */
 enum { HL_GROUP_FEW_US = 50000 }; /* the longest pause when memory is short, or masters are too few */

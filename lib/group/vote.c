@@ -2,7 +2,7 @@
 /* vote - see vote.h. */
 #include "group/vote.h"
 
-#include "wait/view.h"
+#include "lock/view.h"
 #include "wire/holder.h"
 
 enum hl_vote_state hl_vote_state_of(hilock_status status)

@@ -2,7 +2,7 @@
 /* ending - ends a hold that was released by its user, lost, or granted too late. The release is repeated until the
  * store has confirmed it or the lease has run out.
  * Invariants: a release is sent only while the hold has no other request under way. Until its first answer, no other
- * handle of this client requests the name; if each handle has a place of its own (FAIR), a few may (wait/line.c). So an
+ * handle of this client requests the name; if each handle has a place of its own (FAIR), a few may (lock/line.c). So an
  * undo executes before this client's next acquire of the name (R4).
  *
  * A failover can lose an acknowledged release: the new master still has the hold, and no client would renew or release

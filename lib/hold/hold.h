@@ -115,7 +115,7 @@ struct hl_hold {
     uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
     uint8_t is_acquire_ahead : 1; /* The only unanswered acquire of this id was carried by the release of another hold
-                                    (wait/place.h), over the connection that our own release will use. So our release
+                                    (lock/place.h), over the connection that our own release will use. So our release
                                     executes after it. */
     uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
@@ -135,7 +135,7 @@ struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lo
      * have none. */
     void (*on_stale_answer)(struct hl_hold *hold, const struct hl_answer *answer);
     /* The release of this hold is about to be sent. Returns the hold whose acquire that release carries
-     * (wait/place.h), or NULL. */
+     * (lock/place.h), or NULL. */
     struct hl_hold *(*carried)(const struct hl_hold *hold);
     /* That release is over; reply NULL: it got no answer. Returns the hold whose acquire it carried and whose answer is
      * in the reply, or NULL. The caller handles its own part of the reply first, and then calls on_carried_answered. */

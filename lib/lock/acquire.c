@@ -12,11 +12,11 @@
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
+#include "lock/grant_channel.h"
+#include "lock/line.h"
+#include "lock/place.h"
 #include "lock/tenure.h"
-#include "wait/line.h"
-#include "wait/grant_channel.h"
-#include "wait/view.h"
-#include "wait/place.h"
+#include "lock/view.h"
 
 enum { PAUSE_US = 50000 };                 /* how long an acquire pauses when too few replicas had its grant */
 

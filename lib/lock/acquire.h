@@ -14,8 +14,48 @@
 #ifndef HL_LOCK_ACQUIRE_H
 #define HL_LOCK_ACQUIRE_H
 
+#include "hold/hold.h"
 #include "lock/locks.h"
-#include "wait/waiter.h"
+
+struct hl_result_words;
+struct hl_queue_place;
+
+enum hl_acquire_state { /* STARVED: the turn of the acquire has come, and there was no memory for its hold (line.c) */
+    ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
+};
+enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* the reports of an acquire to its user */
+
+struct hl_acquire {
+    struct hl_notice notice;        /* the pending reports are the REPORT_ bits above */
+    TAILQ_ENTRY(hl_acquire) entry;  /* links the acquire into its line, until its answer is delivered or it is
+                                       DECIDED */
+    struct hl_result_words *words;  /* DECIDED: the words of the answer; NULL: those of its status */
+    struct hilock_lock *lock;
+    struct hl_hold *hold;           /* the hold that sends its requests; NULL: its turn has not come */
+    struct hl_queue_place *place;         /* its place in the queue at the store; NULL: it has none */
+    hilock_result_fn *on_result;
+    void *user;
+    uint64_t begun_us;
+    uint64_t ends_at_us;            /* when the wait ends; UINT64_MAX: never */
+    uint32_t report_ms;             /* when the next WAITING event is due, counted from the begin; UINT32_MAX: never;
+                                       0: as soon as the name is found held */
+    uint32_t attempts;
+    struct hl_alarm alarm;          /* for the end of the wait and for WAITING events; it is not begun if there are
+                                       neither */
+    uint8_t state;
+    int8_t status;                  /* DECIDED: the answer, a hilock_status */
+    uint8_t is_try;
+    uint8_t is_held_back;           /* IN_LINE: it may not request a place yet, because too many releases of its
+                                       name have no answer (line.c) */
+};
+_Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
+
+/* Returns 1 if this acquire sends its own requests as soon as it begins; the others wait until they are the head of
+ * their line. */
+static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
+{
+    return acquire->is_try || hl_has_own_place(acquire->lock->terms);
+}
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);

@@ -6,9 +6,9 @@
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
+#include "lock/line.h"
 #include "lock/tenure.h"
-#include "wait/line.h"
-#include "wait/view.h"
+#include "lock/view.h"
 
 static struct hl_core *core_of(const struct hilock_lock *lock) { return lock->terms->cell->core; }
 

@@ -7,7 +7,7 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/recheck.h"
-#include "wait/place.h"
+#include "lock/place.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 

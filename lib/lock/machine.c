@@ -9,13 +9,13 @@
 #include "hold/validity.h"
 #include "hold/watchdog.h"
 #include "lock/acquire.h"
+#include "lock/grant_channel.h"
 #include "lock/inquiry.h"
+#include "lock/line.h"
+#include "lock/place.h"
+#include "lock/push.h"
 #include "lock/reentry.h"
 #include "lock/tenure.h"
-#include "wait/line.h"
-#include "wait/grant_channel.h"
-#include "wait/place.h"
-#include "wait/push.h"
 
 static const struct hl_owner_ops owner_ops =
     {.notice = &hl_tenure_reports, .add_params = hl_place_add_params, .answered = hl_acquire_answered,
@@ -23,25 +23,20 @@ static const struct hl_owner_ops owner_ops =
      .on_carrier_answered = hl_place_on_carrier_answered, .on_carried_answered = hl_place_on_carried_answered,
      .retry = hl_acquire_retry, .resume = hl_acquire_resume, .name_available = hl_line_released};
 
-static const struct hl_waiter_ops waiter_ops =
-    {.prepare = hl_acquire_prepare, .send = hl_acquire_send, .decide = hl_acquire_decide,
-     .report_waiting = hl_acquire_report_waiting, .pushed = hl_push_arrived};
-
 int hl_machine_init(struct hl_core *core)
 {
     hl_table_init(&core->names, &core->host.memory, hl_random_next(&core->host.random),
                   hl_random_next(&core->host.random));
-    hl_table_init(&core->waits->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
+    hl_table_init(&core->locks->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_watchdog_sweep);
     core->holds->owner = &owner_ops;
-    core->waits->ops = &waiter_ops;
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->holds->live);
     TAILQ_INIT(&core->locks->inquiries);
     core->holds->earliest_end_us = UINT64_MAX;
     core->cell = hl_cell_new(&core->host.memory);
-    core->waits->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
-    if (!core->cell || !core->waits->shortage_timer || hl_asking_init(core) != 0 ||
+    core->locks->shortage_timer = hl_timer_new(&core->host, hl_lines_after_shortage, core);
+    if (!core->cell || !core->locks->shortage_timer || hl_asking_init(core) != 0 ||
         hl_alarms_init(&core->locks->alarms, &core->host, hl_acquire_on_alarm) != 0 ||
         hl_alarms_init(&core->call_alarms, &core->host, hl_callback_on_alarm) != 0 || hl_rechecks_init(core) != 0)
         return -1;
@@ -97,7 +92,7 @@ void hl_machine_clear(struct hl_core *core)
 
 void hl_machine_done(struct hl_core *core)
 {
-    hl_timer_free(&core->host, core->waits->shortage_timer);
+    hl_timer_free(&core->host, core->locks->shortage_timer);
     hl_alarms_done(&core->holds->alarms);
     hl_alarms_done(&core->locks->alarms);
     hl_alarms_done(&core->call_alarms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - all locks of a client: how they begin and end; the tables through which holds and lines call up; and the
- * calls of a handle of one name. */
+/* machine - all locks of a client: how they begin and end; the table through which holds call up; and the calls of a
+ * handle of one name. */
 #ifndef HL_LOCK_MACHINE_H
 #define HL_LOCK_MACHINE_H
 

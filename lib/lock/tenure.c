@@ -9,10 +9,10 @@
 #include "hold/ending.h"
 #include "hold/validity.h"
 #include "hold/watchdog.h"
+#include "lock/grant_channel.h"
+#include "lock/line.h"
+#include "lock/place.h"
 #include "lock/reentry.h"
-#include "wait/line.h"
-#include "wait/grant_channel.h"
-#include "wait/place.h"
 
 /* Returns 1 if the hold is certainly at the server that answers for the name now. A server that took over, or that may
  * take over while this one is away, may lack the hold and grant the name to another. The next renewal shows whether it

@@ -21,7 +21,7 @@
 #ifndef HL_LOCK_TENURE_H
 #define HL_LOCK_TENURE_H
 
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 
 extern const struct hl_notice_ops hl_tenure_reports; /* the reports of a hold: losses, renewals, answers to releases */
 

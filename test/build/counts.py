@@ -20,7 +20,7 @@ import circles
 import outside
 import state
 
-LOCK = ('core/', 'hold/', 'wait/', 'lock/')
+LOCK = ('core/', 'hold/', 'lock/')
 MACHINE = (*LOCK, 'group/')
 FEATURES = {  # words of it, and the files that are its own
     'FAIR': (r'\bhl_fair_\w+|HILOCK_FAIR', 'fair'),
@@ -65,7 +65,7 @@ ABSENT = {
     'hl_core': 'cell route waiting held',
     'hl_extras': 'validity', 'hl_gather': 'attempts named on_result open unsettled voted', 'hl_grant_channel': 'listener node',
     'hl_group': 'end', 'hl_group_strategy': 'node', 'hl_handle_ops': 'done token', 'hl_hold': 'failures id served', 'hl_holds': 'count recent_releases rechecks',
-    'hl_inquiry': 'holder_length', 'hl_locks': 'inquiries_open', 'hl_waits': 'places shortage_timer undo_terms',
+    'hl_inquiry': 'holder_length', 'hl_locks': 'inquiries_open places shortage_timer undo_terms',
     'hl_line': 'grant_channel holder_or_error holders queued_at_store unlock_listener waiting_here', 'hl_member': 'lock',
     'hl_name': 'line recheck unanswered_releases', 'hl_notice': 'pending', 'hl_terms': 'hold_max_ms on_event replicas wait_report_ms',
     'hl_vote': 'words', 'hilock_lock': 'extras name', 'hilock_validity': 'cell', 'acknowledged': 'name',
@@ -167,12 +167,16 @@ class Page:
 def count_files(page, root, texts):
     ties = circles.in_sources(root)
     pairs = {(one, other) for one, others in ties.items() for other in others}
+    folders = {}
+    for one, other in pairs:
+        if circles.folder_of(one) != circles.folder_of(other):
+            folders.setdefault(circles.folder_of(one), {})[circles.folder_of(other)] = 'needs'
     calls = {pair for pair in pairs if all(path.endswith('.c') for path in pair)}
     page.count('files of lib', texts)
-    page.count('files of core, hold, wait and lock', [path for path in texts if path.startswith(LOCK)])
+    page.count('files of core, hold and lock', [path for path in texts if path.startswith(LOCK)])
     page.count('ties from file to file', calls)
     page.rows['pairs tied both ways'] = sum((other, one) in calls for one, other in calls) // 2
-    page.count('circles of files', circles.circles(ties))
+    page.count('circles of folders', circles.circles(folders))
     page.rows['untagged unions of lib'] = sum(len(re.findall(r'\bunion \{', text)) for text in texts.values())
 
 
@@ -187,7 +191,7 @@ def count_flags(page, found):
     gone = sorted({*MEANT, *BITS, *absent} - known)
     unjudged = sorted(tested - set(MEANT) - absent)
     bits = sum(found.masks.values()) + sum(BITS.values())
-    page.count('plain flags of core, hold, wait, lock and group', plain)
+    page.count('plain flags of core, hold, lock and group', plain)
     page.rows['bits of masks there'] = bits
     page.count('special values of numbers there', special)
     page.count('NULLs and zeros with a meaning there', [*meant, *unjudged])
@@ -254,7 +258,7 @@ def count_walks(page, build, texts, server):
     for name, calls in re.findall(r'walk (.*)\n((?:0x.*\n)*)', text):
         pairs = [(known[function], known[site][1]) for function, site in map(str.split, calls.splitlines())]
         pairs = [(callee, caller) for callee, caller in pairs if callee[0] not in inline and '/lib/' in callee[1]]
-        for where, folders in (('in core, hold, wait and lock', LOCK), ('in lib', ('',))):
+        for where, folders in (('in core, hold and lock', LOCK), ('in lib', ('',))):
             passed = {callee for callee, _ in pairs if any(f'/lib/{folder}' in callee[1] for folder in folders)}
             changes = sum(callee[1] != caller for callee, caller in pairs if callee in passed)
             page.rows[f'{name}, {where}: functions / files / changes of file'] = \

@@ -6,7 +6,7 @@ Members are named by meson after their source: base_text.c.o is lib/base/text.c,
 import re
 import subprocess
 
-FOLDERS = ('base', 'link', 'node', 'wire', 'core', 'hold', 'wait', 'lock', 'group', 'client')
+FOLDERS = ('base', 'link', 'node', 'wire', 'core', 'hold', 'lock', 'group', 'client')
 # What compilers put into objects: instrumented builds (-fsanitize, --coverage), and position-independent code of i386; not ours.
 INSTRUMENTED = re.compile(r'__(odr_asan|asan|ubsan|tsan|sanitizer|gcov|llvm|x86\.get_pc_thunk)|\.?L?\.?(asan|ubsan)|_GLOBAL__sub_|__covrec')
 

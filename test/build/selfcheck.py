@@ -176,12 +176,13 @@ GOOD_CORE = [
 GOOD_ADAPTER = [('.._adapters_libevent.c.o', CALL.format('event_add').replace('hl_case', 'hilock_case')),
                 ('.._adapters_nest_resolve.c.o', CALL.format('getaddrinfo'))]
 
-# What the lower of two files has before its function and calls in it, and where a circle is then.
+# The folder of the upper of two files; what the lower one, in folder a, has before its function and calls in it; and where a circle is then.
 UPPER = '#include "a/lower.h"\nint hl_upper(void);\nint hl_upper(void)\n{\n    return hl_lower();\n}\n'
 LOWER = '#include "a/lower.h"\n%s\nint hl_lower(void)\n{\n    return %s;\n}\n'
 LOWER_HEADER = 'int hl_lower(void); /* hl_upper() may be named in words */\n'
-CIRCLES = [('', '1', set()), ('int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
-           ('extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'})]
+CIRCLES = [('b', '', '1', set()), ('b', 'int hl_upper(void);', 'hl_upper()', {'sources', 'objects'}),
+           ('b', 'extern int hl_upper(void);\n#define UP hl_upper', 'UP()', {'sources', 'objects'}),
+           ('a', 'int hl_upper(void);', 'hl_upper()', set())]
 
 # ---- the struct around a member
 
@@ -304,13 +305,13 @@ def in_objects(compiler, core, adapter):
         return objects.check(archive(compiler, root, 'core', core), archive(compiler, root, 'adapter', adapter))
 
 
-def circles_in(compiler, *lower):
-    sources = {'upper': UPPER, 'lower': LOWER % lower}
+def circles_in(compiler, upper_folder, *lower):
+    sources = {f'{upper_folder}/upper': UPPER, 'a/lower': LOWER % lower}
     with tempfile.TemporaryDirectory() as root:
         write(root, 'lib/a/lower.h', LOWER_HEADER)
         for name, text in sources.items():
-            write(root, f'lib/a/{name}.c', text)
-        core = archive(compiler, root, 'core', [(f'a_{name}.c.o', text) for name, text in sources.items()])
+            write(root, f'lib/{name}.c', text)
+        core = archive(compiler, root, 'core', [(name.replace('/', '_') + '.c.o', text) for name, text in sources.items()])
         return {text.split(':')[0] for _, text in circles.check(root, core) if 'circle' in text}
 
 

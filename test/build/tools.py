@@ -33,7 +33,7 @@ FOLLOWED = (  # what a rule quotes of that code; what the mutant changes; what i
 )
 
 NEAR = {
-    'lib/wait/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
+    'lib/lock/line.c': {'unit/line', 'unit/twins'},     # of that name, and a bug is planted in it
     'lib/base/slot.h': {'unit/slots'},
     'lib/wire/mutex_acquire.lua': {'unit/acquire'},     # mentions it
     'test/unit/test_line.c': {'unit/line'},             # is made of it

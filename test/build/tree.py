@@ -19,13 +19,12 @@ BELOW = {
     'wire': ['base'],
     'core': ['wire', 'node', 'link', 'base'],
     'hold': ['core', 'wire', 'node', 'link', 'base'],
-    'wait': ['hold', 'core', 'wire', 'node', 'link', 'base'],
-    'lock': ['wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
-    'group': ['lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
-    'client': ['group', 'lock', 'wait', 'hold', 'core', 'wire', 'node', 'link', 'base'],
+    'lock': ['hold', 'core', 'wire', 'node', 'link', 'base'],
+    'group': ['lock', 'hold', 'core', 'wire', 'node', 'link', 'base'],
+    'client': ['group', 'lock', 'hold', 'core', 'wire', 'node', 'link', 'base'],
 }
-# What the folder `group` may know of the folders hold, wait and lock: these headers, and none of these names.
-INNER = {'hold/validity.h', 'lock/inner.h', 'lock/inquiry.h', 'lock/machine.h', 'lock/reentry.h', 'wait/view.h'}
+# What the folder `group` may know of the folders hold and lock: these headers, and none of these names.
+INNER = {'hold/validity.h', 'lock/inner.h', 'lock/inquiry.h', 'lock/machine.h', 'lock/reentry.h', 'lock/view.h'}
 NOT_INNER = re.compile(r'->(?:acquire|hold)\b|\bhl_(?:hold|asking|endings?|watchdog|rechecks?|lines?|place|push|grant_channels?|acquire|tenure)_\w+\(')
 # Headers of others: where in lib/ they may be included. Whatever is not named here is the C library.
 FOREIGN = {
@@ -112,7 +111,7 @@ def inner(root):
     """A group sees neither an acquire nor a hold of its members: lock/inner.h has what it uses of them."""
     for path in filter(is_c, files(root, 'lib/group')):
         for number, is_own, what in includes(root, path):
-            if is_own and what.startswith(('hold/', 'wait/', 'lock/')) and what not in INNER:
+            if is_own and what.startswith(('hold/', 'lock/')) and what not in INNER:
                 yield 'inner', f'{path}:{number}: includes "{what}"; lib/group may include {", ".join(sorted(INNER))} of these folders'
         for number, line in enumerate(lines(root, path), 1):
             for found in NOT_INNER.findall(line):

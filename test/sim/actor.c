@@ -6,7 +6,7 @@
 #include "hold/hold.h"
 #include "lock/tenure.h"
 #include "sim.h"
-#include "wait/line.h"
+#include "lock/line.h"
 #include "wire/queued.h"
 
 static struct sim *sim_of(const struct sim_actor *actor) { return actor->process->sim; }

@@ -6,7 +6,7 @@
  * that several hold together, where one tenure does not follow the other (sharing.c). A poller
  * that died is not known to be dead, because it has no channel: until its place ends it may be granted a window that nobody uses. */
 #include "sim.h"
-#include "wait/place.h"
+#include "lock/place.h"
 #include "wire/keys.h"
 
 enum { ONCE_US = 1000000, MESSAGES = 4, TAILS = 10, KEPT_US = 10000, THAWED_US = 4000000 };

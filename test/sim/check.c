@@ -11,7 +11,7 @@
 #include "core/lock.h"
 #include "hold/hold.h"
 #include "sim.h"
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 #include "wire/holder.h"
 #include "wire/keys.h"
 

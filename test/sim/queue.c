@@ -3,7 +3,7 @@
  * happened to a queue. God's view: the tickets
  * are read from the waits, and grants from what the store says on its channels. */
 #include "sim.h"
-#include "wait/place.h"
+#include "lock/place.h"
 
 /* For so long it has been able to hear of grants; after the heal every link is found dead or good in this time. */
 enum { SETTLED_US = 1500000, LINKED_US = 4000000, LOOKED_AT = 64 };

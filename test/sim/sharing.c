@@ -8,8 +8,8 @@
 #include "core/lock.h"
 #include "hold/hold.h"
 #include "sim.h"
-#include "wait/place.h"
-#include "wait/waiter.h"
+#include "lock/place.h"
+#include "lock/acquire.h"
 #include "wire/keys.h"
 #include "wire/scripts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kind FAIR in virtual time: the queue, pushed grants and what becomes of them, heartbeats, deaths, and other kinds on the same name. */
 #include "play.h"
-#include "wait/waits.h"
+#include "lock/locks.h"
 
 #define FAIR(...) HILOCK_LOCK_OPTIONS(.kind = HILOCK_FAIR, __VA_ARGS__)
 #define MARGIN_US(us) ((us) / 100 + 7000)

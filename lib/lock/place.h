@@ -33,7 +33,7 @@
 #ifndef HL_WAIT_PLACE_H
 #define HL_WAIT_PLACE_H
 
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 #include "wire/queued.h"
 
 /* How many send times are kept. At most one heartbeat is pending, and a link on which a heartbeat gets no answer is
@@ -42,7 +42,7 @@ enum { HL_PLACE_SENDS = 2 };
 
 struct hl_queue_place {
     struct hl_acquire *acquire;
-    LIST_ENTRY(hl_queue_place) by_id; /* links the place into core->waits->places while pushes can find it */
+    LIST_ENTRY(hl_queue_place) by_id; /* links the place into core->locks->places while pushes can find it */
     uint64_t ticket;                 /* 0: it has no ticket yet */
     uint64_t sent_us[HL_PLACE_SENDS]; /* when the latest requests were sent; request n is at index n %
                                          HL_PLACE_SENDS */
@@ -55,7 +55,7 @@ struct hl_queue_place {
     uint32_t pace_us;                /* how long the queue took to move by one position, as last seen; 0: not seen
                                         yet */
     uint16_t promise_ms;             /* the promise of the latest request: the next one is sent within this time */
-    uint8_t is_indexed;              /* pushes can find it: it is in core->waits->places */
+    uint8_t is_indexed;              /* pushes can find it: it is in core->locks->places */
     uint8_t is_polling;              /* no push can find it, so its waiter polls */
     uint8_t holder_grants_next;      /* the release of the present holder makes the next waiter the holder */
     uint8_t early_polls;             /* how many times in a row the waiter polled early, because the holder is

@@ -21,7 +21,7 @@
 #define HL_WAIT_LINE_H
 
 #include "core/name.h"
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 
 TAILQ_HEAD(hl_acquires, hl_acquire);
 
@@ -114,7 +114,7 @@ unsigned hl_line_waiting(const struct hl_name *name); /* how many handles of thi
 /* If there is no memory for the hold of a waiter whose turn has come, the waiter keeps its position. A timer then
  * advances all lines from time to time until there is memory. If the wait ends first, it is answered NO_MEMORY. The
  * timer is made with the client. */
-void hl_lines_after_shortage(void *core); /* the callback of core->waits->shortage_timer */
+void hl_lines_after_shortage(void *core); /* the callback of core->locks->shortage_timer */
 void hl_lines_retry_soon(struct hl_core *core); /* starts that timer, unless it runs already */
 
 #endif

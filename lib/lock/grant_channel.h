@@ -15,7 +15,7 @@
 #ifndef HL_WAIT_GRANT_CHANNEL_H
 #define HL_WAIT_GRANT_CHANNEL_H
 
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 
 struct hl_queue_place;
 

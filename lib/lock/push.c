@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* push - see push.h. */
-#include "wait/push.h"
+#include "lock/push.h"
 
 #include "core/lease.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
-#include "wait/line.h"
+#include "lock/line.h"
 
 /* If the server measured a span that is longer than ours by 1 % and CLOCK_TOLERANCE_US, its clock was changed. */
 enum { CLOCK_TOLERANCE_US = 2000 };
@@ -83,7 +83,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
         if (has_lapsed)
             wake_places(acquire->lock->name->line);
         else if (acquire->state == ACQUIRE_SLEEPING)
-            core->waits->ops->send(acquire);
+            hl_acquire_send(acquire);
         return;
     }
     (void)hl_node_withdraw(&hold->request);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* line - see line.h. */
-#include "wait/line.h"
+#include "lock/line.h"
 
 #include "base/container.h"
 #include "base/plant.h"
-#include "wait/place.h"
-#include "wait/view.h"
+#include "lock/place.h"
+#include "lock/view.h"
 
 enum { OTHER_PROGRAM_US = 1000000 };     /* how long a program that was seen counts as using the name */
 enum { SHORTAGE_US = 50000 };            /* the pause before the next try to get memory */
@@ -27,7 +27,7 @@ struct hl_line *hl_line_get_or_new(struct hl_core *core, struct hl_name *name)
     TAILQ_INIT(&line->held_back);
     name->refs++;
     name->line = line;
-    core->waits->lines++;
+    core->locks->lines++;
     return line;
 }
 
@@ -78,12 +78,12 @@ void hl_line_advance(struct hl_line *line, int wakes)
     if (line->name->unanswered_releases && !HL_PLANTED(R4_UNDO_UNORDERED))
         return;
     for (; acquire; acquire = TAILQ_NEXT(acquire, entry))
-        line->core->waits->ops->send(acquire);
+        hl_acquire_send(acquire);
     acquire = TAILQ_FIRST(&line->arrivals);
     if (!acquire || (hold && hl_is_served_by_end_of(hold->terms, acquire->lock->terms)))
         return;
     if (is_ready(acquire, wakes))
-        line->core->waits->ops->send(acquire);
+        hl_acquire_send(acquire);
 }
 
 /* Skips a head that was granted, and returns NULL if the next waiter has a pending request or a possible grant. */
@@ -101,7 +101,7 @@ void hl_line_deny_tries(struct hl_name *name)
 {
     struct hl_acquire *acquire;
     while (name->line && (acquire = first_try(name->line)) != NULL)
-        name->line->core->waits->ops->decide(acquire, HILOCK_TIMED_OUT);
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
 }
 
 static struct hl_name *name_after(const struct hl_core *core, const struct hl_name *name)
@@ -117,7 +117,7 @@ void hl_lines_close(struct hl_core *core)
     struct hl_name *name = NULL; /* the handles have references, so the name outlives its line */
     while ((name = name_after(core, name)) != NULL) /* from the tail, so that no other waiter gets a turn meanwhile */
         while (name->line)
-            core->waits->ops->decide(last_of(name->line), HILOCK_CLOSED);
+            hl_acquire_decide(last_of(name->line), HILOCK_CLOSED);
 }
 
 static int is_unreported(const struct hl_acquire *acquire)
@@ -133,12 +133,12 @@ void hl_line_report_waiting(struct hl_core *core, struct hl_name *name)
     struct hl_acquires *list = &name->line->arrivals;
     struct hl_acquire *acquire, *first = NULL;
     if (is_unreported(TAILQ_FIRST(list)))
-        core->waits->ops->report_waiting(core, TAILQ_FIRST(list));
+        hl_acquire_report_waiting(core, TAILQ_FIRST(list));
     for (acquire = TAILQ_LAST(list, hl_acquires); is_unreported(acquire);
          acquire = TAILQ_PREV(acquire, hl_acquires, entry))
         first = acquire;
     for (; first; first = TAILQ_NEXT(first, entry))
-        core->waits->ops->report_waiting(core, first);
+        hl_acquire_report_waiting(core, first);
 }
 
 /* Returns when the acquire began; for a member of a group, when the acquire of the group began. */
@@ -178,7 +178,7 @@ static void send_by_itself(struct hl_acquire *acquire)
         acquire->is_held_back = 0;
         TAILQ_INSERT_TAIL(&line->queued, acquire, entry);
     }
-    line->core->waits->ops->send(acquire);
+    hl_acquire_send(acquire);
 }
 
 /* Like send_by_itself. But if too many releases of the name have no answer, the first request of an id is held back. */
@@ -212,7 +212,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
     enter(list, acquire);
     line->waiting_here += !acquire->is_try;
     if (list == &line->tries && hl_view_denies_tries(line->name)) {
-        line->core->waits->ops->decide(acquire, HILOCK_TIMED_OUT);
+        hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
     }
     if (list == &line->queued) {
@@ -221,7 +221,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
     }
     hl_line_advance(line, 0);
     if (hl_view_is_held(line->name) && is_unreported(acquire)) /* the other waiters have had this event */
-        line->core->waits->ops->report_waiting(line->core, acquire);
+        hl_acquire_report_waiting(line->core, acquire);
 }
 
 void hl_line_remove_quietly(struct hl_acquire *acquire)
@@ -237,7 +237,7 @@ void hl_line_remove_quietly(struct hl_acquire *acquire)
     if (line->grant_channel)
         LIST_REMOVE(line, by_grant_channel);
     name->line = NULL;
-    core->waits->lines--;
+    core->locks->lines--;
     hl_memory_free(&core->host.memory, line->holder_or_error);
     hl_memory_free(&core->host.memory, line);
     hl_name_unref(core, &core->host.memory, name);
@@ -437,19 +437,19 @@ void hl_lines_after_shortage(void *arg)
     struct hl_name *name = NULL;
     struct hl_acquire *acquire;
     hl_host_enter(&core->host);
-    core->waits->is_memory_short = 0;
+    core->locks->is_memory_short = 0;
     while ((name = name_after(core, name)) != NULL) {
         hl_line_advance(name->line, 0);
         TAILQ_FOREACH(acquire, &name->line->queued, entry)
             if (acquire->state == ACQUIRE_STARVED)
-                core->waits->ops->send(acquire);
+                hl_acquire_send(acquire);
     }
     hl_host_leave(&core->host);
 }
 
 void hl_lines_retry_soon(struct hl_core *core)
 {
-    if (!core->waits->is_memory_short)
-        hl_timer_start(&core->host, core->waits->shortage_timer, SHORTAGE_US);
-    core->waits->is_memory_short = 1;
+    if (!core->locks->is_memory_short)
+        hl_timer_start(&core->host, core->locks->shortage_timer, SHORTAGE_US);
+    core->locks->is_memory_short = 1;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place - see place.h. */
-#include "wait/place.h"
+#include "lock/place.h"
 
 #include "core/lease.h"
 #include "hold/asking.h"
 #include "hold/ending.h"
 #include "hold/watchdog.h"
+#include "lock/grant_channel.h"
+#include "lock/line.h"
+#include "lock/view.h"
 #include "node/clock.h"
-#include "wait/line.h"
-#include "wait/grant_channel.h"
-#include "wait/view.h"
 
 /* When the holder's lease ends, the nearest NEAR_MAX waiters poll first, STEP_US apart. */
 enum { STEP_US = 10000, NEAR_MAX = 8 };
@@ -144,7 +144,7 @@ static uint16_t promise_ms(const struct hl_core *core, const struct hl_queue_pla
 {
     const struct hl_line *line = place->acquire->lock->name->line;
     int is_first = place->position ? place->position == 1 : line->queued_at_store == 0;
-    unsigned lines = core->waits->lines;
+    unsigned lines = core->locks->lines;
     uint32_t span_ms = lines <= PROMISE_NAMES ? HL_PROMISE_MIN_MS
                        : lines < HL_PROMISE_MAX_MS / 10 ? 10 * lines : HL_PROMISE_MAX_MS;
     return (uint16_t)(is_first ? span_ms : HL_PROMISE_MAX_MS);
@@ -293,7 +293,7 @@ static uint64_t heartbeat_us(struct hl_core *core, const struct hl_queue_place *
     uint64_t before_us = place->sent_us[(place->number + 1) % HL_PLACE_SENDS];
     int is_early = !before_us || sent_us - before_us < 5 * tenth_us; /* news made it send the request, and perhaps
                                                                         many others as well */
-    int is_wide = is_early && core->waits->lines > PROMISE_NAMES;
+    int is_wide = is_early && core->locks->lines > PROMISE_NAMES;
     uint64_t after_us = is_wide ? tenth_us + hl_random_below(&core->host.random, 8 * tenth_us)
                                 : 8 * tenth_us + hl_random_below(&core->host.random, tenth_us);
     return hl_left_us(sent_us + after_us, hl_now_us(&core->host));
@@ -340,7 +340,7 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
 {
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t lease_left_us = left_to_lease_end_us(core, said, at);
-    int may_miss_release = !place->holder_grants_next && core->waits->silent_releases_until_us > hl_now_us(&core->host);
+    int may_miss_release = !place->holder_grants_next && core->locks->silent_releases_until_us > hl_now_us(&core->host);
     if (place->is_polling)
         sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= LEFT_TO_OTHERS_MS && !said->has_no_ttl)
@@ -364,7 +364,7 @@ void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold)
     const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
     if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
         return;
-    if (!hl_place_is_wanted(acquire) || !core->waits->ops->prepare(acquire))
+    if (!hl_place_is_wanted(acquire) || !hl_acquire_prepare(acquire))
         return;
     hl_place_begin(core, acquire->place);
     acquire->place->releasing = hold;

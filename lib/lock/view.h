@@ -5,7 +5,7 @@
 #define HL_WAIT_VIEW_H
 
 #include "base/text.h"
-#include "wait/waiter.h"
+#include "lock/acquire.h"
 
 /* keeps the answer to this acquire in its line; said NULL: there was none */
 void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *said);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* view - see view.h. */
-#include "wait/view.h"
+#include "lock/view.h"
 
 #include "core/lease.h"
 #include "core/words.h"
-#include "wait/line.h"
-#include "wait/place.h"
+#include "lock/line.h"
+#include "lock/place.h"
 
 enum { SAFETY_POLL_US = 5000000, RETRY_US = 50000, RETRY_STEPS_MAX = 5 };
 enum { ANSWER_IS_LATE_US = 200000 };     /* a request without an answer for longer counts as unreachable */
@@ -41,7 +41,7 @@ void hl_view_update(const struct hl_acquire *acquire, const struct hl_response *
         is_silent = said->java_waiter || has_changed;
         line->is_held_by_other_program = !said->holder_grants_next;
         if (line->is_held_by_other_program && is_silent)
-            line->core->waits->silent_releases_until_us = now_us + SILENT_RELEASES_US;
+            line->core->locks->silent_releases_until_us = now_us + SILENT_RELEASES_US;
     }
     hl_memory_free(memory, line->holder_or_error);
     line->holder_or_error = hl_memory_copy(memory, words.bytes, strlen(words.bytes));

@@ -15,7 +15,8 @@
 #ifndef HL_WAIT_PUSH_H
 #define HL_WAIT_PUSH_H
 
-#include "wait/place.h"
+#include "lock/place.h"
+#include "wire/push.h"
 
 void hl_push_arrived(struct hl_queue_place *place, struct hl_node *node, const struct hl_push *push);
 /* The hold is HELD by a pushed grant. Handles the answer to a heartbeat that was sent before that push came. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grant_channel - see grant_channel.h. */
-#include "wait/grant_channel.h"
+#include "lock/grant_channel.h"
 
 #include "base/container.h"
 #include "base/slot.h"
 #include "hold/ending.h"
+#include "lock/line.h"
+#include "lock/push.h"
 #include "node/clock.h"
 #include "node/handshake.h"
-#include "wait/line.h"
-#include "wait/place.h"
 
 enum { UNDONE_MAX = 256, UNDONE_SPAN_US = 1000000 };   /* releases of unknown grants in a span; others lapse */
 enum { UNUSED_US = 60000000 };                         /* a channel may be given up after so long without waiters */
 
 struct hl_grant_channel {
-    struct hl_table_entry by_slot;  /* the key in core->waits->grant_channels */
+    struct hl_table_entry by_slot;  /* the key in core->locks->grant_channels */
     LIST_HEAD(, hl_line) lines;     /* the lines of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* the node at which the client listens */
@@ -36,27 +36,27 @@ static struct hl_grant_channel *container_of(struct hl_table_entry *entry)
 /* channel NULL: returns the first. */
 static struct hl_grant_channel *next_of(const struct hl_core *core, const struct hl_grant_channel *channel)
 {
-    return container_of(hl_table_next(&core->waits->grant_channels, channel ? &channel->by_slot : NULL));
+    return container_of(hl_table_next(&core->locks->grant_channels, channel ? &channel->by_slot : NULL));
 }
 
 static void drop(struct hl_grant_channel *channel)
 {
-    hl_table_remove(&channel->core->waits->grant_channels, &channel->by_slot);
+    hl_table_remove(&channel->core->locks->grant_channels, &channel->by_slot);
     hl_listener_close(channel->listener);
     hl_memory_free(&channel->core->host.memory, channel);
 }
 
 void hl_grant_channels_done(struct hl_core *core)
 {
-    struct hl_waits *waits = core->waits;
+    struct hl_locks *locks = core->locks;
     struct hl_grant_channel *channel;
     while ((channel = next_of(core, NULL)) != NULL)
         drop(channel);
-    if (waits->undo_terms)
-        hl_terms_unref(waits->undo_terms);
-    waits->undo_terms = NULL;
-    hl_memory_free(&core->host.memory, waits->places);
-    waits->places = NULL;
+    if (locks->undo_terms)
+        hl_terms_unref(locks->undo_terms);
+    locks->undo_terms = NULL;
+    hl_memory_free(&core->host.memory, locks->places);
+    locks->places = NULL;
 }
 
 /* Returns the node at which the client should listen. A route with slots has no masters and finds the node by the
@@ -85,7 +85,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
 {
     struct hl_core *core = channel->core;
     struct hilock_lock stand_in = /* no handle of the user: the release needs only terms and a name */
-        {.terms = core->waits->undo_terms};
+        {.terms = core->locks->undo_terms};
     uint64_t now_us = hl_now_us(&core->host);
     int is_held;
     if (push->id > core->id_last)
@@ -112,7 +112,7 @@ static void on_unknown(struct hl_grant_channel *channel, const struct hl_push *p
  * spreads them evenly. */
 static struct hl_queue_places *places_of(struct hl_core *core, uint64_t id)
 {
-    return &core->waits->places[id % HL_PLACE_BUCKETS];
+    return &core->locks->places[id % HL_PLACE_BUCKETS];
 }
 
 static int is_of(const struct hl_queue_place *place, const struct hl_push *push)
@@ -135,7 +135,7 @@ static void on_push(struct hl_grant_channel *channel, const struct hl_reply *mes
     if (push.server_us)
         hl_clock_raise(channel->node, push.server_us);
     if (place && (push.what == HL_PUSH_ASK || is_of(place, &push)))
-        core->waits->ops->pushed(place, channel->node, &push);
+        hl_push_arrived(place, channel->node, &push);
     else if (push.what == HL_PUSH_GRANT)
         on_unknown(channel, &push);
     else if (push.what == HL_PUSH_ASK && !push.pause_us) {
@@ -203,15 +203,15 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
 static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned slot)
 {
     struct hl_grant_channel *channel = hl_memory_new(&core->host.memory, sizeof *channel), *old, *next;
-    struct hl_waits *waits = core->waits;
+    struct hl_locks *locks = core->locks;
     for (old = next_of(core, NULL); old; old = next) {
         next = next_of(core, old);
         if (LIST_EMPTY(&old->lines) && old->used_at_us + UNUSED_US <= core->host.entered_us)
             drop(old);
     }
-    if (!waits->places) /* made with the first channel: a client that never waits in a queue does not need it */
-        waits->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof waits->places[0]);
-    if (!channel || !waits->places) {
+    if (!locks->places) /* made with the first channel: a client that never waits in a queue does not need it */
+        locks->places = hl_memory_new(&core->host.memory, HL_PLACE_BUCKETS * sizeof locks->places[0]);
+    if (!channel || !locks->places) {
         hl_memory_free(&core->host.memory, channel);
         return NULL;
     }
@@ -219,7 +219,7 @@ static struct hl_grant_channel *grant_channel_new(struct hl_core *core, unsigned
     channel->slot = slot;
     if (core->route->ops->is_spread)
         hl_slot_tag(slot, channel->tag);
-    if (hl_table_add(&waits->grant_channels, &channel->by_slot, (const char *)&channel->slot,
+    if (hl_table_add(&locks->grant_channels, &channel->by_slot, (const char *)&channel->slot,
                      sizeof channel->slot) == 0)
         return channel;
     hl_memory_free(&core->host.memory, channel);
@@ -232,14 +232,14 @@ static struct hl_grant_channel *grant_channel_of(struct hl_core *core, const str
     const struct hl_name *name = lock->name;
     unsigned slot = core->route->ops->is_spread ? hl_slot_of(name->bytes, name->length) : name->master;
     struct hl_grant_channel *channel =
-        container_of(hl_table_find(&core->waits->grant_channels, (const char *)&slot, sizeof slot));
+        container_of(hl_table_find(&core->locks->grant_channels, (const char *)&slot, sizeof slot));
     /* the release of a share also ends a hold that has the name alone, so the terms of a share are preferred */
-    int is_better = core->waits->undo_terms && hl_holds_alone(core->waits->undo_terms) && !hl_holds_alone(lock->terms);
+    int is_better = core->locks->undo_terms && hl_holds_alone(core->locks->undo_terms) && !hl_holds_alone(lock->terms);
     if (is_better)
-        hl_terms_unref(core->waits->undo_terms);
-    if (!core->waits->undo_terms || is_better) {
-        core->waits->undo_terms = lock->terms;
-        core->waits->undo_terms->refs++;
+        hl_terms_unref(core->locks->undo_terms);
+    if (!core->locks->undo_terms || is_better) {
+        core->locks->undo_terms = lock->terms;
+        core->locks->undo_terms->refs++;
     }
     if (!channel)
         channel = grant_channel_new(core, slot);
