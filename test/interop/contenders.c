@@ -10,10 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NUMBERS_MAX = 8 };
+
 struct crowd {
     struct peer_client *client;
     hilock_kind kind;
     uint32_t hold_us, think_us, lease_ms;
+    uint32_t numbers[NUMBERS_MAX]; /* by how many the handles share the names, one after the other */
+    unsigned numbers_count;
     char **names;
     unsigned names_count;
 };
@@ -23,6 +27,7 @@ struct contender {
     struct event *timer;
     hilock_lock **locks; /* one a name, made when it is first wanted */
     unsigned index, name;
+    uint32_t holders_max;
     int holds;
     int64_t valid_until_ns;
 };
@@ -108,12 +113,15 @@ static void ask(struct contender *contender)
 {
     const struct crowd *crowd = contender->crowd;
     hilock_lock **lock;
+    char number[16];
     contender->name = (unsigned)random() % crowd->names_count;
     lock = &contender->locks[contender->name];
     if (!*lock && hilock_lock_create(lock, crowd->client->hilock, crowd->names[contender->name],
-                      HILOCK_LOCK_OPTIONS(.kind = crowd->kind, .lease_ms = crowd->lease_ms, .on_lost = on_lost, .user = contender)) != HILOCK_OK)
+                      HILOCK_LOCK_OPTIONS(.kind = crowd->kind, .lease_ms = crowd->lease_ms, .holders_max = contender->holders_max, .on_lost = on_lost,
+                          .user = contender)) != HILOCK_OK)
         peer_fail(hilock_client_refusal(crowd->client->hilock));
-    note(contender, '?', peer_now_ns(), "0");
+    snprintf(number, sizeof number, "%u", (unsigned)contender->holders_max);
+    note(contender, '?', peer_now_ns(), number);
     if (hilock_acquire(*lock, HILOCK_FOREVER, on_acquired, contender) != HILOCK_OK)
         peer_fail(hilock_client_refusal(crowd->client->hilock));
 }
@@ -136,19 +144,33 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
     } /* else on_lost is about to run */
 }
 
+static void read_numbers(struct crowd *crowd, char *list)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        if (crowd->numbers_count == NUMBERS_MAX)
+            peer_fail("too many numbers");
+        crowd->numbers[crowd->numbers_count++] = strcmp(word, "any") == 0 ? HILOCK_ANY_NUMBER : (uint32_t)atoi(word);
+    }
+    if (crowd->numbers_count == 0)
+        peer_fail("no number");
+}
+
 void contenders_begin(struct peer_client *client, char *const *words, int count)
 {
     struct crowd *crowd = peer_new(sizeof *crowd); /* there are few, and they stay */
     *crowd = (struct crowd){.client = client, .kind = peer_kind(words[1]), .hold_us = (uint32_t)atoi(words[2]), .think_us = (uint32_t)atoi(words[3]),
-        .lease_ms = (uint32_t)atoi(words[4]), .names_count = (unsigned)count - 5};
+        .lease_ms = (uint32_t)atoi(words[4]), .names_count = (unsigned)count - 6};
+    read_numbers(crowd, words[5]);
     crowd->names = peer_new(crowd->names_count * sizeof *crowd->names);
     for (unsigned i = 0; i < crowd->names_count; i++)
-        crowd->names[i] = strcpy(peer_new(strlen(words[5 + i]) + 1), words[5 + i]);
+        crowd->names[i] = strcpy(peer_new(strlen(words[6 + i]) + 1), words[6 + i]);
     is_stopping = 0;
     srandom((unsigned)getpid());
     for (unsigned i = 0; i < (unsigned)atoi(words[0]); i++) {
         struct contender *contender = peer_new(sizeof *contender);
-        *contender = (struct contender){.crowd = crowd, .index = running++, .locks = peer_new(crowd->names_count * sizeof *contender->locks)};
+        *contender = (struct contender){.crowd = crowd, .index = running++, .holders_max = crowd->numbers[i % crowd->numbers_count],
+            .locks = peer_new(crowd->names_count * sizeof *contender->locks)};
         contender->timer = event_new(base, -1, 0, on_timer, contender);
         after_us(contender, 0);
     }

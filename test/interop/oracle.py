@@ -10,9 +10,15 @@ A hold lasts from when its holder knew of it until it was about to give it back.
   ours, lost with nothing left when it was reported   it stood still between the library's last look at the clock and the report: `outlasted`, no hold
 What ends so and did not stand still is somebody's fault, and counted whole: `unheld`. So it is with a wait that fails (`failed`), which of one that stood
 still is `broken`: Redisson gives up what took it longer than its own limits.
+
+Holds of one name may overlap where both share it. How many they may be counts as one is granted, and tokens are in the order of the grants: so whoever has
+a lower token, and holds still as the grant of another is known, held the name at that grant.
+
 Invariant: a hold that is left out of the judgement is counted in the verdict by its reason."""
+import bisect
 import collections
 import dataclasses
+import itertools
 
 
 @dataclasses.dataclass
@@ -21,6 +27,7 @@ class Turn:
     actor: str
     name: str
     asked_ns: int
+    number: int = 1  # it holds with so many at most, itself included
     begun_ns: int = 0
     ended_ns: int = 0
     over_ns: int = 0  # when its last line was written
@@ -29,14 +36,16 @@ class Turn:
 
     def __str__(self):
         return (f'{self.peer.label} {self.actor} {self.name}: asked {self.asked_ns}, has it {self.begun_ns} to {self.ended_ns}, over {self.over_ns}, '
-                f'token {self.token} {self.fate}; stood still {[span for span in self.peer.stops if span[1] > self.asked_ns][:1]}')
+                f'token {self.token} of {self.number} {self.fate}; stood still {[span for span in self.peer.stops if span[1] > self.asked_ns][:1]}')
 
 
 @dataclasses.dataclass
 class Verdict:
     turns: list
     grants: int = 0
-    overlaps: list = dataclasses.field(default_factory=list)
+    overlaps: list = dataclasses.field(default_factory=list)  # of one that holds alone with any
+    crowded: list = dataclasses.field(default_factory=list)  # more than the number
+    most: int = 0  # held one name as another one came to it, itself included
     backward: list = dataclasses.field(default_factory=list)
     unserved: list = dataclasses.field(default_factory=list)
     faults: list = dataclasses.field(default_factory=list)  # unheld, failed
@@ -50,7 +59,7 @@ def turns_of(peer):
         for line in file:
             mark, at, actor, name, more = line.rstrip('\n').split(' ', 4)
             if mark == '?':
-                current[actor] = Turn(peer, actor, name, int(at))
+                current[actor] = Turn(peer, actor, name, int(at), max(1, int(more)))
                 turns.append(current[actor])
                 continue
             turn = current[actor]
@@ -117,16 +126,51 @@ def judge(peers):
 
 
 def judge_name(verdict, holds):
-    latest, token = None, 0
+    """holds: (begin, end, turn), by begin."""
+    judge_alone(verdict, holds)
+    judge_numbers(verdict, sorted((hold for hold in holds if hold[2].token), key=lambda hold: hold[2].token))
+    judge_tokens(verdict, [hold for hold in holds if hold[2].token])
+
+
+def later(one, other):
+    return other if not one or other[1] > one[1] else one
+
+
+def judge_alone(verdict, holds):
+    latest = alone = None
     for hold in holds:
-        if latest and hold[0] < latest[1]:
-            verdict.overlaps.append((latest, hold))
-        if not latest or hold[1] > latest[1]:
-            latest = hold
-        if hold[2].token:
-            if hold[2].token <= token:
-                verdict.backward.append(hold)
-            token = max(token, hold[2].token)
+        is_alone = hold[2].number == 1
+        before = latest if is_alone else alone
+        if before and hold[0] < before[1]:
+            verdict.overlaps.append((before, hold))
+        latest, alone = later(latest, hold), later(alone, hold) if is_alone else alone
+
+
+def judge_numbers(verdict, granted):
+    """In the order of the grants. Who learns of its own later than those behind it may have been passed by their begin, and is looked at with them."""
+    inside = []
+    soonest = [*itertools.accumulate(reversed([begun_ns for begun_ns, _, _ in granted]), min)]
+    for hold in granted:
+        inside = [other for other in inside if other[1] > soonest[-1]]
+        soonest.pop()
+        count = 1 + sum(other[1] > hold[0] for other in inside)
+        verdict.most = max(verdict.most, count)
+        if 1 < hold[2].number < count:
+            verdict.crowded.append((count, hold))
+        inside.append(hold)
+
+
+def judge_tokens(verdict, holds):
+    """They rise from all that began before one that holds alone, or before one asked, and from all that hold alone to those that begin after them."""
+    begun, highest = [begun_ns for begun_ns, _, _ in holds], [0, *itertools.accumulate((hold[2].token for hold in holds), max)]
+    seen, alone = set(), 0
+    for before, hold in enumerate(holds):
+        turn = hold[2]
+        asked_after = min(before, bisect.bisect_right(begun, turn.asked_ns))
+        if turn.token in seen or turn.token <= (highest[before] if turn.number == 1 else max(alone, highest[asked_after])):
+            verdict.backward.append(hold)
+        seen.add(turn.token)
+        alone = max(alone, turn.token) if turn.number == 1 else alone
 
 
 def percentile(values, share):

@@ -223,7 +223,7 @@ static void obey(char *const *words, int count)
         do_operator(tag, words + 2, words[5]);
     else if (strcmp(verb, "close") == 0 && count == 3)
         do_close(tag, client_of(words[2]));
-    else if (strcmp(verb, "contend") == 0 && count >= 9) {
+    else if (strcmp(verb, "contend") == 0 && count >= 10) {
         contenders_begin(client_of(words[2]), words + 3, count - 3);
         peer_answer(tag, "ok");
     } else

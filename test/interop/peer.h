@@ -7,7 +7,8 @@
  *   release CLIENT ACTOR                          status
  *   peek CLIENT KIND NAME                         status, holder, remaining_ms, waiters, detail
  *   force CLIENT KIND NAME HOLDER                 status, detail; HOLDER "-": any holder
- *   contend CLIENT COUNT KIND HOLD_US THINK_US LEASE_MS NAME..   handles that want these names until `stop`
+ *   contend CLIENT COUNT KIND HOLD_US THINK_US LEASE_MS NUMBER,.. NAME..   handles that want these names until `stop`; the first has the first
+ *                                                 number (holders_max, or `any`), the next one the next
  *   stop, close CLIENT, now */
 #ifndef INTEROP_PEER_H
 #define INTEROP_PEER_H
@@ -29,10 +30,10 @@ void *peer_new(size_t bytes);
 hilock_kind peer_kind(const char *word);
 
 /* Contenders, which write down what they do, as java/Contenders.java does:
- *   ?  asks       +  has it, and TOKEN                -  about to give it back, and still valid
+ *   ?  asks, and its number (Java: 0)   +  has it, and TOKEN   -  about to give it back, and still valid
  *   !  lost: until when it was valid at the latest    x  LOST was the release's answer    e  the wait failed, and how */
 void contenders_open(const char *trace, struct event_base *base);
-void contenders_begin(struct peer_client *client, char *const *words, int count); /* COUNT KIND HOLD_US THINK_US LEASE_MS NAME.. */
+void contenders_begin(struct peer_client *client, char *const *words, int count); /* COUNT KIND HOLD_US THINK_US LEASE_MS NUMBERS NAME.. */
 void contenders_stop(const char *tag); /* answered once each has what it waited for, and gave it back */
 
 #endif

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """torture - Java and hilock want the same names, and both are killed and suspended all the time: no two ever hold one, every wait is served, the tokens of
-our holders rise, and nothing is left but tokens.
+our holders rise, and nothing is left but tokens. Some handles of ours share a name by a number (--numbers): none of them has a name beside one that holds
+it alone, and none gets a name that as many hold as its number allows.
 
     torture.py REDIS_SERVER PEER JARS [--seconds N] [--lease-ms MS] [--cluster] [--release old] [--java N] [--ours N] [--calm] [--store-faults]
-               [--names N] [--hold-us US] [--think-us US] [--kind mutex|fair] [--java-kind rlock|fair|fenced]
+               [--names N] [--hold-us US] [--think-us US] [--kind mutex|fair] [--numbers 1,2,5,any] [--java-kind rlock|fair|fenced]
 
 2 JVMs of 8 threads and 4 processes of 8 handles, half of these FAIR, on 16 names. Leases of both are short, so that one who dies costs no minute. In a
 cluster also a master is killed and comes back, and slots move. Each of these happens once at least, however few the seconds. With --calm nothing of that
@@ -31,6 +32,7 @@ STORE_FAULTS = ('cut all links', 'kill the server', 'cut all links')  # likewise
 DURABLE = ('--appendonly', 'yes', '--appendfsync', 'always')
 LATCH_S = 25  # a Java that is killed between its unlock and its DEL leaves a key for 20 s
 LOOK_S = 0.1
+SHARERS_MAX = 1000000  # a higher number is any number
 QUEUE_S = 100  # one of ours that is killed may leave the queue, for 90 s
 
 
@@ -62,7 +64,8 @@ class Fleet:
             peer = peers.ours(label, self.options.peer, self.folder, self.server.ours_url)
             peers.open_client(peer, label, self.options.lease_ms)
         kind = self.options.java_kind if is_java else self.options.kind or ('mutex', 'fair')[place % 2]
-        peer.ask('contend', label, EACH, kind, self.options.hold_us, self.options.think_us, 0, *self.names)
+        numbers = () if is_java else (self.options.numbers,)
+        peer.ask('contend', label, EACH, kind, self.options.hold_us, self.options.think_us, 0, *numbers, *self.names)
         self.live[place] = peer
 
     def fault(self, what, side):
@@ -147,26 +150,34 @@ def check_left(server, is_long):
     peers.expect(not left or not is_long and all(key.startswith(passing) for key in left), f'nothing is left but tokens: {left}')
 
 
+def named(number):
+    return 'alone' if number == 1 else f'at most {number}' if number <= SHARERS_MAX else 'any number'
+
+
 def tell(verdict, fleet, begun_ns, ended_ns):
     waits = collections.defaultdict(list)
     for turn in verdict.turns:
         if begun_ns <= turn.begun_ns < ended_ns:
-            waits['ours' if turn.token else 'Java'].append((turn.begun_ns - turn.asked_ns) / 1e6)
+            waits['ours, ' + named(turn.number) if turn.token else 'Java'].append((turn.begun_ns - turn.asked_ns) / 1e6)
     print(', '.join(f'{count} x {what}' for what, count in sorted(fleet.faults.items())))
     for side, of_side in sorted(waits.items()):
         share = 100 * len(of_side) / sum(map(len, waits.values()))
         print(f'{side}: {len(of_side)} grants, {share:.0f} %, {len(of_side) / (ended_ns - begun_ns) * 1e9:.0f}/s, wait p50 {oracle.percentile(of_side, .5):.1f} ms, p99 {oracle.percentile(of_side, .99):.0f} ms, '
               f'longest {max(of_side) / 1000:.1f} s')
-    print(f'{verdict.grants} holds judged, {len(verdict.overlaps)} overlaps, {len(verdict.backward)} tokens out of order, {len(verdict.unserved)} waits '
-          f'not served; of the holds and waits: {dict(verdict.fates)}')
+    print(f'{verdict.grants} holds judged, up to {verdict.most} of one name at once, {len(verdict.overlaps)} beside one alone, {len(verdict.crowded)} beyond '
+          f'their number, {len(verdict.backward)} tokens out of order, {len(verdict.unserved)} waits not served; of the holds and waits: {dict(verdict.fates)}')
 
 
 def check(verdict, server, options):
     for latest, hold in verdict.overlaps[:5]:
         print(f'overlap: {latest[2]}\n    and: {hold[2]}')
+    for count, hold in verdict.crowded[:5]:
+        print(f'one of {count}: {hold[2]}')
     for turn in verdict.unserved[:5] + verdict.faults[:5]:
         print(f'{turn}')
-    peers.expect(not verdict.overlaps, 'no two hold one name')
+    peers.expect(not verdict.overlaps, 'nobody has a name beside one that holds it alone')
+    peers.expect(not verdict.crowded, 'no handle shares a name with more than its number')
+    peers.expect('any' not in options.numbers or verdict.most > 1, 'names were shared')
     peers.expect(not verdict.backward, f'tokens rise: {verdict.backward[:3]}')
     peers.expect(not verdict.unserved, 'every wait is served')
     peers.expect(options.cluster or not verdict.faults, 'no wait fails and no hold ends by itself, but of who stood still')
@@ -192,6 +203,7 @@ def main():
     parser.add_argument('--hold-us', type=int, default=2000)
     parser.add_argument('--think-us', type=int, default=2000)
     parser.add_argument('--kind', choices=('mutex', 'fair'))
+    parser.add_argument('--numbers', default='1')
     parser.add_argument('--java-kind', choices=('rlock', 'fair', 'fenced'), default='rlock')
     options = parser.parse_args()
     if options.store_faults and (options.java or options.cluster):
