@@ -62,13 +62,6 @@ static bool is_wanted(const struct mode *mode)
     return mode->order == HANDOVER_PUBLISH || !only || strcmp(only, mode->name) == 0;
 }
 
-static void rest(double seconds)
-{
-    struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
-
 static int keep_messages(struct bench *bench)
 {
     const struct handover_board *board = bench->board;
@@ -96,7 +89,7 @@ static int play(struct bench *bench, struct mode *mode)
     began_ns = crowd_now_ns();
     if (crowd_order(&bench->crowd, mode->order) != 0)
         return -1;
-    rest(stretch_seconds);
+    crowd_rest(stretch_seconds);
     ended_ns = crowd_now_ns();
     board->is_over = true;
     if (crowd_await(&bench->crowd) != 0 || commands_count(bench->commands, &after) != 0)
@@ -196,17 +189,6 @@ static void tell_all(const struct bench *bench)
 
 /* ---- programs that may not listen, and programs that only listen ---- */
 
-static int say(redisContext *store, const char *command, const char *with)
-{
-    redisReply *reply = redisCommand(store, command, with);
-    int status = reply && reply->type != REDIS_REPLY_ERROR ? 0 : -1;
-    if (status != 0)
-        fprintf(stderr, "hilock-bench: %s: %s\n", command, reply ? reply->str : store->errstr);
-    if (reply)
-        freeReplyObject(reply);
-    return status;
-}
-
 /* Makes a user on the private server that may publish, but may not listen. */
 static int make_poller(const struct bench *bench)
 {
@@ -225,7 +207,7 @@ static int make_poller(const struct bench *bench)
         fprintf(stderr, "hilock-bench: %s\n", error);
         return -1;
     }
-    status = say(store, "ACL SETUSER poller on >%s ~* &* +@all -subscribe", "secret");
+    status = store_ask(store, "ACL SETUSER poller on >%s ~* &* +@all -subscribe", "secret") < 0 ? -1 : 0;
     redisFree(store);
     return status;
 }
@@ -242,7 +224,7 @@ static int start_listeners(struct bench *bench)
         }
         for (unsigned j = 0; j < 2; j++) {
             snprintf(name, sizeof name, "%s:%d", bench->board->name, j ? HILOCK_FAIR : HILOCK_MUTEX);
-            if (say(bench->listeners[i], "SUBSCRIBE redisson_lock__channel:{%s}", name) != 0)
+            if (store_ask(bench->listeners[i], "SUBSCRIBE redisson_lock__channel:{%s}", name) != 0)
                 return -1;
         }
     }

@@ -14,7 +14,6 @@
 #include "store.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static unsigned multis = 16, singles = 16, each = 5, names = 20, hold_ms = 5, think_ms = 5, rounds = 3;
 static double seconds = 3;
@@ -63,14 +62,13 @@ static int add(struct sort *sort, const struct multi_waits *waits, const uint32_
 
 static int play(struct multi_board *board, struct commands *commands)
 {
-    const struct timespec span = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     struct crowd crowd;
     uint64_t before, after;
     int status = -1;
     if (crowd_start(&crowd, &multi_role, multis + singles, board) != 0)
         return -1;
     if (commands_count(commands, &before) == 0 && crowd_order(&crowd, 'b') == 0) {
-        nanosleep(&span, NULL);
+        crowd_rest(seconds);
         board->is_over = true;
         status = crowd_await(&crowd) != 0 || commands_count(commands, &after) != 0 ? -1 : 0;
     }

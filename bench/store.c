@@ -11,6 +11,7 @@
 #include <hiredis/adapters/libevent.h>
 #include <hiredis/async.h>
 #include <hiredis/hiredis.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,4 +185,22 @@ redisAsyncContext *store_connect_async(const char *url, struct event_base *base,
         redisFreeCommand(commands[i]);
     }
     return context;
+}
+
+long long store_ask(struct redisContext *store, const char *format, ...)
+{
+    va_list words;
+    redisReply *reply;
+    long long answer;
+    va_start(words, format);
+    reply = redisvCommand(store, format, words);
+    va_end(words);
+    answer = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : 0;
+    if (!reply || reply->type == REDIS_REPLY_ERROR) {
+        fprintf(stderr, "%s: %s\n", format, reply ? reply->str : store->errstr);
+        answer = -1;
+    }
+    if (reply)
+        freeReplyObject(reply);
+    return answer;
 }

@@ -18,4 +18,8 @@ struct redisContext *store_connect(const char *url, char *ret_error);
  * yet, but takes commands. A wrong password or database ends the connection. */
 struct redisAsyncContext *store_connect_async(const char *url, struct event_base *base, char *ret_error);
 
+/* Sends a command on a blocking connection, and returns the number that it is answered by; 0: any other answer. -1: an
+ * error, reported on stderr. */
+long long store_ask(struct redisContext *store, const char *format, ...);
+
 #endif

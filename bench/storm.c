@@ -12,6 +12,7 @@
  * because on a busy machine the server waits for a processor. */
 #include "commands.h"
 #include "line.h"
+#include "queue.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -70,13 +71,6 @@ struct bench {
     double emptied_ms; /* since the end of the load; NaN: the queue was not empty within a minute */
 };
 
-static void rest(double span_s)
-{
-    struct timespec left = {(time_t)span_s, (long)((span_s - (double)(time_t)span_s) * 1e9)};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
-
 static double now_s(const struct bench *bench)
 {
     return (double)(crowd_now_ns() - bench->board->began_ns) / 1e9;
@@ -90,35 +84,12 @@ static struct scripts scripts_now(struct bench *bench)
     return scripts;
 }
 
-static long long ask_store(struct bench *bench, const char *command, const char *key)
-{
-    redisReply *reply = redisCommand(bench->store, command, key);
-    long long answer = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : reply ? 0 : -1;
-    if (reply)
-        freeReplyObject(reply);
-    else
-        fprintf(stderr, "hilock-bench: the bystander: %s\n", bench->store->errstr);
-    return answer;
-}
-
 static int ping(struct bench *bench, struct samples *pings)
 {
     uint64_t asked_ns = crowd_now_ns();
-    if (ask_store(bench, "PING", NULL) < 0)
+    if (store_ask(bench->store, "PING") < 0)
         return -1;
     return samples_add(pings, (double)(crowd_now_ns() - asked_ns) / 1e3);
-}
-
-/* Counts the places in the queue of this version, and in that of the version before it. */
-static long long places(struct bench *bench)
-{
-    char key[128];
-    long long now, before;
-    snprintf(key, sizeof key, "hilock:queue:{%s}", bench->board->name);
-    now = ask_store(bench, "ZCARD %s", key);
-    snprintf(key, sizeof key, "hilock:wait:{%s}", bench->board->name);
-    before = ask_store(bench, "ZCARD %s", key);
-    return now < 0 || before < 0 ? -1 : now + before;
 }
 
 static void pause_server(struct bench *bench)
@@ -126,7 +97,7 @@ static void pause_server(struct bench *bench)
     bench->paused = scripts_now(bench);
     bench->paused_s = now_s(bench);
     kill(bench->server.pid, SIGSTOP);
-    rest(pause_ms / 1e3);
+    crowd_rest(pause_ms / 1e3);
     kill(bench->server.pid, SIGCONT);
     bench->resumed_s = now_s(bench);
     bench->resumed = scripts_now(bench);
@@ -191,7 +162,7 @@ static int watch(struct bench *bench)
         }
         if (ping(bench, pause_ms && has_paused ? &bench->pings_after : &bench->pings) != 0)
             return -1;
-        rest(PING_EVERY_MS / 1e3);
+        crowd_rest(PING_EVERY_MS / 1e3);
     }
     return 0;
 }
@@ -202,15 +173,15 @@ static int await_empty(struct bench *bench)
     bench->emptied_ms = NAN;
     if (crowd_order(&bench->crowd, STORM_END) != 0)
         return -1;
-    rest(1);
-    bench->left = places(bench);
-    for (long long left = bench->left; left >= 0; left = places(bench)) {
+    crowd_rest(1);
+    bench->left = queue_places(bench->store, bench->board->name);
+    for (long long left = bench->left; left >= 0; left = queue_places(bench->store, bench->board->name)) {
         double span_s = now_s(bench) - ended_s;
         if (left == 0)
             bench->emptied_ms = span_s * 1e3;
         if (left == 0 || span_s > EMPTY_PATIENCE_S)
             return crowd_await(&bench->crowd);
-        rest(PING_EVERY_MS / 1e3);
+        crowd_rest(PING_EVERY_MS / 1e3);
     }
     return -1;
 }

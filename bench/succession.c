@@ -10,6 +10,7 @@
  * strikes as soon as the store counts all places, and each play at another phase of the heartbeats and renewals than
  * the play before. */
 #include "line.h"
+#include "queue.h"
 #include "samples.h"
 #include "scenario.h"
 #include "server.h"
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 20000, POLL_MS = 5, PHASES = 7, STRIKE_MS = 20, COUNTS_MAX = 32 };
+enum { PHASES = 7, STRIKE_MS = 20, COUNTS_MAX = 32 };
 
 static unsigned rounds = 20, lease_ms = 3000, settle_ms = 1000;
 static const char *url, *only, *shape, *waiters = "0,1,2,4,8,16,64", *kind = "fair";
@@ -67,42 +68,9 @@ struct play {
     struct crowd holder, waiters, living;
 };
 
-static void rest_ms(unsigned ms)
-{
-    struct timespec left = {ms / 1000, (long)(ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
-
-static long long ask_store(struct bench *bench, const char *command, const char *prefix)
-{
-    redisReply *reply;
-    long long answer;
-    char key[128];
-    snprintf(key, sizeof key, *prefix ? "%s{%s}" : "%s%s", prefix, bench->board->name);
-    reply = redisCommand(bench->store, command, key);
-    answer = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
-    if (answer < 0)
-        fprintf(stderr, "hilock-bench: %s: %s\n", command, reply && reply->str ? reply->str : bench->store->errstr);
-    if (reply)
-        freeReplyObject(reply);
-    return answer;
-}
-
-/* Counts the places in the queue of this version, and in that of the version before it. */
 static int await_places(struct bench *bench, unsigned count)
 {
-    for (unsigned waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += POLL_MS) {
-        long long now = ask_store(bench, "ZCARD %s", "hilock:queue:");
-        long long before = ask_store(bench, "ZCARD %s", "hilock:wait:");
-        if (now < 0 || before < 0)
-            return -1;
-        if (now + before >= count)
-            return 0;
-        rest_ms(POLL_MS);
-    }
-    fprintf(stderr, "hilock-bench: there are no %u places in the queue\n", count);
-    return -1;
+    return queue_await(bench->store, bench->board->name, count);
 }
 
 static int start(struct bench *bench, struct crowd *crowd, unsigned count, unsigned handles, char order)
@@ -134,7 +102,7 @@ static int set_the_scene(struct bench *bench, struct play *play, bool has_handle
     if (start(bench, &play->living, 1, 1, SUCCESSION_LIVE) != 0 ||
         await_places(bench, places_of(bench, has_handles, count) + 1) != 0)
         return -1;
-    rest_ms(settle_ms + bench->plays % PHASES * lease_ms / 3 / PHASES);
+    crowd_rest((settle_ms + bench->plays % PHASES * lease_ms / 3 / PHASES) / 1e3);
     return 0;
 }
 
@@ -152,12 +120,12 @@ static uint64_t strike(struct bench *bench, struct play *play, const struct stri
     strike_all(&play->waiters, how->signal);
     if (how->has_holder)
         strike_all(&play->holder, how->signal);
-    rest_ms(STRIKE_MS);
+    crowd_rest(STRIKE_MS / 1e3);
     if (!how->has_holder)
         return crowd_order(&play->holder, SUCCESSION_RELEASE) == 0 && crowd_await(&play->holder) == 0
                    ? bench->board->released_ns
                    : 0;
-    left_ms = ask_store(bench, "PTTL %s", "");
+    left_ms = store_ask(bench->store, "PTTL %s", bench->board->name);
     return left_ms < 0 ? 0 : crowd_now_ns() + (uint64_t)left_ms * 1000000;
 }
 
