@@ -2,6 +2,7 @@
 /* bare - see bare.h. */
 #include "bare.h"
 
+#include "core/terms.h"
 #include "store.h"
 #include "wire/scripts.h"
 
@@ -17,13 +18,14 @@ const char bare_uuid[] = UUID, bare_label[] = "hilock-bench@host/12345";
 
 int bare_load_scripts(const char *url)
 {
-    static const struct hl_script *const scripts[] = {&hl_script_mutex_acquire, &hl_script_mutex_release};
+    static const struct hl_script *const scripts[] = {&hl_script_mutex_acquire, &hl_script_mutex_release,
+                                                     &hl_script_share_release};
     char error[STORE_ERROR_SIZE];
     redisContext *store = store_connect(url, error);
     bool is_loaded = store;
     if (!store)
         fprintf(stderr, "bare loop: %s\n", error);
-    for (size_t i = 0; i < 2 && is_loaded; i++) {
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts && is_loaded; i++) {
         redisReply *reply = redisCommand(store, "SCRIPT LOAD %b", scripts[i]->text, scripts[i]->length);
         is_loaded = reply && reply->type == REDIS_REPLY_STRING && strcmp(reply->str, scripts[i]->sha1) == 0;
         if (reply)
@@ -46,6 +48,11 @@ struct hl_acquire_params bare_acquire_params(unsigned lease_ms, double seconds)
                   .channel = "hilock:grant:" UUID},
         .queue_max = HL_QUEUE_MAX,
         .not_after_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)(seconds * 1000) + 60000};
+}
+
+void bare_share(struct hl_acquire_params *params)
+{
+    params->holders_max = params->entry.holders_max = HL_HOLDERS_ANY;
 }
 
 struct hl_release_params bare_release_params(int is_sharded)

@@ -18,6 +18,9 @@ int bare_load_scripts(const char *url); /* -1: reported on stderr */
  * ahead of the server's clock, which is in `seconds`. */
 struct hl_acquire_params bare_acquire_params(unsigned lease_ms, double seconds);
 
+/* Makes it the acquire of a handle that shares its name with any number of others. */
+void bare_share(struct hl_acquire_params *params);
+
 /* Makes the release of such a hold. A hold has no place, so the release names none, like the library's. */
 struct hl_release_params bare_release_params(int is_sharded);
 

@@ -59,6 +59,6 @@ void *crowd_board(size_t bytes);
 void crowd_board_free(void *board, size_t bytes);
 
 uint64_t crowd_now_ns(void); /* the clock is the same for all processes */
-void crowd_rest(double seconds); /* sleeps; not for members, which have a loop */
+void crowd_rest(double seconds); /* sleeps; for members only until their loop runs */
 
 #endif

@@ -14,7 +14,7 @@
 static const struct scenario *const scenarios[] = {&scenario_pairs, &scenario_hot, &scenario_handover,
                                                    &scenario_multi, &scenario_waiters, &scenario_blocking,
                                                    &scenario_storm, &scenario_succession, &scenario_asleep,
-                                                   &scenario_memory};
+                                                   &scenario_memory, &scenario_readers};
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
 static int help(void)

@@ -30,6 +30,7 @@ struct lane {
 
 struct pairs_bare {
     struct event_base *base;
+    const struct hl_kind *kind;
     struct event *end;
     struct masters *masters;
     redisAsyncContext *stores[MASTERS_MAX];
@@ -66,23 +67,26 @@ static void send_command(struct lane *lane, redisCallbackFn *on_answer)
 static void acquire(struct lane *lane)
 {
     lane->words.id = ++lane->bare->holders;
-    hl_queued_acquire(&lane->bare->command, &lane->words, &lane->bare->params);
+    lane->bare->kind->acquire(&lane->bare->command, &lane->words, &lane->bare->params);
     send_command(lane, on_acquired);
 }
 
-static const char *fault_of(const redisReply *reply)
+/* is_shared: it is the answer to a release that left others behind, which is below 0. */
+static const char *fault_of(const redisReply *reply, bool is_shared)
 {
     if (!reply)
         return "connection lost";
     if (reply->type == REDIS_REPLY_ERROR)
         return reply->str;
-    return reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 ? NULL : "unexpected reply";
+    if (reply->type == REDIS_REPLY_INTEGER && (is_shared ? reply->integer < 0 : reply->integer > 0))
+        return NULL;
+    return "unexpected reply";
 }
 
 static void on_released(redisAsyncContext *store, void *answer, void *user)
 {
     struct lane *lane = user;
-    const char *fault = fault_of(answer);
+    const char *fault = fault_of(answer, lane->bare->kind == &hl_queued_mutex_share);
     (void)store;
     if (!fault)
         lane->bare->pairs++;
@@ -95,13 +99,13 @@ static void on_released(redisAsyncContext *store, void *answer, void *user)
 static void on_acquired(redisAsyncContext *store, void *answer, void *user)
 {
     struct lane *lane = user;
-    const char *fault = fault_of(answer);
+    const char *fault = fault_of(answer, false);
     (void)store;
     if (fault) {
         retire(lane->bare, fault);
         return;
     }
-    hl_queued_release(&lane->bare->command, &lane->words, &lane->bare->end_params);
+    lane->bare->kind->release(&lane->bare->command, &lane->words, &lane->bare->end_params);
     send_command(lane, on_released);
 }
 
@@ -118,12 +122,15 @@ static void on_disconnected(const redisAsyncContext *store, int status)
     *(redisAsyncContext **)store->data = NULL; /* hiredis frees the context when this returns */
 }
 
-static void prepare_lanes(struct pairs_bare *bare)
+static void prepare_lanes(struct pairs_bare *bare, const char *shared)
 {
     for (unsigned i = 0; i < bare->inflight; i++) {
         struct lane *lane = &bare->lanes[i];
         lane->bare = bare;
-        snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
+        if (shared)
+            snprintf(lane->name, sizeof lane->name, "%s", shared);
+        else
+            snprintf(lane->name, sizeof lane->name, "bare:%011u", i);
         lane->master = masters_of(bare->masters, lane->name, strlen(lane->name));
         lane->words = (struct hl_target){.name = lane->name, .name_length = strlen(lane->name), .uuid = bare_uuid,
                                          .label = bare_label};
@@ -144,7 +151,7 @@ static int connect_all(struct pairs_bare *bare, char *error)
     return 0;
 }
 
-struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, unsigned inflight)
+struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, unsigned inflight, const char *shared)
 {
     struct pairs_bare *bare = calloc(1, sizeof *bare);
     char error[STORE_ERROR_SIZE] = "out of memory";
@@ -152,11 +159,12 @@ struct pairs_bare *pairs_bare_open(struct event_base *base, const char *url, uns
         return NULL;
     bare->base = base;
     bare->inflight = inflight;
+    bare->kind = shared ? &hl_queued_mutex_share : &hl_queued_mutex;
     bare->lanes = calloc(inflight, sizeof *bare->lanes);
     bare->end = evtimer_new(base, on_end, bare);
     bare->masters = masters_open(url, error);
     if (bare->lanes && bare->end && bare->masters && connect_all(bare, error) == 0) {
-        prepare_lanes(bare);
+        prepare_lanes(bare, shared);
         return bare;
     }
     fprintf(stderr, "bare loop: %s\n", error);
@@ -171,6 +179,8 @@ uint64_t pairs_bare_run(struct pairs_bare *bare, double seconds)
     bare->is_ending = false;
     bare->busy = bare->inflight;
     bare->params = bare_acquire_params(PAIRS_LEASE_MS, seconds);
+    if (bare->kind == &hl_queued_mutex_share)
+        bare_share(&bare->params);
     evtimer_add(bare->end, &span);
     for (unsigned i = 0; i < bare->inflight; i++)
         acquire(&bare->lanes[i]);

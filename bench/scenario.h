@@ -13,6 +13,6 @@ struct scenario {
 };
 
 extern const struct scenario scenario_pairs, scenario_hot, scenario_handover, scenario_multi, scenario_waiters,
-    scenario_blocking, scenario_storm, scenario_succession, scenario_asleep, scenario_memory;
+    scenario_blocking, scenario_storm, scenario_succession, scenario_asleep, scenario_memory, scenario_readers;
 
 #endif
