@@ -7,6 +7,7 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
+#include "hold/carried.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
 #include "hold/watchdog.h"
@@ -23,8 +24,7 @@ static void about(const struct hl_request *request, struct hl_about *ret)
     *ret = hl_name_about(HL_CONTAINER(request, const struct hl_hold, request)->name);
 }
 
-/* Makes the arguments of an acquire that is about to be sent, by itself or carried by a release. */
-static struct hl_acquire_params acquire_params(struct hl_hold *hold)
+struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
 {
     const struct hl_core *core = hl_hold_core(hold);
     struct hl_node *node = hold->request.node;
@@ -39,7 +39,7 @@ static struct hl_acquire_params acquire_params(struct hl_hold *hold)
         .names_all_keys = core->route->ops->is_spread,
         .is_second = hold->stage >= STAGE_SECOND,
     };
-    core->holds->owner->add_params(hold, &params);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ASKS, .params = &params});
     return params;
 }
 
@@ -50,30 +50,6 @@ static struct hl_renew_params renew_params(struct hl_hold *hold)
     if (params.most_ms)
         params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     return params;
-}
-
-/* Adds the acquire of the next handle's hold to this release; from now on that hold may be at the store. A release that
- * must also remove a place names that place, and carries no acquire. */
-static void add_next_acquire(const struct hl_hold *hold, struct hl_release_params *params)
-{
-    struct hl_hold *next = hl_hold_core(hold)->holds->owner->carried(hold);
-    struct hl_acquire_params more;
-    int was_unanswered;
-    if (!next || params->is_second || params->entry.due_s || hl_node_guard_remaining_us(hold->request.node))
-        return;
-    next->ask = ASK_ACQUIRE;
-    next->form = HL_FORM_SCRIPT;
-    next->request.node = hold->request.node;
-    next->request.sent_us = hold->request.sent_us;
-    next->asked_ms = next->terms->lease_ms;
-    more = acquire_params(next);
-    was_unanswered = next->may_run_until_us != 0;
-    hl_ending_mark_acquire_unanswered(next);
-    next->is_acquire_ahead = !was_unanswered;
-    params->next.id = next->id;
-    params->next.lease_ms = more.lease_ms;
-    params->next.queue_max = more.queue_max;
-    params->next.entry = more.entry;
 }
 
 /* A release ends a hold, or removes a place from the queue. An id that has a hold has no place there: no script makes a
@@ -90,7 +66,7 @@ static struct hl_release_params release_params(const struct hl_hold *hold)
         params.entry = hl_hold_entry(hold);
     if (hl_has_queue(hold->terms))
         params.own = hl_hold_own_listeners(core, hold->name, hold->request.node);
-    add_next_acquire(hold, &params);
+    hl_carried_add_params(hold, &params);
     return params;
 }
 
@@ -104,7 +80,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     hold->asked_ms = hold->ask == ASK_RENEW ? hl_watchdog_begin_round(hold) : hold->terms->lease_ms;
     switch ((enum hl_ask)hold->ask) {
     case ASK_ACQUIRE: {
-        const struct hl_acquire_params params = acquire_params(hold);
+        const struct hl_acquire_params params = hl_asking_params(hold);
         hold->form = kind->acquire(command, &words, &params) & 7u;
         break;
     }
@@ -128,7 +104,6 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
     unsigned how = hold->terms->owner == TERMS_OF_HELD_GROUP ? HL_REQUEST_URGENT : HL_REQUEST_GRANT;
     hold->ask = ASK_ACQUIRE;
     hold->kept = KEPT_MAYBE;
-    hold->is_acquire_ahead = 0;
     hold->stage = stage & 3u;
     if (hold->terms->replicas)
         how |= HL_REQUEST_CONFIRM;
@@ -138,7 +113,7 @@ static void send_acquire(struct hl_hold *hold, enum hl_stage stage)
 /* Gives the answer to the acquire (struct hl_acquire) that this ASKING hold serves. said NULL: there is no answer. */
 static void give_answer(struct hl_hold *hold, const struct hl_response *said)
 {
-    hl_hold_core(hold)->holds->owner->answered(hold->lock->acquire, said);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ANSWERED, .said = said});
 }
 
 static void on_granted(struct hl_hold *hold, const struct hl_response *said)
@@ -234,7 +209,7 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         break;
     case HOLD_HELD:
         if (hold->ask == ASK_ACQUIRE)
-            hl_hold_core(hold)->holds->owner->on_stale_answer(hold, answer);
+            hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_STALE_ANSWER, .answer = answer});
         else
             hl_watchdog_on_answer(hold, answer);
         break;
@@ -252,7 +227,7 @@ static void on_alarm(struct hl_alarm *alarm)
     struct hl_hold *hold = HL_CONTAINER(alarm, struct hl_hold, alarm);
     switch ((enum hl_hold_state)hold->state) {
     case HOLD_IDLE:
-    case HOLD_ASKING: hl_hold_core(hold)->holds->owner->resume(hold->lock->acquire); break;
+    case HOLD_ASKING: hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_ALARM}); break;
     case HOLD_HELD: hl_watchdog_on_alarm(hold); break;
     case HOLD_ENDING: hl_ending_do_next_step(hold); break;
     }

@@ -21,6 +21,8 @@
 
 int hl_asking_init(struct hl_core *core); /* call before the first hold. Returns 0, or -1 without memory */
 uint64_t hl_asking_new_id(const struct hilock_lock *lock); /* returns an id that was never used before (R2) */
+/* Makes the arguments of an acquire that is about to be sent, by itself or carried by a release. */
+struct hl_acquire_params hl_asking_params(struct hl_hold *hold);
 void hl_asking_begin(struct hl_hold *hold); /* sends an acquire, under the id that the hold has or under a new one */
 
 #endif

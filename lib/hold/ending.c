@@ -7,6 +7,7 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
+#include "hold/carried.h"
 #include "hold/recheck.h"
 #include "hold/validity.h"
 
@@ -71,7 +72,7 @@ static void wake_siblings(struct hl_hold *hold)
         return;
     hold->siblings_wait = 0;
     hold->name->unanswered_releases--;
-    hl_hold_core(hold)->holds->owner->name_available(hold->name);
+    hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_RELEASED});
 }
 
 void hl_ending_free_if_done(struct hl_hold *hold)
@@ -128,7 +129,6 @@ void hl_ending_mark_request_unanswered(struct hl_hold *hold)
     uint64_t until_us = hold->request.sent_us + may_run_us + may_run_us / 100 + hold->request.node->clock_error_us;
     if (hold->may_run_until_us < until_us)
         hold->may_run_until_us = until_us;
-    hold->is_acquire_ahead = 0;
 }
 
 void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
@@ -138,15 +138,9 @@ void hl_ending_mark_acquire_unanswered(struct hl_hold *hold)
     hl_ending_mark_request_unanswered(hold);
 }
 
-/* Returns 1 if the id must be released again because an acquire may still execute. That is not needed if the only such
- * acquire used the connection of our release: it has executed by now. */
+/* Returns 1 if the id must be released again because an acquire may still execute. */
 static int needs_second_release(const struct hl_hold *hold)
 {
-    const struct hl_request *request = &hold->request;
-    int has_run = hold->is_acquire_ahead && !request->detours && request->node->is_up &&
-                  request->node->session.opened_us < hold->since_us;
-    if (has_run)
-        return 0;
     return hold->may_run_until_us && hold->may_run_until_us > now_us(hold);
 }
 
@@ -155,7 +149,7 @@ static void finish(struct hl_hold *hold)
 {
     if (hold->kept != KEPT_NOTHING) {
         hold->kept = KEPT_NOTHING;
-        (void)hl_hold_core(hold)->holds->owner->on_carrier_answered(hold, NULL);
+        (void)hl_carried_take(hold, NULL, NULL);
         hl_ending_answer_user(hold, HILOCK_UNKNOWN);
         report_settled(hold, END_LAPSED);
     }
@@ -185,16 +179,14 @@ static void do_next_step(struct hl_hold *hold, uint64_t at_us)
         finish(hold);
         return;
     }
-    if (hold->is_acquire_ahead && hold->ask == ASK_ACQUIRE)
-        hold->is_acquire_ahead = hold->request.node == hl_name_node(core, hold->name) &&
-            hold->request.node->is_up && hold->request.node->session.opened_us < hold->request.sent_us;
     hold->ask = ASK_RELEASE;
     hl_route_submit(core->route, &hold->request, core->limits.command_timeout_ms, HL_REQUEST_URGENT);
 }
 
 void hl_ending_do_next_step(struct hl_hold *hold) { do_next_step(hold, now_us(hold)); }
 
-static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_result, void *user)
+static void begin(struct hl_hold *hold, enum hl_end end, struct hl_hold *carried, hilock_result_fn *on_result,
+                  void *user)
 {
     struct hl_core *core = hl_hold_core(hold);
     struct hl_name *name = hold->name;
@@ -205,6 +197,7 @@ static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_re
     hold->end = (uint8_t)end;
     hold->ending.on_result = on_result;
     hold->ending.user = user;
+    hold->ending.carried = carried;
     core->holds->undoing += end == END_UNREPORTED;
     if (hl_hold_is_with_user(hold))
         hl_validity_follow(hold->lock);
@@ -220,11 +213,13 @@ static void begin(struct hl_hold *hold, enum hl_end end, hilock_result_fn *on_re
     do_next_step(hold, hold->since_us);
 }
 
-void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, NULL); }
+void hl_ending_begin(struct hl_hold *hold, enum hl_end end) { begin(hold, end, NULL, NULL, NULL); }
 
-void hl_ending_begin_release(struct hl_hold *hold, hilock_result_fn *on_result, void *user)
+void hl_ending_begin_release(struct hl_hold *hold, struct hl_hold *carried, hilock_result_fn *on_result, void *user)
 {
-    begin(hold, END_RELEASED, on_result, user);
+    if (carried)
+        hl_carried_attach(carried);
+    begin(hold, END_RELEASED, carried, on_result, user);
 }
 
 int hl_ending_release_id(struct hl_core *core, const struct hilock_lock *lock, uint64_t id, struct hl_entry_parts entry,
@@ -337,8 +332,8 @@ static void on_release_reply(struct hl_hold *hold, const struct hl_reply *reply)
  * has no answer, it is repeated without the acquire. */
 void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
-    const struct hl_owner_ops *owner = hl_hold_core(hold)->holds->owner;
-    struct hl_hold *next = answer->reply || answer->was_sent ? owner->on_carrier_answered(hold, answer->reply) : NULL;
+    struct hl_reply said;
+    struct hl_hold *next = answer->reply || answer->was_sent ? hl_carried_take(hold, answer->reply, &said) : NULL;
     if (answer->reply)
         on_release_reply(hold, answer->reply);
     else {
@@ -346,7 +341,7 @@ void hl_ending_on_release_answer(struct hl_hold *hold, const struct hl_answer *a
         hl_ending_do_next_step(hold);
     }
     if (next)
-        owner->on_carried_answered(next, answer->reply);
+        hl_request_answer_carried(&next->request, &(struct hl_answer){&said, 1});
 }
 
 /* If the answer proves that nothing of the id is at the store, no release is needed; otherwise the id is released. A

@@ -14,7 +14,7 @@ struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock
         hl_memory_free(&core->host.memory, hold);
         return NULL;
     }
-    hold->notice.ops = core->holds->owner->notice;
+    hold->notice.ops = core->holds->reports;
     hold->terms = lock->terms;
     hold->terms->refs++;
     hold->request.ops = core->holds->requests;

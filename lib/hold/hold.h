@@ -95,6 +95,7 @@ struct hl_hold {
         struct { /* ENDING */
             hilock_result_fn *on_result; /* the callback of the release; NULL: there is none */
             void *user;                  /* the argument for on_result */
+            struct hl_hold *carried;     /* the hold whose acquire the release carries (carried.h); NULL: none */
         } ending;
     };
     uint64_t extended_until_us;  /* when the longest lease that an extend asked for ends, if it counts from the send of
@@ -114,9 +115,6 @@ struct hl_hold {
     uint8_t is_queued : 1;       /* the id may be in the queue at the store */
     uint8_t siblings_wait : 1;   /* ENDING: other handles of this client wait for the first answer to the release
                                     (name->unanswered_releases) */
-    uint8_t is_acquire_ahead : 1; /* The only unanswered acquire of this id was carried by the release of another hold
-                                    (lock/place.h), over the connection that our own release will use. So our release
-                                    executes after it. */
     uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
     uint8_t is_overdue : 1;      /* the renewal under way already counts as failed; an answer may still come */
@@ -125,31 +123,32 @@ struct hl_hold {
 };
 _Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has a hold");
 
-struct hl_owner_ops { /* calls up: from a hold to the acquire that it serves (lock/machine.c) */
-    const struct hl_notice_ops *notice; /* makes the reports of holds to the user */
-    /* An acquire of this hold is about to be sent: adds the parameters that make it a heartbeat or a try. */
-    void (*add_params)(struct hl_hold *hold, struct hl_acquire_params *params);
-    /* The hold is ASKING, and its request was answered YES, NO or FAULT. said NULL: there is no answer. */
-    void (*answered)(struct hl_acquire *acquire, const struct hl_response *said);
-    /* The hold is HELD by a pushed grant, and the acquire that was sent before the push now has its answer, or will
-     * have none. */
-    void (*on_stale_answer)(struct hl_hold *hold, const struct hl_answer *answer);
-    /* The release of this hold is about to be sent. Returns the hold whose acquire that release carries
-     * (lock/place.h), or NULL. */
-    struct hl_hold *(*carried)(const struct hl_hold *hold);
-    /* That release is over; reply NULL: it got no answer. Returns the hold whose acquire it carried and whose answer is
-     * in the reply, or NULL. The caller handles its own part of the reply first, and then calls on_carried_answered. */
-    struct hl_hold *(*on_carrier_answered)(const struct hl_hold *hold, const struct hl_reply *reply);
-    void (*on_carried_answered)(struct hl_hold *next, const struct hl_reply *reply);
-    /* The hold has ended before its grant was reported: the acquire tries again. */
-    void (*retry)(struct hl_acquire *acquire);
-    void (*resume)(struct hl_acquire *acquire); /* the alarm of the hold fired before the hold was HELD */
-    /* The release of a hold has its first answer, or will have none: other handles of this client may request the
-     * name. */
-    void (*name_available)(struct hl_name *name);
+enum hl_hold_what { /* what the owner of a hold is told: the folder above, for the acquire that the hold serves */
+    HOLD_ASKS,         /* an acquire is about to be sent: the owner adds to `params` what makes it a heartbeat or a
+                          try */
+    HOLD_ANSWERED,     /* the hold is ASKING: `said` is YES, NO or FAULT; NULL: there is no answer */
+    HOLD_STALE_ANSWER, /* the hold is HELD by a pushed grant: `answer` is that to the acquire that was sent before the
+                          push */
+    HOLD_SENT_BACK,    /* the hold is ASKING: the release that was to carry its acquire brought no answer to it
+                          (carried.h), so the acquire waits for its turn again */
+    HOLD_UNREPORTED,   /* the hold has ended before its grant was reported: the acquire tries again */
+    HOLD_ALARM,        /* the alarm fired before the hold was HELD: the acquire has slept or paused for long enough */
+    HOLD_RELEASED      /* the release of the hold has its first answer, or will have none: other handles of this client
+                          may request the name */
+};
+struct hl_hold_event {
+    enum hl_hold_what what;
+    struct hl_acquire_params *params;
+    const struct hl_response *said;
+    const struct hl_answer *answer;
 };
 
 static inline struct hl_core *hl_hold_core(const struct hl_hold *hold) { return hold->terms->cell->core; }
+/* Calls up: the only way from this folder to the one above (lock/machine.c). */
+static inline void hl_hold_tell(struct hl_hold *hold, const struct hl_hold_event *event)
+{
+    hl_hold_core(hold)->holds->on_event(hold, event);
+}
 
 struct hl_hold *hl_hold_new(struct hl_core *core, const struct hilock_lock *lock); /* returns NULL without memory */
 /* call only when nothing of the hold is at the store or on the wire */

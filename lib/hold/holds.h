@@ -7,10 +7,12 @@
 #include "core/core.h"
 
 struct hl_hold;
+struct hl_hold_event;
 struct hl_recheck;
 
 struct hl_holds {
-    const struct hl_owner_ops *owner;       /* the calls up from holds (hold.h) */
+    void (*on_event)(struct hl_hold *hold, const struct hl_hold_event *event); /* calls up (hold.h) */
+    const struct hl_notice_ops *reports;    /* makes the reports of holds to the user */
     const struct hl_request_ops *requests;  /* asking.c */
     struct hl_alarms alarms;                /* asking.c: one for each hold */
     TAILQ_HEAD(hl_hold_list, hl_hold) live; /* every hold that is not freed, in the order of their making */

@@ -181,11 +181,10 @@ void hl_watchdog_lose_reported(struct hl_core *core, struct hl_hold *hold, hiloc
 
 void hl_watchdog_lose(struct hl_hold *hold, hilock_lost_reason reason)
 {
-    struct hl_core *core = hl_hold_core(hold);
     if (hl_hold_is_with_user(hold))
-        hl_watchdog_lose_reported(core, hold, reason);
+        hl_watchdog_lose_reported(hl_hold_core(hold), hold, reason);
     else
-        core->holds->owner->retry(hold->lock->acquire);
+        hl_hold_tell(hold, &(struct hl_hold_event){.what = HOLD_UNREPORTED});
 }
 
 /* Ends the hold if its deadline or hold_max_ms has passed. If so, returns 1: then the report of the loss is pending or,

@@ -229,6 +229,9 @@ void hl_acquire_resume(struct hl_acquire *acquire)
     hl_line_try_again(acquire);
 }
 
+/* The end of the release makes the line advance. */
+void hl_acquire_sent_back(struct hl_acquire *acquire) { acquire->state = ACQUIRE_IN_LINE; }
+
 void hl_acquire_on_alarm(struct hl_alarm *alarm)
 {
     struct hl_acquire *acquire = HL_CONTAINER(alarm, struct hl_acquire, alarm);

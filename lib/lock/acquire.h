@@ -59,6 +59,8 @@ static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */
 void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *said);
+/* the release that was to carry the acquire brought no answer to it: it waits for its turn in line */
+void hl_acquire_sent_back(struct hl_acquire *acquire);
 /* the grant has too little validity left: gives the hold back, and the acquire waits for its turn again */
 void hl_acquire_retry(struct hl_acquire *acquire);
 void hl_acquire_resume(struct hl_acquire *acquire); /* the alarm of the hold fired: the acquire has slept or paused

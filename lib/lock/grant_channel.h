@@ -12,8 +12,8 @@
  *
  * Invariants: a push is a hint like any message (R7), and push.c checks what it proves. After each subscription all
  * waiters of the channel send a heartbeat, because earlier pushes are lost. */
-#ifndef HL_WAIT_GRANT_CHANNEL_H
-#define HL_WAIT_GRANT_CHANNEL_H
+#ifndef HL_LOCK_GRANT_CHANNEL_H
+#define HL_LOCK_GRANT_CHANNEL_H
 
 #include "lock/acquire.h"
 

@@ -17,8 +17,8 @@
  * No code here walks the line, so a waiter costs the same in a line of any length. There are two exceptions: when a new
  * link is up, the waiters with a place at the store are visited; and a member of a group that comes again passes the
  * waiters whose acquires began later. */
-#ifndef HL_WAIT_LINE_H
-#define HL_WAIT_LINE_H
+#ifndef HL_LOCK_LINE_H
+#define HL_LOCK_LINE_H
 
 #include "core/name.h"
 #include "lock/acquire.h"

@@ -17,11 +17,19 @@
 #include "lock/reentry.h"
 #include "lock/tenure.h"
 
-static const struct hl_owner_ops owner_ops =
-    {.notice = &hl_tenure_reports, .add_params = hl_place_add_params, .answered = hl_acquire_answered,
-     .on_stale_answer = hl_push_stale_answer, .carried = hl_place_carried,
-     .on_carrier_answered = hl_place_on_carrier_answered, .on_carried_answered = hl_place_on_carried_answered,
-     .retry = hl_acquire_retry, .resume = hl_acquire_resume, .name_available = hl_line_released};
+/* What holds tell: the acquire of the hold acts, or the line of its name. */
+static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *event)
+{
+    switch (event->what) {
+    case HOLD_ASKS: hl_place_add_params(hold, event->params); break;
+    case HOLD_ANSWERED: hl_acquire_answered(hold->lock->acquire, event->said); break;
+    case HOLD_STALE_ANSWER: hl_push_stale_answer(hold, event->answer); break;
+    case HOLD_SENT_BACK: hl_acquire_sent_back(hold->lock->acquire); break;
+    case HOLD_UNREPORTED: hl_acquire_retry(hold->lock->acquire); break;
+    case HOLD_ALARM: hl_acquire_resume(hold->lock->acquire); break;
+    case HOLD_RELEASED: hl_line_released(hold->name); break;
+    }
+}
 
 int hl_machine_init(struct hl_core *core)
 {
@@ -29,7 +37,8 @@ int hl_machine_init(struct hl_core *core)
                   hl_random_next(&core->host.random));
     hl_table_init(&core->locks->grant_channels, &core->host.memory, core->names.seed[0], core->names.seed[1]);
     hl_notices_init(&core->notices, hl_watchdog_sweep);
-    core->holds->owner = &owner_ops;
+    core->holds->on_event = on_hold_event;
+    core->holds->reports = &hl_tenure_reports;
     TAILQ_INIT(&core->handles);
     TAILQ_INIT(&core->holds->live);
     TAILQ_INIT(&core->locks->inquiries);

@@ -110,7 +110,6 @@ void hl_place_begin(struct hl_core *core, struct hl_queue_place *place)
     place->number = place->position = place->pace_us = 0;
     place->is_ticket_request_time = 0;
     memset(place->sent_us, 0, sizeof place->sent_us);
-    place->releasing = NULL;
     if (!place->acquire->lock->terms->is_polling)
         hl_grant_channel_join(core, place);
 }
@@ -352,60 +351,4 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
         sooner_us = SECOND_WAITER_POLL_US;
     sleep_us = lease_left_us < sleep_us ? lease_left_us : sleep_us;
     return sooner_us < sleep_us ? sooner_us : sleep_us;
-}
-
-/* ---- a release that carries the next handle's acquire ---- */
-
-/* A release carries no acquire whose grant replicas must confirm, because such requests use another link. It carries no
- * acquire of a member of a quorum either, because the group decides when each master gets its request. */
-void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold)
-{
-    struct hl_acquire *acquire = hl_line_next(hold->name);
-    const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
-    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
-        return;
-    if (!hl_place_is_wanted(acquire) || !hl_acquire_prepare(acquire))
-        return;
-    hl_place_begin(core, acquire->place);
-    acquire->place->releasing = hold;
-    acquire->state = ACQUIRE_ASKING;
-    acquire->hold->state = HOLD_ASKING;
-    hl_hold_wake_at(acquire->hold, UINT64_MAX);
-}
-
-struct hl_hold *hl_place_carried(const struct hl_hold *hold)
-{
-    const struct hl_line *line = hold->name->line;
-    const struct hl_acquire *head = line ? TAILQ_FIRST(&line->arrivals) : NULL;
-    return head && head->hold && head->place && head->place->releasing == hold ? head->hold : NULL;
-}
-
-struct hl_hold *hl_place_on_carrier_answered(const struct hl_hold *hold, const struct hl_reply *reply)
-{
-    struct hl_hold *next = hl_place_carried(hold);
-    struct hl_acquire *acquire = next ? next->lock->acquire : NULL;
-    int carried_nothing = reply && (reply->type == HL_REPLY_INTEGER || reply->type == HL_REPLY_STRING);
-    struct hl_reply said;
-    if (!next)
-        return NULL;
-    acquire->place->releasing = NULL;
-    if (reply && hl_queued_next(reply, &said) && next->may_run_until_us)
-        return next;
-    if (acquire->state != ACQUIRE_ASKING)
-        return NULL;
-    if (carried_nothing) {
-        next->may_run_until_us = 0;
-        next->kept = KEPT_NOTHING;
-        next->is_queued = 0;
-    }
-    acquire->state = ACQUIRE_IN_LINE; /* the end of the release makes the line advance */
-    return NULL;
-}
-
-void hl_place_on_carried_answered(struct hl_hold *next, const struct hl_reply *reply)
-{
-    struct hl_reply said;
-    next->may_run_until_us = 0;
-    if (hl_queued_next(reply, &said))
-        next->request.ops->done(&next->request, &(struct hl_answer){&said, 1});
 }

@@ -12,26 +12,9 @@
  * with its next request and stands where it stood before.
  *
  * Invariants: the requests of one id are numbered, and no number is used twice. The next heartbeat is sent before the
- * promise is over, counted from the send of the request that promised.
- *
- * A release can carry the next handle's acquire. If handles of a client stand in line for a name, the command that ends
- * their hold also acquires for the head of the line, under an id of its own (R2). It puts that handle into the queue at
- * the store, behind all others there, or makes it the holder if there are none. So a client that always wants the
- * name needs one command for each turn.
- *
- * The next acquire, while place->releasing is set:
- *   attached --release is sent--> carried --answer--> the acquire goes on as if its own request had been answered
- *     |                              `--no answer, or an error: the acquire may be at the store (R3). The release is
- *     |                                 repeated alone, and then the acquire is sent with the same id.
- *     `--the release needs no command any more, or the reply shows that it carried nothing: the acquire is sent by
- *        itself, later (R4)
- *
- * Invariants: once the release is sent, the carried acquire counts as sent without an answer. If its waiter gives up
- * before the answer, or a push grants it the name before, its id is later released twice, because the carried acquire
- * may still execute after the first time. A release carries no acquire to a store under its restart guard. One release
- * at most carries a given acquire, and only the first time that this release is sent. */
-#ifndef HL_WAIT_PLACE_H
-#define HL_WAIT_PLACE_H
+ * promise is over, counted from the send of the request that promised. */
+#ifndef HL_LOCK_PLACE_H
+#define HL_LOCK_PLACE_H
 
 #include "lock/acquire.h"
 #include "wire/queued.h"
@@ -48,7 +31,6 @@ struct hl_queue_place {
                                          HL_PLACE_SENDS */
     uint64_t polls_first_since_us;   /* since when the waiter polls at position 1; 0: it does not */
     struct hl_node *node;            /* the node that got the latest request */
-    const struct hl_hold *releasing; /* the hold whose release carries the acquire of this place; NULL: none */
     uint32_t position, waiters;      /* in the queue at the store, as last heard: the position of this place, 0: not
                                         heard yet; how many wait */
     uint32_t number;                 /* the number of the latest request with this id; the first is 1 */
@@ -87,16 +69,6 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
 /* Returns how long the waiter may sleep until its next request. While the holder is another program whose release may
  * wake no waiter, the time grows with each early poll. */
 uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *place, const struct hl_response *said);
-
-/* This hold is about to be released: attaches the head of the line, so that the release carries its acquire. */
-void hl_place_attach_carried(struct hl_core *core, const struct hl_hold *hold);
-/* returns the hold whose acquire the release of this hold carries; NULL: none */
-struct hl_hold *hl_place_carried(const struct hl_hold *hold);
-/* The release of this hold was answered; reply NULL: it got no answer, or is not sent at all. If the reply also answers
- * the carried acquire, returns the hold of that acquire: call hl_place_on_carried_answered with it after handling the
- * release. NULL: there is no such answer, and the next handle sends its acquire by itself. */
-struct hl_hold *hl_place_on_carrier_answered(const struct hl_hold *hold, const struct hl_reply *reply);
-void hl_place_on_carried_answered(struct hl_hold *next, const struct hl_reply *reply);
 
 /* returns how long a waiter sleeps until it polls a name that is left to other programs for a moment */
 uint64_t hl_place_retry_us(struct hl_core *core);

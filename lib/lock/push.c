@@ -62,7 +62,6 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     struct hl_acquire *acquire = place->acquire;
     struct hl_hold *hold = acquire->hold;
     const struct hl_terms *terms = acquire->lock->terms;
-    struct hl_core *core = terms->cell->core;
     uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
     uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
     int has_lapsed;
@@ -91,7 +90,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     hold->token = push->token;
     hold->deadline_us = deadline_us;
     hold->window_ms = (uint16_t)window_ms;
-    core->holds->owner->answered(acquire, &(struct hl_response){.result = HL_YES});
+    hl_acquire_answered(acquire, &(struct hl_response){.result = HL_YES});
 }
 
 /* The store tells this waiter to send a request. If the message carries a pause, the name is left for a moment to other

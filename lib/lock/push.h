@@ -12,8 +12,8 @@
  * push is used only if that request went over links that are still up, to the node that pushed; otherwise a heartbeat
  * must confirm the grant. The answer to a heartbeat that the store executed before the grant cannot end the hold. An
  * answer "granted" with another token does: the pushed grant had lapsed, and the heartbeat took the lock anew. */
-#ifndef HL_WAIT_PUSH_H
-#define HL_WAIT_PUSH_H
+#ifndef HL_LOCK_PUSH_H
+#define HL_LOCK_PUSH_H
 
 #include "lock/place.h"
 #include "wire/push.h"

@@ -84,6 +84,22 @@ void hl_tenure_hand_on(struct hl_core *core, struct hl_hold *hold, struct hl_acq
     hl_notice_post(core, &next->notice, REPORT_RESULT);
 }
 
+/* Returns the hold whose acquire the release of this hold is to carry, that of the head of the line; NULL: none. A
+ * release carries no acquire whose grant replicas must confirm, because such requests use another link. It carries no
+ * acquire of a member of a quorum either, because the group decides when each master gets its request. */
+static struct hl_hold *next_to_carry(struct hl_core *core, const struct hl_hold *hold)
+{
+    struct hl_acquire *acquire = hl_line_next(hold->name);
+    const struct hilock_lock *lock = acquire ? acquire->lock : NULL;
+    if (!lock || lock->terms->kind != hold->terms->kind || lock->terms->replicas || hl_lock_is_voted(lock))
+        return NULL;
+    if (!hl_place_is_wanted(acquire) || !hl_acquire_prepare(acquire))
+        return NULL;
+    hl_place_begin(core, acquire->place);
+    acquire->state = ACQUIRE_ASKING;
+    return acquire->hold;
+}
+
 static void report_receipt(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_call *receipt = HL_CONTAINER(notice, struct hl_call, notice);
@@ -136,10 +152,9 @@ void hl_tenure_release(struct hl_core *core, struct hilock_lock *lock, hilock_re
         lock->refs++;
     }
     hl_notice_cancel(core, &hold->notice);
-    if (hold->state == HOLD_HELD) {
-        hl_place_attach_carried(core, hold);
-        hl_ending_begin_release(hold, on_result, user);
-    } else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
+    if (hold->state == HOLD_HELD)
+        hl_ending_begin_release(hold, next_to_carry(core, hold), on_result, user);
+    else { /* the hold was lost in this turn of the loop: the answer to the release reports that, once */
         hold->end = END_RELEASED;
         hold->ending.on_result = on_result;
         hold->ending.user = user;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* view - what a client knows about a name: the latest answer of the store, how long a waiter may sleep after that
  * answer, and the words for an acquire that ends without the lock: who held the name, or what was in the way. */
-#ifndef HL_WAIT_VIEW_H
-#define HL_WAIT_VIEW_H
+#ifndef HL_LOCK_VIEW_H
+#define HL_LOCK_VIEW_H
 
 #include "base/text.h"
 #include "lock/acquire.h"

@@ -385,7 +385,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 
 int hl_node_withdraw(struct hl_request *request)
 {
-    if (request->queue == REQUEST_IDLE || request->queue == REQUEST_SENT)
+    if (request->queue == REQUEST_IDLE || request->queue >= REQUEST_ATTACHED)
         return 0;
     hl_node_dequeue(request);
     return 1;

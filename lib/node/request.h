@@ -40,6 +40,8 @@ enum hl_request_queue { /* which queue of its node a request is in; IDLE: none *
     REQUEST_NORMAL,
     REQUEST_BARRED, /* the node must not send it, and answers it with an error on the next turn */
     REQUEST_CONFIRMING, /* the server has answered it, and replicas must confirm what it wrote (confirm_link.h) */
+    REQUEST_ATTACHED, /* it is to go with another request, which was not sent yet */
+    REQUEST_CARRIED,  /* it was sent as a part of another request, and is answered with that one */
     REQUEST_SENT
 };
 
@@ -71,5 +73,25 @@ struct hl_request {
 TAILQ_HEAD(hl_requests, hl_request);
 
 static inline int hl_request_is_busy(const struct hl_request *request) { return request->queue != REQUEST_IDLE; }
+
+/* ---- a request that another one carries ---- */
+
+/* The request does not go by itself: it is to be a part of the command of another request. It is under way from now on,
+ * and cannot be withdrawn: whoever attached it gives its answer. */
+static inline void hl_request_attach(struct hl_request *request) { request->queue = REQUEST_ATTACHED; }
+/* The carrier is about to be sent, and the request is a part of its command. Call this from the encode of the carrier;
+ * if that is called again, so is this. */
+static inline void hl_request_go_with(struct hl_request *request, const struct hl_request *carrier)
+{
+    request->queue = REQUEST_CARRIED;
+    request->node = carrier->node;
+    request->sent_us = carrier->sent_us;
+}
+/* Gives the answer, which came with that to the carrier, or with its end. */
+static inline void hl_request_answer_carried(struct hl_request *request, const struct hl_answer *answer)
+{
+    request->queue = REQUEST_IDLE;
+    request->ops->done(request, answer);
+}
 
 #endif
