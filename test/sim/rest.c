@@ -4,7 +4,8 @@
  *
  * The time is counted in which nobody believes in the name, the store keeps it for nobody but by a window, and a living
  * client waits. Not counted is one window of each struck client: a client that is stopped looks alive until a promised
- * heartbeat is missed. What remains is bounded by one window and the messages, or by a promised heartbeat more if the
+ * heartbeat is missed. A client that was stopped, asked again and was stopped again is struck twice: by asking it took
+ * its place back, so it is granted the name once more. What remains is bounded by one window and the messages, or by a promised heartbeat more if the
  * client that made the latest grant was struck before it could look again. Behind another program the first place alone
  * listens, and the second one looks every three seconds. Whoever polls looks when its time has come. */
 #include "heirs.h"
@@ -153,6 +154,8 @@ void rest_looked(struct heirs *heirs, struct crowd_client *by)
         rest->more_us = PROMISE_US;
     if (rest->is_after_other && was_struck_lately(heirs) && rest->more_us < SECOND_LOOKS_US)
         rest->more_us = SECOND_LOOKS_US;
+    if (by && !crowd_is_stopped(by))
+        rest->had_window[by->index] = 0;
     note_holder(heirs, by);
     if (is_kept(heirs) || (rest->owner && !is_struck(heirs, rest->owner) && (rest->is_window || rest->since_us + TOLD_US > now_us(heirs))))
         rest->busy_us = now_us(heirs);
