@@ -319,14 +319,16 @@ void sim_check_waited(struct sim_process *process, uint64_t id)
         sim_violate(&process->sim->world, "I15", "p%u asks under id %llu, for no replicas, over a link that WAIT blocks", process->index, (unsigned long long)id);
 }
 
-/* An acquire that sleeps, or stands in line, keeps nothing else; long after the heal neither does what has ended. (Who is in a queue may be granted
- * meanwhile.) */
+/* An acquire that sleeps, or stands in line, keeps nothing else; long after the heal neither does what has ended, unless its client knows that late
+ * bytes may still run, and waits for that time to release it again: it may be long if the client was frozen while it asked for the server's time.
+ * (Who is in a queue may be granted meanwhile.) */
 static int is_idle(const struct sim *sim, const struct hl_hold *hold)
 {
     const struct hl_acquire *acquire = hold->state == HOLD_IDLE || hold->state == HOLD_ASKING ? hold->lock->acquire : NULL;
     if (acquire)
         return (acquire->state == ACQUIRE_SLEEPING || acquire->state == ACQUIRE_IN_LINE) && !hl_has_queue(hold->terms);
-    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us;
+    return hold->state == HOLD_ENDING && sim->is_healed && sim->healed_us + LINKED_US < sim->world.time.now_us &&
+           hold->may_run_until_us < hl_now_us(&hl_hold_core(hold)->host);
 }
 
 /* A share that is over stands until somebody asks. */
