@@ -6,6 +6,8 @@
 -- The grant stands as it was made if its own holder still holds the name and the hold ends when the window does: any
 -- renewal moves that end by 50 ms at least, because a window is that much shorter than its lease. Otherwise it is
 -- another hold, perhaps of the same client, and is left alone.
+-- If the name is held all the same, these grants may have been used and released, and then their clients live. Only a
+-- share that is still there, and is over, shows that nobody used it. Without that, nobody has lapsed.
 lapsed = {}
 do
   local window_ms = tonumber(string.match(ARGV[4], '^%d+'))
@@ -24,6 +26,11 @@ do
       call('HDEL', name, holder, 'mode')
       left = -2
     end
+  end
+  if left ~= -2 then
+    local share = '$KEY_SHARE' .. string.sub(queue, $KEY_QUEUE_LENGTH + 1)
+    local ends = newest and mode == 'shared' and tonumber(pcall('ZSCORE', share, newest))
+    if not ends or ends > now_us then lapsed = {} end
   end
 end
 if left == -2 then mode = false end

@@ -56,7 +56,7 @@
 -- needed.
 local call, pcall, name, queue, token_key, share = redis.call, redis.pcall, KEYS[1], KEYS[2], KEYS[3]
 local me, asks, most = ARGV[1], ARGV[3], ARGV[5]
-local is_alone, there, may_take_left, held_by, hands_over, held, removed
+local is_alone, there, may_take_left, held_by, hands_over, held, removed, lapsed
 local left = -2
 if most then
   share = KEYS[4]
@@ -109,7 +109,7 @@ local draw = ARGV[4] + 0
 local reserved = draw % $RESERVED_END
 local period_us = draw - reserved
 local answer, gone, heard, late
-local refusal, refused, token, token_us, highest, highest_us, last_us, lapsed, granted_ms
+local refusal, refused, token, token_us, highest, highest_us, last_us, granted_ms
 local chosen, is_shut, takes, has_star, has_marks, has_mode, has_more, is_cut, others, first, head, places
 if not is_alone then
   gone = {}

@@ -5,6 +5,8 @@
 
 #include "script_trial.h"
 
+enum { LAPSED = 1000000 };
+
 static const struct sim_reply *joins(struct trial *trial, const char *id, const char *most)
 {
     return SCRIPT(trial, hl_script_mutex_acquire, "4", N, Q, T, S, id, "10000", ANY_TIME, "300000000", most);
@@ -31,11 +33,11 @@ static int is_shared_by(struct trial *trial, int64_t count)
     return sim_reply_is(RUN(trial, "HGET", N, "mode"), "shared") && RUN(trial, "HLEN", N)->integer == count + 1 && RUN(trial, "ZCARD", S)->integer == count;
 }
 
-static struct waiter stands(struct trial *trial, char client, const char *most)
+static struct waiter another_stands(struct trial *trial, char client, int number, const char *most)
 {
     const char channel[] = {'g', ':', client, '\0'};
     char rest[32];
-    struct waiter waiter = waiter_of(trial, client, 1);
+    struct waiter waiter = waiter_of(trial, client, number);
     snprintf(rest, sizeof rest, "400 0 %s", most);
     waiter_stands(&waiter, channel, 1700000100, rest);
     waiter.due_s = 1700000100;
@@ -43,6 +45,8 @@ static struct waiter stands(struct trial *trial, char client, const char *most)
     (void)ask(trial, &waiter);
     return waiter;
 }
+
+static struct waiter stands(struct trial *trial, char client, const char *most) { return another_stands(trial, client, 1, most); }
 
 /* The others stay, and the last one frees the name and tells so. */
 TRIAL(test_a_share_ends_alone)
@@ -87,6 +91,66 @@ TRIAL(test_a_permit_goes_to_the_first_waiter)
     trial_set_time(trial, start_us + 400000 + 1000); /* c does not use it */
     expect(look(trial, ""), 0, 0);
     assert_true(holds(trial, d.id) && !holds(trial, c.id) && is_shared_by(trial, 2));
+}
+
+/* In front of c stand two waiters of b. The first gets a permit beside x, and the second wants the name alone. */
+static struct waiter b_gets_a_permit(struct trial *trial, struct waiter *alone, struct waiter *c)
+{
+    struct waiter first;
+    (void)joins(trial, holder_of('x', 1), "3");
+    (void)joins(trial, holder_of('a', 1), "2");
+    first = stands(trial, 'b', "2");
+    *alone = another_stands(trial, 'b', 2, "1");
+    *c = stands(trial, 'c', "2");
+    expect(ends(trial, holder_of('a', 1)), -2, 0);
+    assert_true(holds(trial, first.id) && waits(trial, alone) && waits(trial, c));
+    return first;
+}
+
+/* A share that was released before its window was over was used: its client lives, and what waits of it keeps its turn. */
+TRIAL(test_a_look_takes_no_used_share_for_lapsed)
+{
+    struct waiter alone, c, first = b_gets_a_permit(trial, &alone, &c);
+    char lapsed[128];
+    snprintf(lapsed, sizeof lapsed, "424 %s %" PRIu64, first.id, start_us + 10); /* tickets run ahead of a time that stands still */
+    expect(ends(trial, first.id), -2, 0);
+    trial_set_time(trial, start_us + 410000);
+    expect(look(trial, lapsed), 0, 0);
+    assert_true(waits(trial, &alone) && waits(trial, &c));
+}
+
+/* One that is still there when its window is over was not. */
+TRIAL(test_a_look_knows_a_share_that_nobody_used)
+{
+    struct waiter alone, c, first = b_gets_a_permit(trial, &alone, &c);
+    char lapsed[128];
+    snprintf(lapsed, sizeof lapsed, "424 %s %" PRIu64, first.id, start_us + 10);
+    trial_set_time(trial, start_us + 200000);
+    (void)ask(trial, &alone); /* it lives, and that grant was before */
+    trial_set_time(trial, start_us + 410000);
+    expect(look(trial, lapsed), 0, 0);
+    assert_true(waits(trial, &alone) && waits(trial, &c));
+    trial_begin(trial);
+    first = b_gets_a_permit(trial, &alone, &c);
+    trial_set_time(trial, start_us + 410000);
+    expect(look(trial, lapsed), 0, LAPSED);
+    assert_true(heard(trial, "g:b F1 ") && !waits(trial, &alone) && holds(trial, c.id) && !holds(trial, first.id));
+}
+
+/* So does whoever comes by first, whoever made the grant; but the client that asks lives. */
+TRIAL(test_who_lets_a_share_run_out_has_lapsed)
+{
+    for (int asks_itself = 0; asks_itself < 2; asks_itself++) {
+        struct waiter alone, c, first;
+        trial_begin(trial);
+        first = b_gets_a_permit(trial, &alone, &c);
+        trial_set_time(trial, start_us + 410000);
+        if (asks_itself)
+            (void)joins(trial, holder_of('b', 3), "2");
+        else
+            expect(ends(trial, holder_of('y', 1)), 0, LAPSED);
+        assert_true(!holds(trial, first.id) && waits(trial, &alone) == asks_itself && holds(trial, c.id) == !asks_itself);
+    }
 }
 
 /* Whoever leaves the queue may have been what others waited for. */

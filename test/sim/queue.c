@@ -48,7 +48,6 @@ static void on_push(struct sim *sim, const char *text, size_t length)
         size_t holder_length = fair ? sim_queue_holder(actor, id_of(fair), holder) : 0;
         if (fair && length > 3 + holder_length && memcmp(text + 3, holder, holder_length) == 0 && text[3 + holder_length] == ' ') {
             actor->was_pushed = 1;
-            actor->pushed_us = sim->world.time.now_us;
         }
     }
 }
@@ -69,14 +68,13 @@ uint64_t sim_queue_calm_us(const struct sim *sim, const struct sim_name *name)
     return calm_us && settled_us && settled_us + LINKED_US > calm_us ? settled_us + LINKED_US : calm_us;
 }
 
-/* A grant has been made to its client that may have lapsed: no place of that client is ready then until it asks again. Scripts also take a grant
- * for lapsed that the client gave back, because its waiter was gone when the push came. */
+/* A grant has been made to its client that may have lapsed: no place of that client is ready then until it asks again. */
 static int may_have_lapsed(const struct sim *sim, const struct sim_actor *other)
 {
     for (unsigned i = 0; i < sim->actors_count; i++) {
         const struct sim_actor *sibling = &sim->actors[i];
-        int is_sibling = sibling->process == other->process && sibling->name == other->name;
-        if (is_sibling && ((sim_queue_wait(sibling) && sibling->was_pushed) || sibling->pushed_us > other->asked_us))
+        const struct hl_queue_place *place = sibling->process == other->process && sibling->name == other->name ? sim_queue_wait(sibling) : NULL;
+        if (place && sibling->was_pushed)
             return 1;
     }
     return 0;

@@ -232,7 +232,6 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     hilock_kind kind;
     uint64_t ticket;   /* FAIR: in the queue, as known after the latest turn; 0: none */
     int was_pushed;    /* FAIR: a grant to the present wait was pushed on its channel */
-    uint64_t pushed_us; /* when that was last so, of any wait; 0: never */
     uint64_t overtakers; /* FAIR: those others, by their place in sim->actors */
     uint64_t bound_since_us; /* true time from which its wait is judged by its place; 0: it is not */
     uint32_t bound_places;   /* the place that it had then */
