@@ -54,6 +54,8 @@ static void on_answer(struct crowd_handle *handle, const struct hilock_result *r
         heirs->tries_refused++;
         rest_refused(heirs, handle);
     }
+    if (handle->state == CROWD_HOLDS)
+        rest_looked(heirs, NULL); /* it may have released before the next look */
     crowd_next_us(handle, handle->state == CROWD_HOLDS ? hold_us(random) : sim_between(random, 0, 300000));
 }
 
