@@ -43,5 +43,6 @@ void hl_alarm_end(struct hl_alarms *alarms, struct hl_alarm *alarm);
 uint64_t hl_alarm_set(struct hl_alarms *alarms, struct hl_alarm *alarm, uint64_t at_us);
 void hl_alarm_stop(struct hl_alarms *alarms, struct hl_alarm *alarm);
 static inline int hl_alarm_has_begun(const struct hl_alarm *alarm) { return alarm->index != 0; }
+static inline int hl_alarm_is_set(const struct hl_alarm *alarm) { return alarm->index > 1; }
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/contract.h"
 #include "client/words.h"
 #include "hold/watchdog.h"
-#include "node/confirm_link.h"
 #include "wire/scripts.h"
 
 /* Checks the latest master of a quorum against those before it: a server that is given twice would vote twice. */
@@ -140,7 +139,6 @@ struct hl_route *hl_deployment_new(struct hilock_client *client, const struct hl
                     .is_tls = urls->of[0].is_tls,
                     .tls_server_name = options->tls_server_name},
         .scripts = hl_scripts,
-        .confirm_link = &hl_confirm_link_ops,
         .command_timeout_ms = options->command_timeout_ms,
         .keepalive_ms = options->keepalive_ms,
         .inflight_max = options->inflight_max,

@@ -11,7 +11,7 @@ enum { CLOCK_US = 3000 };
 
 struct hl_recheck {
     struct hl_request request;
-    struct hl_alarm alarm;
+    struct hl_alarm alarm;      /* set for the end of a window, if one is awaited */
     struct hl_core *core;
     struct hl_name *name;       /* referenced */
     struct hl_terms *terms;     /* the terms whose scripts the recheck uses; referenced */
@@ -19,8 +19,7 @@ struct hl_recheck {
     uint64_t id;
     struct hl_lapsed lapsed;    /* the grant whose window is awaited, and then those that earlier rechecks found lapsed,
                                    the newest first. Empty: the name was left to other programs */
-    int is_waiting;             /* the alarm is set for the end of a window */
-    int must_repeat;               /* another recheck follows when the one under way is answered */
+    int must_repeat;            /* another recheck follows when the one under way is answered */
 };
 
 static struct hl_recheck *recheck_of(struct hl_request *request)
@@ -101,7 +100,6 @@ static void note(struct hl_recheck *recheck, const struct hl_handover *handover,
         wait_us = (uint64_t)hl_queued_usable_ms(handover->window_ms) * 1000;
         wait_us += wait_us / 100 + CLOCK_US;
     }
-    recheck->is_waiting = 1;
     hl_alarm_set(&core->holds->recheck_alarms, &recheck->alarm, hl_now_us(&core->host) + wait_us);
 }
 
@@ -128,15 +126,13 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         note(recheck, &said.handover, 1);
     else if (said.has_more || recheck->must_repeat)
         send_recheck(recheck);
-    else if (!recheck->is_waiting)
+    else if (!hl_alarm_is_set(&recheck->alarm))
         recheck_free(recheck);
 }
 
 static void on_alarm(struct hl_alarm *alarm)
 {
-    struct hl_recheck *recheck = HL_CONTAINER(alarm, struct hl_recheck, alarm);
-    recheck->is_waiting = 0;
-    send_recheck(recheck);
+    send_recheck(HL_CONTAINER(alarm, struct hl_recheck, alarm));
 }
 
 int hl_rechecks_init(struct hl_core *core)
@@ -199,7 +195,7 @@ void hl_recheck_cancel(struct hl_core *core, struct hl_name *name)
     (void)core;
     if (!recheck)
         return;
-    recheck->must_repeat = recheck->is_waiting = 0;
+    recheck->must_repeat = 0;
     (void)hl_node_withdraw(&recheck->request);
     if (!hl_request_is_busy(&recheck->request))
         recheck_free(recheck);

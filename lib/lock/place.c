@@ -238,7 +238,7 @@ static void measure_pace(struct hl_queue_place *place, uint32_t position)
     uint64_t moved = place->position > position ? place->position - position : 1;
     uint64_t pace_us = before_us ? (sent_us - before_us) / moved : 0;
     place->pace_us = pace_us < UINT32_MAX ? (uint32_t)pace_us : UINT32_MAX;
-    if (!place->is_polling || position != 1)
+    if (place->channel != ENTRY_POLLS || position != 1)
         place->polls_first_since_us = 0;
     else if (!place->polls_first_since_us)
         place->polls_first_since_us = hl_now_us(&place->acquire->lock->terms->cell->core->host);
@@ -258,7 +258,7 @@ void hl_place_on_queued(struct hl_queue_place *place, const struct hl_response *
     }
     if (hl_has_own_place(lock->terms))
         hl_line_move(place->acquire, said->position <= 1);
-    place->is_polling = hl_grant_channel_listen(place) == ENTRY_POLLS; /* subscribes only now: the place has a ticket */
+    place->channel = (uint8_t)hl_grant_channel_listen(place); /* subscribes only now: the place has a ticket */
     measure_pace(place, said->position);
     if (place->position != said->position)
         hl_terms_trace(lock->terms, HL_ACQUIRE_PLACED,
@@ -340,7 +340,7 @@ uint64_t hl_place_plan_sleep_us(struct hl_core *core, struct hl_queue_place *pla
     uint64_t at = place->position ? place->position : 1, sleep_us = heartbeat_us(core, place), sooner_us = UINT64_MAX;
     uint64_t lease_left_us = left_to_lease_end_us(core, said, at);
     int may_miss_release = !place->holder_grants_next && core->locks->silent_releases_until_us > hl_now_us(&core->host);
-    if (place->is_polling)
+    if (place->channel == ENTRY_POLLS)
         sooner_us = poll_us(core, place);
     else if (at == 1 && said->left_ms <= LEFT_TO_OTHERS_MS && !said->has_no_ttl)
         sooner_us = hl_place_retry_us(core);

@@ -38,7 +38,8 @@ struct hl_queue_place {
                                         yet */
     uint16_t promise_ms;             /* the promise of the latest request: the next one is sent within this time */
     uint8_t is_indexed;              /* pushes can find it: it is in core->locks->places */
-    uint8_t is_polling;              /* no push can find it, so its waiter polls */
+    uint8_t channel;                 /* enum hl_entry_channel, as of the latest answer. POLLS: no push can find the
+                                        place, so its waiter polls */
     uint8_t holder_grants_next;      /* the release of the present holder makes the next waiter the holder */
     uint8_t early_polls;             /* how many times in a row the waiter polled early, because the holder is
                                         another program whose release may wake no waiter */

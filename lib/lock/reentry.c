@@ -6,15 +6,20 @@
 #include "core/words.h"
 #include "hold/watchdog.h"
 
+enum hl_entry_state {
+    ENTRY_ENTERS,    /* an acquire without an answer: it stands in extras->entering */
+    ENTRY_CANCELLED, /* an acquire that was cancelled */
+    ENTRY_OUTLIVES,  /* an acquire whose hold ended before its answer */
+    ENTRY_LEAVES     /* memory for the answer to a release; until that release comes it stands in
+                        extras->release_calls */
+};
+
 struct hl_entry {
     struct hl_call call;
-    TAILQ_ENTRY(hl_entry) entry; /* links the entry into the extras of its handle: an acquire until its answer; the
-                                    memory for the answer to a release until that release comes */
-    int is_entering;             /* this is an acquire without an answer, and its hold has not ended */
+    TAILQ_ENTRY(hl_entry) entry; /* links the entry into the extras of its handle */
+    enum hl_entry_state state;
     uint64_t tenure;             /* the tenure that the acquire enters, or the release leaves */
     uint32_t count;              /* the count of the handle after this acquire or release */
-    uint8_t is_acquire;          /* 0: this is memory for the answer to a release */
-    uint8_t is_cancelled;
 };
 
 /* Returns 1 if the handle still has the tenure of this entry. */
@@ -36,34 +41,36 @@ static struct hl_entry *uncount(struct hilock_lock *lock)
     return leave;
 }
 
-/* A failed acquire no longer counts. If a release has taken the count of this acquire already, another count is taken
- * instead; if there is none, the hold is released. */
-static void withdraw(struct hl_core *core, struct hl_entry *entry)
+/* An acquire has failed before its hold ended: it no longer counts. If a release has taken the count of this acquire
+ * already, another count is taken instead; if there is none, the hold is released. */
+static void withdraw(struct hl_core *core, struct hl_entry *entry, enum hl_entry_state state)
 {
-    struct hl_entry *leave = entry->is_entering ? uncount(entry->call.lock) : NULL;
+    struct hl_entry *leave = uncount(entry->call.lock);
+    TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
+    entry->state = state;
     if (leave)
         hl_callback_free(core, &leave->call);
-    else if (entry->is_entering)
+    else
         entry->call.lock->ops->release(core, entry->call.lock, NULL, NULL);
 }
 
 /* Decides the answer to a re-entry when it is reported. A re-entry that is not answered OK no longer counts. */
 static hilock_status verdict(struct hl_core *core, struct hl_entry *entry)
 {
-    if (entry->is_cancelled)
+    if (entry->state == ENTRY_CANCELLED)
         return HILOCK_CANCELLED;
-    if (!is_in(core, entry))
+    if (entry->state == ENTRY_OUTLIVES || !is_in(core, entry))
         return HILOCK_LOST;
     if (core->phase == PHASE_OPEN)
         return HILOCK_OK;
-    withdraw(core, entry);
+    withdraw(core, entry, ENTRY_OUTLIVES);
     return HILOCK_CLOSED;
 }
 
 static void forget(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
-    if (entry->is_entering)
+    if (entry->state == ENTRY_ENTERS)
         TAILQ_REMOVE(&entry->call.lock->extras->entering, entry, entry);
     hl_callback_free(core, &entry->call);
 }
@@ -72,12 +79,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_entry *entry = HL_CONTAINER(notice, struct hl_entry, call.notice);
     const struct hilock_lock *lock = entry->call.lock;
-    hilock_status status = entry->is_acquire ? verdict(core, entry) : HILOCK_OK;
+    int is_acquire = entry->state != ENTRY_LEAVES;
+    hilock_status status = is_acquire ? verdict(core, entry) : HILOCK_OK;
     /* an entry that was dropped reports nothing, like a wait that was dropped */
     hilock_status traced = hl_callback_is_silenced(lock, notice) ? HILOCK_CANCELLED : status;
     struct hilock_result result =
-        {.status = status, .operation = entry->is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
-    if (entry->is_acquire)
+        {.status = status, .operation = is_acquire ? HILOCK_OP_ACQUIRE : HILOCK_OP_RELEASE};
+    if (is_acquire)
         hl_trace(&core->host, traced == HILOCK_OK ? HL_ACQUIRE_REENTERED : HL_ACQUIRE_ENDED,
                  &(struct hl_fact){.lock = lock, .name = lock->name->bytes, .status = traced,
                                    .waited_us = hl_now_us(&core->host) - entry->call.begun_us});
@@ -98,8 +106,8 @@ hilock_status hl_reentry_begin(struct hl_core *core, struct hilock_lock *lock, h
     if (!leave)
         return HILOCK_NO_MEMORY;
     entry->tenure = leave->tenure = lock->ops->snapshot(lock).tenure;
-    entry->is_acquire = 1;
-    entry->is_entering = 1;
+    entry->state = ENTRY_ENTERS;
+    leave->state = ENTRY_LEAVES;
     TAILQ_INSERT_TAIL(&extras->entering, entry, entry);
     TAILQ_INSERT_TAIL(&extras->release_calls, leave, entry);
     extras->count++;
@@ -133,12 +141,9 @@ int hl_reentry_leave(struct hl_core *core, struct hilock_lock *lock, hilock_resu
 int hl_reentry_cancel(struct hl_core *core, struct hilock_lock *lock)
 {
     struct hl_entry *entry = lock->extras ? TAILQ_LAST(&lock->extras->entering, hl_entries) : NULL;
-    while (entry && entry->is_cancelled)
-        entry = TAILQ_PREV(entry, hl_entries, entry);
     if (!entry)
         return 0;
-    entry->is_cancelled = 1;
-    withdraw(core, entry);
+    withdraw(core, entry, ENTRY_CANCELLED);
     return 1;
 }
 
@@ -147,7 +152,7 @@ void hl_reentry_end(struct hl_core *core, struct hilock_lock *lock)
     struct hl_entry *entry;
     while (lock->extras && (entry = TAILQ_FIRST(&lock->extras->entering)) != NULL) {
         TAILQ_REMOVE(&lock->extras->entering, entry, entry);
-        entry->is_entering = 0;
+        entry->state = ENTRY_OUTLIVES;
     }
     while ((entry = uncount(lock)) != NULL)
         hl_callback_free(core, &entry->call);

@@ -69,7 +69,7 @@ void hl_confirm_link_ask(struct hl_request *request, unsigned replicas, uint32_t
     confirm_link->node.is_urgent_only = 1;
 }
 
-static void on_reply(struct hl_node *link)
+void hl_confirm_link_on_reply(struct hl_node *link)
 {
     struct hl_confirm_link *confirm_link = confirm_link_of(link);
     if (hl_request_is_busy(&confirm_link->wait))
@@ -97,7 +97,7 @@ static void on_silence(void *arg)
     hl_node_probe(confirm_link->node.parent);
 }
 
-static struct hl_node *get(struct hl_node *node)
+struct hl_node *hl_confirm_link_get(struct hl_node *node)
 {
     static const struct hl_node_events events = {NULL, on_down, NULL, on_silence};
     static const struct hl_request_ops ops = {NULL, encode_wait, on_waited};
@@ -125,5 +125,3 @@ void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us)
         hl_now_us(node->host) - link->used_at_us > unused_us)
         hl_node_rest(link);
 }
-
-const struct hl_confirm_link_ops hl_confirm_link_ops = {get, on_reply};

@@ -28,7 +28,10 @@ struct hl_confirm_link {
     uint32_t timeout_ms;    /* how long the WAIT may block */
 };
 
-extern const struct hl_confirm_link_ops hl_confirm_link_ops; /* on_reply sends WAIT when it is time */
+/* Makes the third link of this node if it is missing, starts it, and returns it; NULL: there is no memory. */
+struct hl_node *hl_confirm_link_get(struct hl_node *node);
+/* Call after each reply over the third link: sends WAIT when it is time. */
+void hl_confirm_link_on_reply(struct hl_node *link);
 /* Closes the third link if it is idle and was not used for unused_us. */
 void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us);
 

@@ -6,6 +6,7 @@
 #include "base/stranger.h"
 #include "link/words.h"
 #include "node/clock.h"
+#include "node/confirm_link.h"
 #include "node/denial.h"
 #include "node/words.h"
 
@@ -210,7 +211,7 @@ static void on_reply(void *arg, const struct hl_reply *reply)
     on_answer(node, reply);
     come_up(node);
     if (node->parent)
-        node->options.confirm_link->on_reply(node);
+        hl_confirm_link_on_reply(node);
     pump(node);
 }
 
@@ -371,7 +372,7 @@ void hl_node_submit(struct hl_node *node, struct hl_request *request, uint32_t t
 {
     enum hl_request_queue queue = how & HL_REQUEST_URGENT ? REQUEST_URGENT : REQUEST_NORMAL;
     int must_confirm = how & HL_REQUEST_CONFIRM && !node->parent;
-    struct hl_node *confirm_node = must_confirm ? node->options.confirm_link->get(node) : NULL;
+    struct hl_node *confirm_node = must_confirm ? hl_confirm_link_get(node) : NULL;
     struct hl_node *link = confirm_node ? confirm_node : node; /* without memory for it, this node bars the request */
     HL_REQUIRE(request->queue == REQUEST_IDLE); /* the owner submits its request again only after the answer */
     request->timeout_ms = timeout_ms;

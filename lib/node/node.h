@@ -24,16 +24,9 @@
 
 enum { HL_SCRIPTS_MAX = 16 };
 
-struct hl_confirm_link_ops { /* the third link of a node: a node of its own, inside that node (confirm_link.h) */
-    /* Makes that inner node if it is missing, starts it, and returns it; NULL: no memory. */
-    struct hl_node *(*get)(struct hl_node *node);
-    void (*on_reply)(struct hl_node *confirm_node); /* called after each reply over that link */
-};
-
 struct hl_node_options {
     struct hl_session_options session;
     const struct hl_script *const *scripts; /* loaded on every connect; NULL ends the list */
-    const struct hl_confirm_link_ops *confirm_link; /* NULL: no request of this node has HL_REQUEST_CONFIRM */
     uint32_t command_timeout_ms, keepalive_ms, inflight_max;
     /* Of the holds that depend on this node (node NULL: on any node) it considers the one that ends first, and returns
      * the time left to that one; UINT64_MAX: no hold depends on it. Called when a link is lost, so that the next

@@ -106,7 +106,7 @@ static const struct hl_queue_place *could_have_it(struct sim *sim, const struct 
 static int was_passed_over(struct sim *sim, const struct sim_actor *actor, const struct sim_actor *other)
 {
     const struct hl_queue_place *fair = could_have_it(sim, actor, other);
-    return fair && !fair->is_polling && fair->position <= LOOKED_AT && (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
+    return fair && fair->channel != ENTRY_POLLS && fair->position <= LOOKED_AT && (actor->ticket ? fair->ticket < actor->ticket : other->asked_us + SETTLED_US < actor->asked_us);
 }
 
 /* Each of the others may be before it once, and once more while it is not known to the store; also those that want another name by now. */
@@ -122,7 +122,7 @@ static unsigned others_max(const struct sim *sim, const struct sim_actor *actor)
 static void check_bound(struct sim *sim, const struct sim_actor *actor, struct sim_actor *other)
 {
     const struct hl_queue_place *fair = could_have_it(sim, actor, other);
-    if (!fair || (fair->is_polling && fair->position != 1))
+    if (!fair || (fair->channel == ENTRY_POLLS && fair->position != 1))
         return;
     other->overtakers |= (uint64_t)1 << (actor - sim->actors);
     if (++other->overtaken <= others_max(sim, other))

@@ -263,7 +263,7 @@ static const struct sim_actor *first_in_queue(struct sim *sim, const struct sim_
             const struct hl_hold *hold = wait ? wait->acquire->hold : NULL;
             size_t length = hold ? sim_queue_holder(actor, hold->id, holder) : 0;
             if (length && field.name_length > length && memcmp(field.name, holder, length) == 0 && field.name[length] == ' ')
-                return wait->is_polling || sim_process_is_frozen(actor->process) ? NULL : actor;
+                return wait->channel == ENTRY_POLLS || sim_process_is_frozen(actor->process) ? NULL : actor;
         }
         break;
     }
