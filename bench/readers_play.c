@@ -21,8 +21,14 @@ struct contender {
     bool is_holding;
 };
 
+struct party { /* one client */
+    struct crowd_member *member;
+    hilock_client *client;
+    bool is_connected;
+};
+
 struct process {
-    hilock_client **clients;
+    struct party *clients;
     struct contender *contenders;
     struct news *news;
     unsigned clients_count, clients_open, count, awaited;
@@ -206,19 +212,28 @@ static int open_contender(struct crowd_member *member, struct contender *contend
     return -1;
 }
 
-static int open_client(struct crowd_member *member, hilock_client **ret_client)
+static void on_event(const struct hilock_event *event, void *user)
+{
+    struct party *party = user;
+    if (event->kind != HILOCK_EVENT_CONNECTED || party->is_connected)
+        return;
+    party->is_connected = true;
+    account(party->member);
+}
+
+static int open_client(struct crowd_member *member, struct party *party)
 {
     const struct readers_board *board = member->board;
     struct hilock_error error;
-    if (hilock_client_open_libevent(ret_client, member->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .log_level = HILOCK_LOG_ERROR),
+    party->member = member;
+    if (hilock_client_open_libevent(&party->client, member->base,
+                                    HILOCK_CLIENT_OPTIONS(.url = board->url, .log_level = HILOCK_LOG_ERROR,
+                                                          .on_event = on_event, .user = party),
                                     &error) == HILOCK_OK)
         return 0;
     fprintf(stderr, "hilock: %s\n", error.text);
     return -1;
 }
-
-static void on_ready(struct crowd_member *member) { crowd_answer(member); }
 
 static int open_process(struct crowd_member *member)
 {
@@ -230,13 +245,14 @@ static int open_process(struct crowd_member *member)
     process->clients = calloc(process->clients_count, sizeof *process->clients);
     if (!process->contenders || !process->clients)
         return -1;
+    process->awaited = process->clients_count + 1; /* until all are connected, and listen to the bare messages */
     for (; process->clients_open < process->clients_count; process->clients_open++)
         if (open_client(member, &process->clients[process->clients_open]) != 0)
             return -1;
     for (unsigned i = 0; i < process->count; i++)
-        if (open_contender(member, &process->contenders[i], process->clients[i % process->clients_count]) != 0)
+        if (open_contender(member, &process->contenders[i], process->clients[i % process->clients_count].client) != 0)
             return -1;
-    process->news = news_open(member, on_ready);
+    process->news = news_open(member, account);
     return process->news ? 0 : -1;
 }
 
@@ -260,7 +276,7 @@ static void close_process(struct crowd_member *member)
     free(process->contenders);
     news_close(process->news);
     for (unsigned i = 0; i < process->clients_count; i++)
-        hilock_client_close(process->clients[i], 0, on_closed, member);
+        hilock_client_close(process->clients[i].client, 0, on_closed, member);
 }
 
 const struct crowd_role readers_role = {sizeof(struct process), open_process, on_order, close_process};
