@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check.py REDIS_SERVER python|java [JARS] - two programs of a driver, with two contenders each, want one name for a second: they get it, and no two
-grants overlap. What counts the overlaps is seen to count: two holds of two names at once are one.
+grants overlap. What counts the overlaps is seen to count: two holds of two names at once are one. Java's also have a semaphore, and read and write, for a
+part of that second.
 
-python: redis-py's Lock, which Debian has (python3-redis). java: Redisson's RLock, with the jars of test/interop (JARS). 77: it is not there."""
+python: redis-py's Lock, which Debian has (python3-redis). java: Redisson's, with the jars of test/interop (JARS). 77: it is not there."""
 import os
 import shutil
 import subprocess
@@ -17,13 +18,14 @@ import programs  # noqa: E402
 import scenes  # noqa: E402
 
 CROWD = scenes.Crowd(processes=2, contenders=2, hold_us=1000, think_us=0, wait_ms=60000, run_ms=1000)
+SHARED = {'RPermitExpirableSemaphore': ('permits', {'permits': scenes.PERMITS}), 'RReadWriteLock': ('readers', {'writer': scenes.WRITER})}
 
 
 def python(_):
     if subprocess.run([sys.executable, '-c', 'import redis'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
         print('skipped: this Python has no redis; Debian has it in python3-redis')
         sys.exit(77)
-    return 'redis-py', [sys.executable, os.path.join(programs.DRIVERS, 'driver.py')]
+    return ['redis-py'], [sys.executable, os.path.join(programs.DRIVERS, 'driver.py')]
 
 
 def java(folder, jars):
@@ -34,7 +36,7 @@ def java(folder, jars):
         peers.skip('there is no javac here; Debian has it in default-jdk-headless')
     outside.run('javac', '-cp', path, '-d', folder, os.path.join(programs.DRIVERS, 'Driver.java'))
     command = programs.java(folder)
-    return 'RLock', [*command[:-2], f'{folder}:{path}', 'Driver']
+    return ['RLock', *SHARED], [*command[:-2], f'{folder}:{path}', 'Driver']
 
 
 def hold_at_once(kind, drivers):
@@ -47,19 +49,34 @@ def hold_at_once(kind, drivers):
     return sum((figures.read(driver.lines(), driver)[0] for driver in drivers), [])
 
 
-def main(server, language, *jars):
-    with tempfile.TemporaryDirectory() as folder:
-        name, command = {'python': python, 'java': java}[language](folder, *jars)
-        kind = next(kind for kind in programs.KINDS if kind.name == name)
-        with outside.Server(server, folder) as store, programs.Pool({kind.program: command}, store.port) as pool:
-            grants, ended = scenes.run(scenes.Stage(store, pool), kind, CROWD)
-            apart = hold_at_once(kind, pool.get(kind.program, CROWD.processes))
+def check_rules():
+    """Of three grants that are held at once."""
+    grants = [figures.Grant(0, begun, 10, 11, program) for program, begun in enumerate((1, 2, 3))]
+    for rule, wanted in (({}, 2), ({'permits': 2}, 1), ({'permits': 3}, 0), ({'writer': 3}, 0), ({'writer': 0}, 2), ({'writer': 2}, 1)):
+        if figures.overlaps(grants, **rule) != wanted:
+            sys.exit(f'overlaps of three at once by {rule}: {figures.overlaps(grants, **rule)}, wanted {wanted}')
+
+
+def play(stage, kind, run_ms):
+    scenario, rule = SHARED.get(kind.name, (None, {}))
+    grants, ended = scenes.run(stage, kind, CROWD._replace(run_ms=run_ms), scenario=scenario)
     counts = [sum(grant.program == program for grant in grants) for program in range(CROWD.processes)]
-    print(f'{name}: grants {counts}, {len(ended)} waits ended, overlaps {figures.overlaps(grants)}; of two holds at once {figures.overlaps(apart)}')
+    print(f'{kind.name}: grants {counts}, {len(ended)} waits ended, overlaps {figures.overlaps(grants, **rule)}')
     if not all(counts) or ended:
         sys.exit('a program got nothing, or gave up')
-    if figures.overlaps(grants):
-        sys.exit('two grants of one name overlap')
+    if figures.overlaps(grants, **rule):
+        sys.exit('grants of one name overlap')
+
+
+def main(server, language, *jars):
+    check_rules()
+    with tempfile.TemporaryDirectory() as folder:
+        names, command = {'python': python, 'java': java}[language](folder, *jars)
+        kinds = [kind for kind in programs.KINDS if kind.name in names]
+        with outside.Server(server, folder) as store, programs.Pool({kinds[0].program: command}, store.port) as pool:
+            for kind in kinds:
+                play(scenes.Stage(store, pool), kind, CROWD.run_ms // len(kinds))
+            apart = hold_at_once(kinds[0], pool.get(kinds[0].program, CROWD.processes))
     if figures.overlaps(apart) != 1:
         sys.exit('two holds at once are not counted as one overlap')
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""page [JSON] - what `run` measured, as a page: for each scene a table of all kinds, and the ratio of ours to the best peer, round by round."""
+"""page JSON.. - what `run` measured, as a page: for each scene a table of all kinds, and the ratio of ours to the best peer, round by round.
+Of several files each has scenes of its own."""
 import json
 import sys
 
@@ -51,10 +52,14 @@ def by_kind(rows, scenario):
 
 def merit(row):
     """More is better. Of the free cycle its median time counts, which is the same thing where nothing else runs on the machine, and hardly moves where
-    something does; of a recovery that did not come in time, what it took at least."""
+    something does; of readers and a writer how long the writer waits; of a semaphore how much of it is in use; of a recovery that did not come in time, what it took at least."""
     if 'recovered_ms' in row:
         late_ms = scenes.RECOVERY_PATIENCE_S * 1000
         return 1 / max(0.01, row['recovered_ms'] if row['recovered_ms'] is not None else late_ms)
+    if 'permits_in_use' in row:
+        return row['permits_in_use']
+    if 'writers_wait_p50_ms' in row:
+        return 1000 / row['writers_wait_p50_ms']
     return 1e6 / row['pair_p50_us'] if 'pair_p50_us' in row else row['grants_per_s']
 
 
@@ -92,9 +97,14 @@ COLUMNS = {  # heading: the figure
     'server, us a grant': lambda row: row['server_us_per_grant'],
     'longest wait, ms': lambda row: row['longest_wait_ms'],
     'least share': lambda row: row['least_share'],
+    'permits in use': lambda row: row['permits_in_use'],
+    'writer\'s grants /s': lambda row: row['writers_grants_per_s'],
+    'writer waits, p50, ms': lambda row: row['writers_wait_p50_ms'],
+    'writer waits at most, ms': lambda row: row['writers_longest_wait_ms'],
     'ms': lambda row: row['recovered_ms'],
 }
-SPANS = ('grants /s', 'ms')
+SPANS = ('grants /s', 'permits in use', 'writer waits, p50, ms', 'ms')
+MOST = ('longest wait, ms', 'writer waits at most, ms')  # of all rounds
 
 
 def columns(scenario):
@@ -102,6 +112,10 @@ def columns(scenario):
         return ['ms']
     if scenario == 'free':
         return ['grants /s', 'us a pair, p50', 'requests a grant', 'server, us a grant']
+    if scenario == 'permits':
+        return ['permits in use', 'grants /s', 'requests a grant', 'server, us a grant', 'longest wait, ms', 'least share']
+    if scenario == 'readers':
+        return ['writer waits, p50, ms', 'writer waits at most, ms', 'writer\'s grants /s', 'grants /s', 'requests a grant', 'server, us a grant']
     return ['grants /s', 'idle gap p50, us', 'requests a grant', 'server, us a grant', 'longest wait, ms', 'least share']
 
 
@@ -109,7 +123,7 @@ def cell(rows, heading):
     values = [COLUMNS[heading](row) for row in rows]
     if heading in SPANS:
         return span(values)
-    if heading == 'longest wait, ms':
+    if heading in MOST:
         return figure(max(values))
     known = [value for value in values if value is not None]
     return figure(median(known)) if known else ''
@@ -135,7 +149,10 @@ def ratio_table(rows):
         yield f'| [{scenario}](#{scenario}) | {ours} | {theirs} | {middle if median(found) > 1 else "**" + middle + "**"} | {figure(found[0])} to {figure(found[-1])} |'
 
 
-def machine(about):
+def machine(about, is_alone):
+    if not is_alone:
+        yield f'Of {", ".join(about.get("scenes", ["the others"]))}:'
+        yield ''
     peers = ', '.join(f'{kind} {version}' for kind, version in about['versions'].items() if version)
     tools = ', '.join(about['tools'].values())
     yield f'{about["date"]}, commit {about["commit"]}, {about["rounds"]} {"rounds" if about["rounds"] > 1 else "round"}. {about["processor"]}, {about["cores"]} cores, Linux {about["kernel"]}, ' \
@@ -148,17 +165,17 @@ def machine(about):
 
 
 def text(rows):
-    about = next(row for row in rows if row['scenario'] == 'about')
+    abouts = [row for row in rows if row['scenario'] == 'about']
     played = [row for row in rows if 'overlaps' in row]
     lines = [
         '# hilock beside its peers', '',
         'Made by `bench/peers/run FOLDER --json FOLDER/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.',
         'What a scene is, and how it is played, is in [README.md](README.md).', '',
-        *machine(about), '',
+        *(line for about in abouts for line in (*machine(about, len(abouts) == 1), '')),
         f'Spans of a grant that overlapped another of the same name, in all {len(played)} plays: **{sum(row["overlaps"] for row in played)}**'
         + ''.join(f', {row["kind"]} in {row["scenario"]}' for row in played if row["overlaps"]) + '.', '',
-        'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second; of `free` and of the recoveries it is the',
-        'ratio of times, the other way round. Above 1 hilock is the better one. It is taken round by round; here is the median, and the range.', '',
+        'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second; of `permits` of',
+        'permits in use; of `free`, `readers` (how long the writer waits) and the recoveries it is the ratio of times, the other way round. Above 1 hilock is the better one. It is taken round by round; here is the median, and the range.', '',
         *ratio_table(rows), '',
         'The pictures are made by `bench/plot --out bench/peers FOLDER/peers.json`:', '',
     ]
@@ -171,5 +188,8 @@ def text(rows):
 
 
 if __name__ == '__main__':
-    with open(sys.argv[1], encoding='utf-8') as lines_of_json:
-        sys.stdout.write(text([json.loads(line) for line in lines_of_json]))
+    all_rows = []
+    for path in sys.argv[1:]:
+        with open(path, encoding='utf-8') as lines_of_json:
+            all_rows += map(json.loads, lines_of_json)
+    sys.stdout.write(text(all_rows))

@@ -15,19 +15,24 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVERS = os.path.join(HERE, 'drivers')
 OURS = ('MUTEX', 'FAIR', 'SIMPLE')
 PATIENCE_S, BEGINS_WITHIN_S = 60, 300  # 32 programs begin at once
-Kind = collections.namedtuple('Kind', 'name program key pin')  # key: what holds the lock at the server; pin: where its version is pinned
+# key: what holds the lock at the server; pin: where its version is pinned; plays: the sorts of scenes that it can play
+Kind = collections.namedtuple('Kind', 'name program key pin plays', defaults=[('lock',)])
+REDISSON = ('pom.xml', r'<artifactId>redisson</artifactId>\s*<version>(.*)</version>')
 KINDS = [
-    *(Kind(name, 'hilock', '{}', None) for name in OURS),
+    Kind('MUTEX', 'hilock', '{}', None, ('lock', 'permits', 'readers')),
+    *(Kind(name, 'hilock', '{}', None) for name in OURS if name != 'MUTEX'),
     Kind('redis-py', 'python', '{}', ('requirements.txt', r'^redis==(.*)$')),
     Kind('python-redis-lock', 'python', 'lock:{}', ('requirements.txt', r'^python-redis-lock==(.*)$')),
     Kind('redsync', 'go', '{}', ('go.mod', r'redsync/v4 v(\S+)')),
     Kind('redislock', 'go', '{}', ('go.mod', r'bsm/redislock v(\S+)')),
     Kind('rueidislock', 'go', 'rueidislock:0:{}', ('go.mod', r'redis/rueidis v(\S+)')),
     Kind('rslock', 'rust', '{}', ('Cargo.lock', r'name = "rslock"\nversion = "(.*)"')),
-    Kind('redis-semaphore', 'node', 'mutex:{}', ('package.json', r'"redis-semaphore": "(.*)"')),
+    Kind('redis-semaphore', 'node', 'mutex:{}', ('package.json', r'"redis-semaphore": "(.*)"'), ('lock', 'permits')),
     Kind('node-redlock', 'node', '{}', ('package.json', r'"redlock": "(.*)"')),
-    Kind('RLock', 'java', '{}', ('pom.xml', r'<artifactId>redisson</artifactId>\s*<version>(.*)</version>')),
-    Kind('RFairLock', 'java', '{}', ('pom.xml', r'<artifactId>redisson</artifactId>\s*<version>(.*)</version>')),
+    Kind('RLock', 'java', '{}', REDISSON),
+    Kind('RFairLock', 'java', '{}', REDISSON),
+    Kind('RPermitExpirableSemaphore', 'java', '{}', REDISSON, ('permits',)),
+    Kind('RReadWriteLock', 'java', '{}', REDISSON, ('readers',)),
 ]
 BARE = Kind('bare', 'bare', '{}', None)  # no lock client: it plays only what nobody else wants
 

@@ -23,7 +23,11 @@ CROWDS = {
     'eight': Crowd(8, 1, 5000, 20000, 2000, 600),
     'crowd': Crowd(32, 1, 1000, 20000, 2000, 600),
     'storm': Crowd(8, 32, 5000, 0, 1000, 1200),
+    'permits': Crowd(32, 1, 20000, 0, 2000, 2000),
+    'readers': Crowd(32, 1, 5000, 20000, 2000, 1200),
 }
+SHARED = ('permits', 'readers')  # in which several hold a name together
+PERMITS, WRITER = 5, 0  # of `permits`; of `readers` the program that writes
 WARM = Crowd(32, 1, 0, 0, 1000, 1000)
 RECOVERIES = ('holder-killed', 'waiter-killed', 'waiter-stopped')
 TELLS = {
@@ -33,6 +37,8 @@ TELLS = {
     'eight': 'eight programs hold one name for 5 ms and think for 20 ms',
     'crowd': '32 programs hold one name for 1 ms and think for 20 ms',
     'storm': 'eight programs with 32 contenders each want one name all the time, hold it for 5 ms, and give a wait up after a second',
+    'permits': f'32 programs want one of {PERMITS} permits all the time, and hold it for 20 ms',
+    'readers': '31 programs read for 5 ms and think for 20 ms; one writes for 5 ms and thinks for 20 ms',
     'holder-killed': f'the holder is killed; from the end of its lease of {RECOVERY_LEASE_MS} ms to the waiter that lives',
     'waiter-killed': 'the first of two waiters is killed; from the release to the other one',
     'waiter-stopped': 'the first of two waiters is stopped (SIGSTOP); from the release to the other one',
@@ -51,17 +57,28 @@ class Stage:
         return int(stats['total_reads_processed']), (float(cpu['used_cpu_user']) + float(cpu['used_cpu_sys'])) * 1e6
 
 
+def plays(kind, scenario):
+    return (scenario if scenario in SHARED else 'lock') in kind.plays
+
+
 def name():
     return f'peers-{os.getpid()}-{next(names):05}'
 
 
 # ---- crowds
 
-def run(stage, kind, crowd, has_own_names=False):
+def word(kind, scenario, program):
+    """How a driver is asked for what this program of a scene wants."""
+    if scenario == 'permits':
+        return f'{kind.name}:{PERMITS}'
+    return kind.name if scenario != 'readers' else f'{kind.name}:{"write" if program == WRITER else "read"}'
+
+
+def run(stage, kind, crowd, has_own_names=False, scenario=None):
     """(grants, ended) of all its programs."""
     drivers, shared = stage.pool.get(kind.program, crowd.processes), name()
-    for driver in drivers:
-        driver.send('run', kind.name, name() if has_own_names else shared, LEASE_MS, crowd.hold_us, crowd.think_us, crowd.run_ms, crowd.contenders,
+    for program, driver in enumerate(drivers):
+        driver.send('run', word(kind, scenario, program), name() if has_own_names else shared, LEASE_MS, crowd.hold_us, crowd.think_us, crowd.run_ms, crowd.contenders,
                     crowd.wait_ms)
     grants, ended = [], []
     for program, driver in enumerate(drivers):
@@ -73,16 +90,23 @@ def run(stage, kind, crowd, has_own_names=False):
 
 def warm(stage, kind):
     """What a program does once in its life is not measured: connections, scripts, code compiled as it runs."""
-    for has_own_names in (True, False):
-        run(stage, kind, WARM, has_own_names)
+    for scenario, has_own_names in ((None, True), (None, False)) if 'lock' in kind.plays else ((kind.plays[0], False),):
+        run(stage, kind, WARM, has_own_names, scenario)
 
 
 def play_crowd(stage, kind, scenario):
     crowd = CROWDS[scenario]
     reads, busy_us = stage.load()
-    grants, ended = run(stage, kind, crowd)
+    grants, ended = run(stage, kind, crowd, scenario=scenario)
     reads_after, busy_after_us = stage.load()
-    found = figures.of_own_names(grants, crowd.run_ms) if scenario == 'free' else figures.of_one_name(grants, ended, crowd.processes, crowd.run_ms)
+    if scenario == 'free':
+        found = figures.of_own_names(grants, crowd.run_ms)
+    elif scenario == 'permits':
+        found = figures.of_permits(grants, ended, crowd.processes, crowd.run_ms, PERMITS)
+    elif scenario == 'readers':
+        found = figures.of_readers(grants, ended, crowd.processes, crowd.run_ms, WRITER)
+    else:
+        found = figures.of_one_name(grants, ended, crowd.processes, crowd.run_ms)
     count = max(1, len(grants))
     return {**found, 'requests_per_grant': (reads_after - reads - 2) / count, 'server_us_per_grant': (busy_after_us - busy_us) / count}
 

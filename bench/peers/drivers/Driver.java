@@ -9,16 +9,49 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Driver PORT - Redisson's RLock and RFairLock by the lines of README.md. A contender is a thread, because Redisson holds by thread. The time is
- * System.nanoTime(), which on Linux is CLOCK_MONOTONIC. Idle connections are closed: 32 of these programs run on one machine.
+ * Driver PORT - Redisson's locks and its semaphore with leases by the lines of README.md. A contender is a thread, because Redisson holds by thread.
+ * The time is System.nanoTime(), which on Linux is CLOCK_MONOTONIC. Idle connections are closed: 32 of these programs run on one machine.
  */
 final class Driver {
-    private static RLock lockOf(RedissonClient client, String kind, String name) {
-        return kind.equals("RFairLock") ? client.getFairLock(name) : client.getLock(name);
+    private static final long FOREVER_MS = TimeUnit.DAYS.toMillis(1);
+
+    /** Returns what releases, or null: the wait's limit came first. */
+    private interface Acquirer {
+        Runnable acquire(long waitMs, long leaseMs) throws InterruptedException;
+    }
+
+    private static Acquirer ofLock(RLock lock) {
+        return (waitMs, leaseMs) -> {
+            if (waitMs == FOREVER_MS)
+                lock.lock(leaseMs, TimeUnit.MILLISECONDS);
+            else if (!lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS))
+                return null;
+            return lock::unlock;
+        };
+    }
+
+    private static Acquirer ofSemaphore(RPermitExpirableSemaphore semaphore, int permits) {
+        semaphore.trySetPermits(permits);
+        return (waitMs, leaseMs) -> {
+            String permit = semaphore.tryAcquire(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+            return permit == null ? null : () -> semaphore.release(permit);
+        };
+    }
+
+    /** KIND, or KIND:HOW: `read`, `write`, or a number of permits. */
+    private static Acquirer of(RedissonClient client, String word, String name) {
+        switch (word) {
+        case "RLock": return ofLock(client.getLock(name));
+        case "RFairLock": return ofLock(client.getFairLock(name));
+        case "RReadWriteLock:read": return ofLock(client.getReadWriteLock(name).readLock());
+        case "RReadWriteLock:write": return ofLock(client.getReadWriteLock(name).writeLock());
+        default: return ofSemaphore(client.getPermitExpirableSemaphore(name), Integer.parseInt(word.split(":")[1]));
+        }
     }
 
     private static void sleepMicros(long micros) {
@@ -31,18 +64,18 @@ final class Driver {
         return "grant " + asked + " " + granted + " " + releasing + " " + System.nanoTime() + "\n";
     }
 
-    private static void contend(RLock lock, long leaseMs, long holdUs, long thinkUs, long end, long waitMs, StringBuilder lines) {
+    private static void contend(Acquirer acquirer, long leaseMs, long holdUs, long thinkUs, long end, long waitMs, StringBuilder lines) {
         try {
             for (long asked = System.nanoTime(); asked < end; asked = System.nanoTime()) {
-                boolean isGranted = lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+                Runnable release = acquirer.acquire(waitMs, leaseMs);
                 long granted = System.nanoTime();
-                if (!isGranted) {
+                if (release == null) {
                     lines.append("ended ").append(asked).append(' ').append(granted).append('\n');
                     continue;
                 }
                 sleepMicros(holdUs);
                 long releasing = System.nanoTime();
-                lock.unlock();
+                release.run();
                 lines.append(grant(asked, granted, releasing));
                 sleepMicros(thinkUs);
             }
@@ -62,7 +95,7 @@ final class Driver {
         for (long i = 0; i < numbers[7]; i++) {
             StringBuilder own = new StringBuilder();
             lines.add(own);
-            threads.add(new Thread(() -> contend(lockOf(client, words[1], words[2]), numbers[3], numbers[4], numbers[5], end, numbers[8], own)));
+            threads.add(new Thread(() -> contend(of(client, words[1], words[2]), numbers[3], numbers[4], numbers[5], end, numbers[8], own)));
         }
         threads.forEach(Thread::start);
         for (Thread thread : threads)
@@ -71,15 +104,15 @@ final class Driver {
     }
 
     /** KIND NAME LEASE_MS */
-    private static String hold(RedissonClient client, String[] words, BufferedReader input) throws IOException {
-        RLock lock = lockOf(client, words[1], words[2]);
+    private static String hold(RedissonClient client, String[] words, BufferedReader input) throws IOException, InterruptedException {
+        Acquirer acquirer = of(client, words[1], words[2]);
         long asked = System.nanoTime();
-        lock.lock(Long.parseLong(words[3]), TimeUnit.MILLISECONDS);
+        Runnable release = acquirer.acquire(FOREVER_MS, Long.parseLong(words[3]));
         long granted = System.nanoTime();
         tell("granted " + granted + "\n");
         input.readLine();
         long releasing = System.nanoTime();
-        lock.unlock();
+        release.run();
         return grant(asked, granted, releasing) + "done\n";
     }
 
@@ -93,7 +126,7 @@ final class Driver {
         config.useSingleServer().setAddress("redis://127.0.0.1:" + arguments[0]).setConnectionMinimumIdleSize(1)
             .setSubscriptionConnectionMinimumIdleSize(1);
         RedissonClient client = Redisson.create(config);
-        tell("ready RLock RFairLock\n");
+        tell("ready RLock RFairLock RReadWriteLock RPermitExpirableSemaphore\n");
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             String[] words = line.split(" ");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.js PORT - redis-semaphore's Mutex and node-redlock by the lines of README.md. A contender is an asynchronous loop. */
+/* driver.js PORT - redis-semaphore's Mutex and Semaphore, and node-redlock, by the lines of README.md. A contender is an asynchronous loop. */
 'use strict';
 const { createInterface } = require('node:readline');
 const { setTimeout: sleep } = require('node:timers/promises');
 const Redis = require('ioredis');
-const { Mutex, TimeoutError } = require('redis-semaphore');
+const { Mutex, Semaphore, TimeoutError } = require('redis-semaphore');
 const Redlock = require('redlock');
 
 const now = () => process.hrtime.bigint(); /* CLOCK_MONOTONIC in nanoseconds */
@@ -14,8 +14,9 @@ const REDLOCK_DELAY_MS = 200; /* between two tries, as it is if nothing is asked
 
 /* Each makes a function that acquires: it resolves to what releases, or to null when the wait's limit has come. */
 const KINDS = {
-    'redis-semaphore': (store, name, leaseMs, waitMs) => {
-        const mutex = new Mutex(store, name, { lockTimeout: leaseMs, acquireTimeout: waitMs, onLockLost: (error) => console.error(String(error)) });
+    'redis-semaphore': (store, name, leaseMs, waitMs, permits) => {
+        const options = { lockTimeout: leaseMs, acquireTimeout: waitMs, onLockLost: (error) => console.error(String(error)) };
+        const mutex = permits ? new Semaphore(store, name, permits, options) : new Mutex(store, name, options);
         return async () => {
             try {
                 await mutex.acquire();
@@ -42,6 +43,12 @@ const KINDS = {
     },
 };
 
+/* KIND, or KIND:PERMITS. */
+function acquirer(store, word, name, leaseMs, waitMs) {
+    const [kind, permits] = word.split(':');
+    return KINDS[kind](store, name, Number(leaseMs), Number(waitMs), Number(permits || 0));
+}
+
 async function contend(acquire, holdMs, thinkMs, end, lines) {
     for (let asked = now(); asked < end; asked = now()) {
         const release = await acquire();
@@ -63,13 +70,13 @@ async function contend(acquire, holdMs, thinkMs, end, lines) {
 async function run(store, [kind, name, leaseMs, holdUs, thinkUs, runMs, contenders, waitMs]) {
     const lines = [], end = now() + BigInt(runMs) * 1000000n;
     const loops = Array.from({ length: Number(contenders) }, () =>
-        contend(KINDS[kind](store, name, Number(leaseMs), Number(waitMs)), holdUs / 1000, thinkUs / 1000, end, lines));
+        contend(acquirer(store, kind, name, leaseMs, waitMs), holdUs / 1000, thinkUs / 1000, end, lines));
     await Promise.all(loops);
     tell(...lines, 'done');
 }
 
 async function hold(store, [kind, name, leaseMs], input) {
-    const asked = now(), release = await KINDS[kind](store, name, Number(leaseMs), FOREVER_MS)(), granted = now();
+    const asked = now(), release = await acquirer(store, kind, name, leaseMs, FOREVER_MS)(), granted = now();
     tell(`granted ${granted}`);
     await input.next();
     const releasing = now();

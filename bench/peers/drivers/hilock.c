@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilock.c - PORT: hilock's MUTEX, FAIR and SIMPLE by the lines of README.md, through the public interface alone.
+/* hilock.c - PORT: hilock's MUTEX, FAIR and SIMPLE by the lines of README.md, through the public interface alone. A
+ * share is a MUTEX whose handle has holders_max.
  *
  * One client and one event loop. A contender has a handle: it acquires, holds, releases, thinks, and begins again until
  * the play is over. Lines are read only while nothing is played, but for the one that ends a hold.
@@ -156,6 +157,15 @@ static hilock_kind kind_of(const char *word)
     return strcmp(word, "FAIR") == 0 ? HILOCK_FAIR : strcmp(word, "SIMPLE") == 0 ? HILOCK_SIMPLE : HILOCK_MUTEX;
 }
 
+/* KIND, or KIND:HOW: `read` shares with any number, a number with fewer than so many, `write` with nobody. */
+static uint32_t holders_max_of(const char *kind)
+{
+    const char *how = strchr(kind, ':');
+    if (!how || strcmp(how, ":write") == 0)
+        return 1;
+    return strcmp(how, ":read") == 0 ? HILOCK_ANY_NUMBER : (uint32_t)atoi(how + 1);
+}
+
 static void open_contender(struct driver *driver, struct contender *contender, const char *kind, const char *name,
                            uint32_t lease_ms)
 {
@@ -163,7 +173,8 @@ static void open_contender(struct driver *driver, struct contender *contender, c
     contender->rest = evtimer_new(driver->base, on_rested, contender);
     if (!contender->rest || hilock_lock_create(&contender->lock, driver->client, name,
                                                HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .lease_ms = lease_ms,
-                                                                   .kind = kind_of(kind))) != HILOCK_OK)
+                                                                   .kind = kind_of(kind),
+                                                                   .holders_max = holders_max_of(kind))) != HILOCK_OK)
         fail("lock", hilock_client_refusal(driver->client));
 }
 
