@@ -20,7 +20,7 @@ import circles
 import outside
 import state
 
-LOCK = ('core/', 'hold/', 'lock/')
+LOCK = ('core/', 'hold/', 'wait/', 'lock/')  # wait is a part of lock since 72af9d92
 MACHINE = (*LOCK, 'group/')
 FEATURES = {  # words of it, and the files that are its own
     'FAIR': (r'\bhl_fair_\w+|HILOCK_FAIR', 'fair'),
@@ -48,13 +48,17 @@ MEANT = {
     ('hl_hold', 'window_ms'): '0: the grant is a lease, not a window',
     ('hl_queue_place', 'polls_first_since_us'): '0: the waiter does not poll at position 1',
     ('hl_queue_place', 'position'): '0: no answer told the position',
-    ('hl_queue_place', 'releasing'): 'NULL: no release asks for this place',
     ('hl_queue_place', 'ticket'): '0: it does not stand in the queue',
     ('hl_terms', 'min_validity_ms'): '0: half of what was granted',
     ('hl_view', 'age_ms'): '0: the words name our own holder',
     ('hilock_lock', 'acquire'): 'NULL: the handle does not wait',
     ('hilock_lock', 'attempt'): 'NULL: a plain handle, not of a group',
     ('hilock_lock', 'hold'): 'NULL: the handle does not hold',
+}
+# Why a table of calls is one, though only one struct of lib fills it.
+REASONS = {
+    'hl_route_events': 'News of servers goes up, from node to client',
+    'hl_tls_ops': 'A library without OpenSSL links the other file, tls_none.c, which has none',
 }
 # Bits of masks that no enum lists: how many.
 BITS = {}
@@ -206,14 +210,19 @@ def count_flags(page, found):
 
 
 def count_tables(page, root, found):
-    tables, pointers = found.single_tables(), found.single_pointers()
+    pointers = found.single_pointers()
     other = '\n'.join(outside.read(path) for folder in ('test', 'bench')
                       for path in glob.glob(os.path.join(root, folder, '**/*.[ch]'), recursive=True))
+    doors, tables = {}, {}
+    for struct, calls in found.single_tables().items():
+        is_door = re.search(rf'\bstruct {struct}\b[^;{{}}()]*(?:= |\))\{{', other)
+        (doors if is_door else tables)[struct] = calls
     page.count('tables of calls with one implementation', tables)
+    page.count('tables of calls of which test and bench have others', doors)
     page.count('single pointers with one value', pointers)
-    page.show('Tables of calls with one implementation in lib', [
-        f'`{struct}`: {", ".join(calls)}' + (' (test and bench have others)' if re.search(rf'\bstruct {struct}\b[^;{{}}()]*= \{{', other) else '')
-        for struct, calls in tables.items()])
+    page.show('Tables of calls with one implementation', [
+        f'`{struct}`: {", ".join(calls)}' + (f'. {REASONS[struct]}' if struct in REASONS else '') for struct, calls in tables.items()])
+    page.show('Tables of calls of which test and bench have others', [f'`{struct}`: {", ".join(calls)}' for struct, calls in doors.items()])
     page.show('Other pointers to a call, or to a table, that have one value', [f'`{struct}.{member}`: {value}' for struct, member, value in pointers])
 
 
