@@ -26,7 +26,7 @@ static struct hl_core *core_of(const struct hl_acquire *acquire) { return acquir
 static void set_alarm(struct hl_acquire *acquire)
 {
     struct hl_alarms *alarms = &core_of(acquire)->locks->alarms;
-    int has_report = acquire->report_ms && acquire->report_ms != UINT32_MAX;
+    int has_report = acquire->reporting == REPORTS_LATER;
     uint64_t report_us = has_report ? acquire->begun_us + (uint64_t)acquire->report_ms * 1000 : UINT64_MAX;
     uint64_t due_us = report_us < acquire->ends_at_us ? report_us : acquire->ends_at_us;
     if (due_us == UINT64_MAX)
@@ -156,7 +156,8 @@ void hl_acquire_report_waiting(struct hl_core *core, struct hl_acquire *acquire)
     uint64_t next_ms = (hl_now_us(&core->host) - acquire->begun_us) / 1000 + terms->wait_report_ms;
     hl_terms_trace(terms, HL_ACQUIRE_WAITS,
                    &(struct hl_fact){.lock = acquire->lock, .name = acquire->lock->name->bytes});
-    acquire->report_ms = terms->wait_report_ms && next_ms < UINT32_MAX ? (uint32_t)next_ms : UINT32_MAX;
+    acquire->reporting = terms->wait_report_ms && next_ms < UINT32_MAX ? REPORTS_LATER : REPORTS_NOTHING;
+    acquire->report_ms = (uint32_t)next_ms;
     if (terms->on_event)
         hl_notice_post(core, &acquire->notice, REPORT_WAITING);
     set_alarm(acquire);
@@ -171,7 +172,7 @@ static void sleep_or_send_again(struct hl_acquire *acquire, const struct hl_resp
     struct hl_queue_place *place = is_held ? acquire->place : NULL;
     if (is_held && !hl_has_own_place(acquire->lock->terms))
         hl_line_report_waiting(core, acquire->lock->name);
-    else if (is_held && !acquire->report_ms)
+    else if (is_held && acquire->reporting == REPORTS_WHEN_HELD)
         hl_acquire_report_waiting(core, acquire);
     if (is_held)
         hl_line_listen(acquire, said);
@@ -213,7 +214,7 @@ void hl_acquire_answered(struct hl_acquire *acquire, const struct hl_response *s
         hl_acquire_decide(acquire, HILOCK_QUEUE_FULL);
     else if (hl_place_give_up_queue(acquire, said))
         hl_acquire_send(acquire);
-    else if (acquire->is_try || (!is_held && said->fault.kind != HL_FAULT_PASSING))
+    else if (hl_acquire_is_try(acquire) || (!is_held && said->fault.kind != HL_FAULT_PASSING))
         hl_acquire_decide(acquire, is_held ? HILOCK_TIMED_OUT : said->fault.status);
     else if (acquire->hold->ask == ASK_CONFIRM)
         give_back_unconfirmed(acquire);
@@ -387,8 +388,9 @@ hilock_status hl_acquire_begin(struct hl_core *core, struct hilock_lock *lock, i
     if (!acquire)
         return HILOCK_NO_MEMORY;
     *acquire = (struct hl_acquire){.notice = {.ops = &reports, .epoch = lock->epoch}, .lock = lock,
-                                   .is_try = is_try != 0, .begun_us = hl_now_us(&core->host),
-                                   .report_ms = is_try ? UINT32_MAX : 0, .on_result = on_result, .user = user};
+                                   .waiting = is_try ? WAITS_NOT : WAITS_IN_LINE,
+                                   .reporting = is_try ? REPORTS_NOTHING : REPORTS_WHEN_HELD,
+                                   .begun_us = hl_now_us(&core->host), .on_result = on_result, .user = user};
     acquire->ends_at_us = limit_us == UINT64_MAX ? UINT64_MAX : acquire->begun_us + limit_us;
     if (place_size) {
         acquire->place = (struct hl_queue_place *)(void *)(acquire + 1);

@@ -23,6 +23,16 @@ struct hl_queue_place;
 enum hl_acquire_state { /* STARVED: the turn of the acquire has come, and there was no memory for its hold (line.c) */
     ACQUIRE_IN_LINE, ACQUIRE_STARVED, ACQUIRE_ASKING, ACQUIRE_SLEEPING, ACQUIRE_GRANTED, ACQUIRE_DECIDED
 };
+enum hl_waiting {
+    WAITS_IN_LINE,
+    WAITS_HELD_BACK, /* it may not request a place yet, because too many releases of its name have no answer (line.c) */
+    WAITS_NOT        /* it is a try: it takes no place and passes no waiter */
+};
+enum hl_reporting { /* of WAITING events */
+    REPORTS_WHEN_HELD, /* the first one is due as soon as the name is found held */
+    REPORTS_LATER,
+    REPORTS_NOTHING    /* none is due any more */
+};
 enum { REPORT_WAITING = 1, REPORT_PASSED_OVER = 2, REPORT_RESULT = 4 }; /* the reports of an acquire to its user */
 
 struct hl_acquire {
@@ -37,24 +47,24 @@ struct hl_acquire {
     void *user;
     uint64_t begun_us;
     uint64_t ends_at_us;            /* when the wait ends; UINT64_MAX: never */
-    uint32_t report_ms;             /* when the next WAITING event is due, counted from the begin; UINT32_MAX: never;
-                                       0: as soon as the name is found held */
+    uint32_t report_ms;             /* REPORTS_LATER: when the next WAITING event is due, counted from the begin */
     uint32_t attempts;
     struct hl_alarm alarm;          /* for the end of the wait and for WAITING events; it is not begun if there are
                                        neither */
     uint8_t state;
     int8_t status;                  /* DECIDED: the answer, a hilock_status */
-    uint8_t is_try;
-    uint8_t is_held_back;           /* IN_LINE: it may not request a place yet, because too many releases of its
-                                       name have no answer (line.c) */
+    uint8_t waiting;                /* enum hl_waiting */
+    uint8_t reporting;              /* enum hl_reporting */
 };
 _Static_assert(sizeof(struct hl_acquire) <= 128 || sizeof(void *) != 8, "every wait has one");
+
+static inline int hl_acquire_is_try(const struct hl_acquire *acquire) { return acquire->waiting == WAITS_NOT; }
 
 /* Returns 1 if this acquire sends its own requests as soon as it begins; the others wait until they are the head of
  * their line. */
 static inline int hl_waiter_sends_by_itself(const struct hl_acquire *acquire)
 {
-    return acquire->is_try || hl_has_own_place(acquire->lock->terms);
+    return hl_acquire_is_try(acquire) || hl_has_own_place(acquire->lock->terms);
 }
 
 void hl_acquire_send(struct hl_acquire *acquire); /* sends the request of this acquire, if there is memory for it */

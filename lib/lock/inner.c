@@ -20,7 +20,7 @@ hilock_status hl_inner_ask(struct hilock_lock *lock, int is_try, uint64_t limit_
 
 int hl_inner_is_asking(const struct hilock_lock *lock) { return lock->acquire != NULL; }
 
-int hl_inner_is_trying(const struct hilock_lock *lock) { return lock->acquire && lock->acquire->is_try; }
+int hl_inner_is_trying(const struct hilock_lock *lock) { return lock->acquire && hl_acquire_is_try(lock->acquire); }
 
 uint32_t hl_inner_attempts(const struct hilock_lock *lock) { return lock->acquire ? lock->acquire->attempts : 0; }
 

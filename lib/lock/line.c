@@ -45,8 +45,8 @@ static struct hl_acquire *last_of(const struct hl_line *line)
 static struct hl_acquires *list_of(struct hl_line *line, const struct hl_acquire *acquire)
 {
     if (hl_has_own_place(acquire->lock->terms))
-        return acquire->is_held_back ? &line->held_back : &line->queued;
-    return acquire->is_try ? &line->tries : &line->arrivals;
+        return acquire->waiting == WAITS_HELD_BACK ? &line->held_back : &line->queued;
+    return hl_acquire_is_try(acquire) ? &line->tries : &line->arrivals;
 }
 
 /* Returns 1 if this waiter may send a request now. A SLEEPING waiter with an IDLE hold pauses because too few replicas
@@ -122,7 +122,7 @@ void hl_lines_close(struct hl_core *core)
 
 static int is_unreported(const struct hl_acquire *acquire)
 {
-    return acquire && !acquire->report_ms && acquire->state < ACQUIRE_GRANTED;
+    return acquire && acquire->reporting == REPORTS_WHEN_HELD && acquire->state < ACQUIRE_GRANTED;
 }
 
 /* Sends the first WAITING event to each waiter that has not had one; later events follow as often as its options ask
@@ -173,9 +173,9 @@ static void enter(struct hl_acquires *list, struct hl_acquire *acquire)
 static void send_by_itself(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
-    if (acquire->is_held_back) {
+    if (acquire->waiting == WAITS_HELD_BACK) {
         TAILQ_REMOVE(&line->held_back, acquire, entry);
-        acquire->is_held_back = 0;
+        acquire->waiting = WAITS_IN_LINE;
         TAILQ_INSERT_TAIL(&line->queued, acquire, entry);
     }
     hl_acquire_send(acquire);
@@ -185,16 +185,16 @@ static void send_by_itself(struct hl_acquire *acquire)
 static void send_or_hold_back(struct hl_acquire *acquire)
 {
     struct hl_line *line = acquire->lock->name->line;
-    int is_first = !acquire->is_try && !(acquire->hold && acquire->hold->id);
+    int is_first = !hl_acquire_is_try(acquire) && !(acquire->hold && acquire->hold->id);
     int may_send = !is_first || line->name->unanswered_releases <= UNANSWERED_RELEASES_MAX;
     if (may_send) {
         send_by_itself(acquire);
         return;
     }
-    if (acquire->is_held_back)
+    if (acquire->waiting == WAITS_HELD_BACK)
         return;
     TAILQ_REMOVE(&line->queued, acquire, entry);
-    acquire->is_held_back = 1;
+    acquire->waiting = WAITS_HELD_BACK;
     TAILQ_INSERT_TAIL(&line->held_back, acquire, entry);
 }
 
@@ -210,7 +210,7 @@ void hl_line_join(struct hl_line *line, struct hl_acquire *acquire)
 {
     struct hl_acquires *list = list_of(line, acquire);
     enter(list, acquire);
-    line->waiting_here += !acquire->is_try;
+    line->waiting_here += !hl_acquire_is_try(acquire);
     if (list == &line->tries && hl_view_denies_tries(line->name)) {
         hl_acquire_decide(acquire, HILOCK_TIMED_OUT);
         return;
@@ -230,7 +230,7 @@ void hl_line_remove_quietly(struct hl_acquire *acquire)
     struct hl_line *line = name->line;
     struct hl_core *core = line->core;
     TAILQ_REMOVE(list_of(line, acquire), acquire, entry);
-    line->waiting_here -= !acquire->is_try;
+    line->waiting_here -= !hl_acquire_is_try(acquire);
     if (last_of(line))
         return;
     hl_line_stop_listening(line);
@@ -268,7 +268,7 @@ void hl_line_try_again(struct hl_acquire *acquire)
         send_or_hold_back(acquire);
         return;
     }
-    if (acquire->is_try)
+    if (hl_acquire_is_try(acquire))
         hl_line_move(acquire, 0);
     hl_line_advance(line, 1);
 }

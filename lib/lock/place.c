@@ -38,7 +38,7 @@ static int has_no_queue(const struct hl_acquire *acquire)
 
 int hl_place_is_wanted(const struct hl_acquire *acquire)
 {
-    return hl_has_queue(acquire->lock->terms) && !acquire->is_try && !has_no_queue(acquire);
+    return hl_has_queue(acquire->lock->terms) && !hl_acquire_is_try(acquire) && !has_no_queue(acquire);
 }
 
 /* Without the rights to the queue a MUTEX waiter polls, like a waiter of a kind without a queue. A FAIR waiter does
@@ -60,7 +60,7 @@ int hl_place_give_up_queue(struct hl_acquire *acquire, const struct hl_response 
 int hl_place_is_queue_full(const struct hl_acquire *acquire, const struct hl_response *said)
 {
     const struct hl_core *core = acquire->lock->terms->cell->core;
-    return acquire->place && !acquire->is_try && !said->position && said->waiters >= core->limits.queue_max;
+    return acquire->place && !hl_acquire_is_try(acquire) && !said->position && said->waiters >= core->limits.queue_max;
 }
 
 int hl_place_new(struct hl_core *core, struct hl_acquire *acquire)
@@ -224,7 +224,7 @@ void hl_place_add_params(struct hl_hold *hold, struct hl_acquire_params *params)
         memset(place->sent_us, 0, sizeof place->sent_us);
     place->node = node;
     place->sent_us[place->number % HL_PLACE_SENDS] = hold->request.sent_us;
-    if (acquire->is_try)
+    if (hl_acquire_is_try(acquire))
         add_earlier_entry(hold, params);
     else
         add_entry_params(hold, place, node, params);

@@ -65,7 +65,7 @@ static void on_grant(struct hl_queue_place *place, struct hl_node *node, const s
     uint32_t window_ms = hl_queued_usable_ms(push->window_ms);
     uint64_t least_us = hl_terms_min_validity_us(terms, window_ms), deadline_us = 0, now_us;
     int has_lapsed;
-    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || acquire->is_try ||
+    if ((acquire->state != ACQUIRE_SLEEPING && acquire->state != ACQUIRE_ASKING) || hl_acquire_is_try(acquire) ||
         hold->state != HOLD_ASKING)
         return;
     deadline_us = deadline_of(place, node, push);

@@ -152,7 +152,8 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
     const struct hl_quoted quoted = hl_name_quoted(name);
     const struct hl_text holder =
         hl_words_holders(hl_text_holder(view->words, strlen(view->words)).bytes, view->holders);
-    int has_sent = acquire->place || acquire->is_try; /* otherwise it waits behind another handle of this client */
+    /* otherwise it waits behind another handle of this client */
+    int has_sent = acquire->place || hl_acquire_is_try(acquire);
     int has_words = *view->words || hl_hold_of(name);
     if (!has_words && name->line->answer == LINE_HELD_BY_US)
         hl_words_held_by_us_before(text, quoted.bytes);
@@ -160,7 +161,7 @@ static void timed_out(struct hl_text *text, const struct hl_acquire *acquire, co
         hl_words_reserved(text, quoted.bytes);
     else if (!*view->words || hl_hold_of(name))
         hl_words_held_by_us(text, quoted.bytes);
-    else if (acquire->is_try)
+    else if (hl_acquire_is_try(acquire))
         hl_words_held(text, quoted.bytes, holder.bytes);
     else
         hl_words_held_on(text, quoted.bytes, holder.bytes, waited_ms, acquire->attempts);

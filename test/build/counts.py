@@ -35,7 +35,6 @@ FEATURES = {  # words of it, and the files that are its own
 MEANT = {
     ('hl_acquire', 'hold'): 'NULL: its turn to ask has not come',
     ('hl_acquire', 'place'): 'NULL: it waits without a place in the queue',
-    ('hl_acquire', 'report_ms'): '0: a WAITING event is due as soon as the name is found held',
     ('hl_cell', 'core'): 'NULL: the client is gone',
     ('ends', 'node'): 'NULL: at any node',
     ('hl_extend', 'attempts'): '0: it was not asked for yet',
