@@ -8,7 +8,8 @@
  * The waiters that are struck are k processes, or one process with k handles. The kind is FAIR, because with kind
  * MUTEX a process has one place however many handles it has. Each play has a name and processes of its own. It
  * strikes as soon as the store counts all places, and each play at another phase of the heartbeats and renewals than
- * the play before. */
+ * the play before. Beside the longest time stands how late a thread was, at most, that did nothing meanwhile but sleep
+ * for a millisecond again and again: on a busy machine a time may be that much longer than it is on an idle one. */
 #include "line.h"
 #include "queue.h"
 #include "samples.h"
@@ -18,7 +19,9 @@
 #include "succession.h"
 
 #include <hiredis/hiredis.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,11 +65,28 @@ struct bench {
     unsigned plays;
     unsigned counts[COUNTS_MAX], counts_count;
     struct samples spans[CASES][SHAPES][COUNTS_MAX]; /* in milliseconds */
+    double late_ms[CASES][SHAPES][COUNTS_MAX]; /* how late the sleeper was in the longest of these */
+    pthread_t sleeper;
+    _Atomic uint64_t free_ns, late_ns; /* since when the lock is free; how late the sleeper was since then, at most */
+    _Atomic bool is_over;
 };
 
 struct play {
     struct crowd holder, waiters, living;
 };
+
+static void *sleep_again_and_again(void *user)
+{
+    struct bench *bench = user;
+    while (!atomic_load(&bench->is_over)) {
+        uint64_t due_ns = crowd_now_ns() + 1000000, now_ns;
+        crowd_rest(1e-3);
+        now_ns = crowd_now_ns();
+        if (now_ns >= atomic_load(&bench->free_ns) && now_ns > due_ns + atomic_load(&bench->late_ns))
+            atomic_store(&bench->late_ns, now_ns - due_ns);
+    }
+    return NULL;
+}
 
 static int await_places(struct bench *bench, unsigned count)
 {
@@ -143,7 +163,10 @@ static int play_once(struct bench *bench, const struct strike *how, bool has_han
 {
     struct play play = {.holder = {.count = 0}};
     uint64_t free_ns = set_the_scene(bench, &play, has_handles, count) == 0 ? strike(bench, &play, how) : 0;
-    int status = free_ns && crowd_await(&play.living) == 0 ? 0 : -1;
+    int status;
+    atomic_store(&bench->free_ns, free_ns);
+    atomic_store(&bench->late_ns, 0);
+    status = free_ns && crowd_await(&play.living) == 0 ? 0 : -1;
     if (status == 0)
         *ret_ms = ((double)bench->board->granted_ns - (double)free_ns) / 1e6;
     end(&play);
@@ -166,46 +189,53 @@ static int play_round(struct bench *bench)
     for (unsigned i = 0; i < CASES; i++)
         for (unsigned j = 0; j < SHAPES && is_wanted(cases[i].name, only); j++)
             for (unsigned k = 0; k < bench->counts_count; k++) {
-                double ms;
-                if (is_played(j, bench->counts[k]) &&
-                    (play_once(bench, &cases[i], j == 1, bench->counts[k], &ms) != 0 ||
-                     samples_add(&bench->spans[i][j][k], ms) != 0))
+                struct samples *spans = &bench->spans[i][j][k];
+                double ms, most_ms;
+                if (!is_played(j, bench->counts[k]))
+                    continue;
+                if (play_once(bench, &cases[i], j == 1, bench->counts[k], &ms) != 0 || samples_add(spans, ms) != 0)
                     return -1;
+                samples_sort(spans);
+                most_ms = samples_at(spans, 1);
+                if (ms >= most_ms)
+                    bench->late_ms[i][j][k] = (double)atomic_load(&bench->late_ns) / 1e6;
             }
     return 0;
 }
 
-static void tell_line(unsigned i, unsigned j, unsigned count, const struct samples *spans)
+static void tell_line(const struct bench *bench, unsigned i, unsigned j, unsigned k)
 {
-    printf("  %-16s %-10s %4u   %10.1f ms median, %10.1f ms at most of %zu\n", cases[i].name, shapes[j], count,
-           samples_at(spans, 0.5), samples_at(spans, 1), spans->count);
+    const struct samples *spans = &bench->spans[i][j][k];
+    printf("  %-16s %-10s %4u   %10.1f ms median, %10.1f ms at most of %zu, a sleeper %.1f ms late then\n",
+           cases[i].name, shapes[j], bench->counts[k], samples_at(spans, 0.5), samples_at(spans, 1), spans->count,
+           bench->late_ms[i][j][k]);
 }
 
-static void tell_json(unsigned i, unsigned j, unsigned count, const struct samples *spans)
+static void tell_json(const struct bench *bench, unsigned i, unsigned j, unsigned k)
 {
+    const struct samples *spans = &bench->spans[i][j][k];
     struct json json = line_begin("succession");
     json_text(&json, "case", cases[i].name);
     json_text(&json, "shape", shapes[j]);
     json_text(&json, "kind", kind);
-    json_count(&json, "waiters", count);
+    json_count(&json, "waiters", bench->counts[k]);
     json_count(&json, "lease_ms", lease_ms);
     json_count(&json, "settle_ms", settle_ms);
     json_count(&json, "rounds", rounds);
     json_number(&json, "median_ms", samples_at(spans, 0.5));
     json_number(&json, "least_ms", samples_at(spans, 0));
     json_number(&json, "most_ms", samples_at(spans, 1));
+    json_number(&json, "late_ms", bench->late_ms[i][j][k]);
     line_end(&json);
 }
 
-static void tell_all(struct bench *bench, void (*tell)(unsigned, unsigned, unsigned, const struct samples *))
+static void tell_all(const struct bench *bench, void (*tell)(const struct bench *, unsigned, unsigned, unsigned))
 {
     for (unsigned i = 0; i < CASES; i++)
         for (unsigned j = 0; j < SHAPES; j++)
-            for (unsigned k = 0; k < bench->counts_count; k++) {
-                samples_sort(&bench->spans[i][j][k]);
+            for (unsigned k = 0; k < bench->counts_count; k++)
                 if (bench->spans[i][j][k].count)
-                    tell(i, j, bench->counts[k], &bench->spans[i][j][k]);
-            }
+                    tell(bench, i, j, k);
 }
 
 static int read_waiters(struct bench *bench)
@@ -248,6 +278,7 @@ static bool are_words_known(void)
 static int set_up(struct bench *bench)
 {
     char error[STORE_ERROR_SIZE];
+    atomic_store(&bench->is_over, true); /* the sleeper does not run yet */
     if (!are_words_known() || read_waiters(bench) != 0)
         return -1;
     if (server_start(&bench->server, url, error) != 0 || !(bench->store = store_connect(bench->server.url, error))) {
@@ -260,7 +291,8 @@ static int set_up(struct bench *bench)
     snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
     bench->board->kind = strcmp(kind, "mutex") == 0 ? HILOCK_MUTEX : HILOCK_FAIR;
     bench->board->lease_ms = lease_ms;
-    return 0;
+    atomic_store(&bench->is_over, pthread_create(&bench->sleeper, NULL, sleep_again_and_again, bench) != 0);
+    return atomic_load(&bench->is_over) ? -1 : 0;
 }
 
 static int run(void)
@@ -276,6 +308,8 @@ static int run(void)
         if (has_json)
             tell_all(&bench, tell_json);
     }
+    if (!atomic_exchange(&bench.is_over, true))
+        pthread_join(bench.sleeper, NULL);
     for (unsigned i = 0; i < CASES * SHAPES * COUNTS_MAX; i++)
         samples_free(&bench.spans[i / SHAPES / COUNTS_MAX][i / COUNTS_MAX % SHAPES][i % COUNTS_MAX]);
     if (bench.store)
