@@ -7,12 +7,12 @@ import textwrap
 
 import header
 
-HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
+HEADERS = ['hilock.h', 'options.h', 'inquiry.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', 'adapters/libevent.h', 'adapters/libuv.h', 'adapters/libev.h', 'adapters/sd-event.h']
 OPENINGS = ['hilock.hpp']  # C++, of which the opening comment is read
 SYNOPSIS_COLUMNS = 72
 UNSAID = {'HILOCK_H', 'HILOCK_BEGIN', 'HILOCK_END', 'HILOCK_API', 'HILOCK_CHECKED', 'HILOCK_LOOP_H', 'HILOCK_VERSION_H', 'HILOCK_MEMORY_H',
           'HILOCK_ADAPTERS_LIBEVENT_H', 'HILOCK_ADAPTERS_LIBUV_H', 'HILOCK_ADAPTERS_LIBEV_H', 'HILOCK_ADAPTERS_SD_EVENT_H',
-          'HILOCK_BLOCKING_H', 'HILOCK_OPTIONS_H', 'HILOCK_STATS_H', 'HILOCK_TRACE_H'}
+          'HILOCK_BLOCKING_H', 'HILOCK_OPTIONS_H', 'HILOCK_INQUIRY_H', 'HILOCK_STATS_H', 'HILOCK_TRACE_H'}
 PAGES = [
     ('hilock', 7, 'asynchronous distributed locks: the contract of every call',
      'hilock.h hilock_client hilock_lock hilock_validity HILOCK_TRY HILOCK_FOREVER'),
@@ -54,7 +54,7 @@ PAGES = [
      'hilock_lock_validity hilock_validity_remaining_ms hilock_validity_ref hilock_validity_unref'),
     ('hilock_client_each_lock', 3, 'list what is held and awaited',
      'stats.h hilock_lock_info hilock_visit_fn hilock_client_each_lock hilock_lock_describe'),
-    ('hilock_peek', 3, 'who holds a name', 'hilock_peek'),
+    ('hilock_peek', 3, 'who holds a name', 'inquiry.h hilock_peek'),
     ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
     ('hilock_client_stats', 3, 'statistics',
      'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),

@@ -24,7 +24,7 @@ NEEDED = {
 }
 TLS = {'libhiredis_ssl', 'libssl', 'libcrypto'}  # where they are installed
 EXAMPLES = {'quickstart.c', 'shop.c', 'cache.c', 'pool.c', 'traps.c', 'jobs.cc', 'spans.c', 'loops.c', 'unit_test.c', 'README.md'}
-HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
+HEADERS = {'hilock/hilock.h', 'hilock/options.h', 'hilock/inquiry.h', 'hilock/stats.h', 'hilock/trace.h', 'hilock/hilock.hpp', 'hilock/detail/state.hpp', 'hilock/loop.h', 'hilock/version.h',
            'hilock/memory.h', 'hilock/blocking.h', 'hilock/adapters/libevent.h'}
 # (package, its version, why it is refused)
 REFUSED = [('hiredis', '0.13.3', 'hiredis >=0.14.1 is missing; Debian has it in libhiredis-dev'), ('hiredis', '1.0.0', 'can kill a good connection'),

@@ -13,7 +13,7 @@ import symbols
 from outside import read
 
 LOOPS = ['libevent', 'libuv', 'libev', 'sd-event']
-HEADERS = ['hilock.h', 'options.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
+HEADERS = ['hilock.h', 'options.h', 'inquiry.h', 'stats.h', 'trace.h', 'loop.h', 'version.h', 'memory.h', 'blocking.h', *(f'adapters/{loop}.h' for loop in LOOPS)]
 OPTIONS = ['hilock_client_options', 'hilock_lock_options']
 MISTAKE = '.TH X 3 "" "x"\n.SH NAME\nx \\- y\n.SH DESCRIPTION\n.QQ\n'
 
