@@ -43,7 +43,7 @@ struct hilock_blocking_lock {
     /* only the private thread may use the members from here on */
     hilock_lock *handle;                /* NULL: the handle is freed */
     hilock_blocking_lock *next, **link; /* in the client's list of locks; link NULL: this lock is in no list */
-    unsigned extends;                   /* how many extends are accepted and not answered yet */
+    unsigned extends;                   /* how many extends and downgrades are accepted and not answered yet */
     struct hl_blocking_call *release;   /* a release that has its result, and is answered after the extends; or NULL */
     char lost_detail[256];              /* "": not lost. Any thread may read it once the private thread has ended */
 };

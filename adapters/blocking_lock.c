@@ -221,7 +221,7 @@ hilock_status hilock_blocking_release(hilock_blocking_lock *lock, struct hilock_
     return hl_blocking_give(ret_result, &call);
 }
 
-/* ---- extend */
+/* ---- extend, downgrade */
 
 static void on_extended(const struct hilock_result *result, void *user)
 {
@@ -235,12 +235,10 @@ static void on_extended(const struct hilock_result *result, void *user)
     settle(lock);
 }
 
-static void run_extend(struct hl_blocking_message *message)
+/* The call was given to hilock, with that status. */
+static void on_begun(struct hl_blocking_call *call, hilock_status status)
 {
-    struct hl_blocking_call *call = (struct hl_blocking_call *)message;
     hilock_blocking_lock *lock = call->lock;
-    const hilock_status status = lock->handle ? hilock_extend(lock->handle, call->span_ms, on_extended, call)
-                                              : HILOCK_NOT_HELD;
     if (status == HILOCK_OK) {
         lock->extends++;
         return;
@@ -252,6 +250,20 @@ static void run_extend(struct hl_blocking_message *message)
     hl_blocking_answer(call);
 }
 
+static void run_extend(struct hl_blocking_message *message)
+{
+    struct hl_blocking_call *call = (struct hl_blocking_call *)message;
+    hilock_lock *handle = call->lock->handle;
+    on_begun(call, handle ? hilock_extend(handle, call->span_ms, on_extended, call) : HILOCK_NOT_HELD);
+}
+
+static void run_downgrade(struct hl_blocking_message *message)
+{
+    struct hl_blocking_call *call = (struct hl_blocking_call *)message;
+    hilock_lock *handle = call->lock->handle;
+    on_begun(call, handle ? hilock_downgrade(handle, on_extended, call) : HILOCK_NOT_HELD);
+}
+
 hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
                                      struct hilock_blocking_result *ret_result)
 {
@@ -259,6 +271,15 @@ hilock_status hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_
     if (!hl_blocking_is_sized(ret_result))
         return HILOCK_INVALID;
     ask_of(lock, &call, run_extend);
+    return hl_blocking_give(ret_result, &call);
+}
+
+hilock_status hilock_blocking_downgrade(hilock_blocking_lock *lock, struct hilock_blocking_result *ret_result)
+{
+    struct hl_blocking_call call = call_on(lock ? lock->client : NULL, lock, 0);
+    if (!hl_blocking_is_sized(ret_result))
+        return HILOCK_INVALID;
+    ask_of(lock, &call, run_downgrade);
     return hl_blocking_give(ret_result, &call);
 }
 

@@ -89,6 +89,13 @@ HILOCK_API HILOCK_CHECKED hilock_status
 hilock_blocking_extend(hilock_blocking_lock *lock, uint32_t lease_ms,
                        struct hilock_blocking_result *ret_result);
 
+/* The lock, which is held alone, goes on as one that shares its name, as hilock_downgrade does.
+ * ret_result may be NULL.
+ * Result: as for hilock_downgrade; LOST also where that is refused as NOT_HELD or CLOSED.
+ * Refusals: INVALID, UNSUPPORTED, NO_MEMORY, WRONG_THREAD, FORKED. */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_blocking_downgrade(hilock_blocking_lock *lock, struct hilock_blocking_result *ret_result);
+
 /* Ends the hold, frees the lock and closes its descriptor. It returns when the store has answered,
  * after command_timeout_ms at the latest. If another thread is extending the lock just then, that
  * call is answered first. For NULL it returns INVALID. ret_result may be NULL.

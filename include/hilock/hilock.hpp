@@ -358,11 +358,13 @@ public:
     {
         return start(extending(lease), std::move(answer));
     }
+    [[nodiscard]] hilock::status downgrade(on_result answer) { return start(hilock_downgrade, std::move(answer)); }
     [[nodiscard]] hilock::status peek(on_result answer) { return start(hilock_peek, std::move(answer)); }
     hilock::status release(on_result answer) { return start(hilock_release, std::move(answer)); }
 #if defined(HILOCK_COROUTINES)
     awaiting acquire(milliseconds wait) const { return await(acquiring(wait), true); }
     awaiting extend(milliseconds lease = milliseconds(0)) const { return await(extending(lease)); }
+    awaiting downgrade() const { return await(hilock_downgrade); }
     awaiting peek() const { return await(hilock_peek); }
     awaiting release() const { return await(hilock_release); }
 #endif

@@ -16,13 +16,13 @@ static struct hl_terms *terms_of(struct hilock_client *client, const struct hilo
 {
     static const struct hl_kind *const alone[] = {[HILOCK_MUTEX] = &hl_queued_mutex, [HILOCK_FAIR] = &hl_queued_fair,
                                                   [HILOCK_SIMPLE] = &hl_simple_kind}; /* options.c refuses any other */
-    static const struct hl_kind *const share[] = {[HILOCK_MUTEX] = &hl_queued_mutex_share,
-                                                  [HILOCK_FAIR] = &hl_queued_fair_share};
     struct hl_terms wanted, *terms = client->terms;
     memset(&wanted, 0, sizeof wanted); /* zeroes the padding, too, so that equal options give equal bytes */
     wanted.refs = terms ? terms->refs : 0;
     wanted.cell = client->core.cell;
-    wanted.kind = options->holders_max > 1 ? share[options->kind] : alone[options->kind];
+    wanted.kind = alone[options->kind];
+    if (options->holders_max > 1)
+        wanted.kind = wanted.kind->sharing;
     wanted.holders_max = options->holders_max;
     wanted.on_lost = options->on_lost;
     wanted.on_event = options->on_event;

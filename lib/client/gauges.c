@@ -4,6 +4,7 @@
 
 #include "core/discipline.h"
 #include "core/lock.h"
+#include "hold/hold.h"
 
 enum { AGING_US = 1000000 };
 
@@ -21,10 +22,12 @@ struct hl_census hl_gauges_census(const struct hl_core *core)
         const struct hl_snapshot now = lock->ops->snapshot(lock);
         if (now.state != HILOCK_STATE_IDLE)
             keep_older(now.state == HILOCK_STATE_HELD ? &census.hold_since_us : &census.wait_since_us, now.since_us);
-        if (now.state != HILOCK_STATE_HELD || hl_holds_alone(lock->terms))
+        /* a downgrade changes the terms of the hold alone */
+        const struct hl_terms *terms = lock->hold ? lock->hold->terms : lock->terms;
+        if (now.state != HILOCK_STATE_HELD || hl_holds_alone(terms))
             continue;
         census.shares++;
-        census.permits += lock->terms->holders_max < HL_HOLDERS_ANY;
+        census.permits += terms->holders_max < HL_HOLDERS_ANY;
     }
     return census;
 }

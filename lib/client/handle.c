@@ -7,6 +7,7 @@
 #include "client/words.h"
 #include "core/lease.h"
 #include "core/lock.h"
+#include "hold/hold.h"
 #include "hold/validity.h"
 #include "lock/inquiry.h"
 #include "lock/line.h"
@@ -153,6 +154,34 @@ hilock_status hilock_extend(hilock_lock *lock, uint32_t lease_ms, hilock_result_
         return refuse_unheld(lock);
     lease_ms = lease_ms ? lease_ms : lock->terms->lease_ms;
     return accepted(lock, lock->ops->extend(&client->core, lock, lease_ms, on_result, user), "an extend");
+}
+
+static hilock_status check_downgrade(const struct hilock_lock *lock)
+{
+    struct hilock_client *client = client_of(lock);
+    const struct hl_snapshot now = lock->ops->snapshot(lock);
+    const struct hl_quoted name = hl_name_quoted(lock->name);
+    if (!lock->ops->downgrade || lock->terms->kind->queueing == HL_QUEUES_NOT)
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_cannot_share);
+    if (now.state != HILOCK_STATE_HELD)
+        return refuse_unheld(lock);
+    if (!hl_holds_alone(lock->hold->terms))
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_shares_already(name.bytes).bytes);
+    if (now.count > 1)
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
+                                hl_words_downgrade_reentered(name.bytes, now.count).bytes);
+    return HILOCK_OK;
+}
+
+hilock_status hilock_downgrade(hilock_lock *lock, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = check_callback(lock, on_result, "hilock_downgrade");
+    if (status == HILOCK_OK)
+        status = check_downgrade(lock);
+    return status == HILOCK_OK
+               ? accepted(lock, lock->ops->downgrade(core_of(lock), lock, on_result, user), "a downgrade") : status;
 }
 
 hilock_status hilock_cancel(hilock_lock *lock)

@@ -257,6 +257,19 @@ const char hl_words_no_validity_place[] = "ret_validity is NULL: pass the addres
 const char hl_words_bad_holder_empty[] =
     "bad holder of 0 bytes: pass the holder that hilock_peek reported, or NULL for any holder";
 
+const char hl_words_cannot_share[] =
+    "a handle of SIMPLE, of several names or of a quorum cannot share its name: use one name and MUTEX or FAIR";
+
+struct hl_text hl_words_shares_already(const char *name)
+{
+    return say("handle of \"%s\" shares the name already: there is nothing to downgrade", name);
+}
+
+struct hl_text hl_words_downgrade_reentered(const char *name, uint32_t count)
+{
+    return say("handle of \"%s\" holds with a count of %u: release all but one before the downgrade", name, count);
+}
+
 struct hl_text hl_words_no_callback(const char *call) { return say("on_result is NULL: %s needs a callback", call); }
 
 struct hl_text hl_words_no_memory_for(const char *call) { return say("out of memory for %s", call); }

@@ -42,7 +42,8 @@ TAILQ_HEAD(hl_entries, hl_entry);
 struct hl_extras { /* state that few held handles need: pending extends, re-entries, a validity. It is empty again once
                       the hold has ended, and is kept for the next one */
     struct hilock_validity *validity; /* the deadline for other threads; NULL: not asked for (hold/validity.c) */
-    struct hl_extends extends;  /* accepted extends that are not reported yet, in order (hold/watchdog.c) */
+    struct hl_extends extends;  /* accepted extends and downgrades that are not reported yet, in order
+                                   (hold/watchdog.c) */
     struct hl_entries entering; /* re-entries without an answer, the oldest first (lock/reentry.c) */
     struct hl_entries release_calls; /* memory for the answers to the releases that only count down: one for each
                                         re-entry */
@@ -67,6 +68,10 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
     /* returns OK or NO_MEMORY */
     hilock_status (*extend)(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                             hilock_result_fn *on_result, void *user);
+    /* The handle has its name alone: goes on as one that shares it. NULL: handles of this table cannot. Returns OK or
+     * NO_MEMORY. */
+    hilock_status (*downgrade)(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                               void *user);
     /* for drop and free: the handle becomes idle, and no more callbacks run */
     void (*silence)(struct hl_core *core, struct hilock_lock *lock);
     struct hl_snapshot (*snapshot)(const struct hilock_lock *lock);

@@ -104,6 +104,12 @@ void hl_words_extend_unknown(struct hl_text *text, const char *name, const char 
                 node, waited_ms, name);
 }
 
+void hl_words_downgrade_unknown(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms)
+{
+    hl_text_set(text, "no answer from %s within %u ms: others may share \"%s\" by now; the next renewal finds out",
+                node, waited_ms, name);
+}
+
 void hl_words_extend_unreachable(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms,
                                  const char *why)
 {

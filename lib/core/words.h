@@ -36,6 +36,7 @@ extern const char hl_words_renewal_unsent[];
 void hl_words_lease_shorter(struct hl_text *text, const char *name, uint32_t found_ms); /* than we counted on */
 void hl_words_lease_longer(struct hl_text *text, const char *name, uint32_t found_ms);  /* than we asked for */
 void hl_words_extend_unknown(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms);
+void hl_words_downgrade_unknown(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms);
 /* why: hl_node_why of that server; "": it is silent */
 void hl_words_extend_unreachable(struct hl_text *text, const char *name, const char *node, uint32_t waited_ms,
                                  const char *why);

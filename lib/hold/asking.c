@@ -8,8 +8,10 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/carried.h"
+#include "hold/downgrade.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
+#include "hold/shortening.h"
 #include "hold/watchdog.h"
 #include "node/clock.h"
 #include "node/confirm_link.h"
@@ -46,7 +48,7 @@ struct hl_acquire_params hl_asking_params(struct hl_hold *hold)
 static struct hl_renew_params renew_params(struct hl_hold *hold)
 {
     struct hl_renew_params params = {.lease_ms = hold->asked_ms,
-                                     .token = hold->token, .most_ms = hl_watchdog_begin_shortening(hold)};
+                                     .token = hold->token, .most_ms = hl_shortening_begin(hold)};
     if (params.most_ms)
         params.not_after_ms = hl_clock_not_after_ms(hold->request.node, hold->request.sent_us);
     return params;
@@ -86,6 +88,10 @@ static void encode(struct hl_request *request, struct hl_command *command)
     }
     case ASK_CONFIRM: break; /* the node sends WAIT, once for all holds that wait for it */
     case ASK_RENEW: {
+        if (hl_watchdog_asks_to_share(hold)) {
+            hold->form = hl_downgrade_encode(hold, command, &words) & 7u;
+            break;
+        }
         const struct hl_renew_params params = renew_params(hold);
         hold->form = kind->renew(command, &words, &params) & 7u;
         break;

@@ -109,6 +109,7 @@ struct hl_hold {
     uint8_t stage : 2;           /* enum hl_stage */
     uint8_t form : 3;            /* enum hl_form: the command that was sent latest, by which its reply is read */
     uint8_t reason : 3;          /* hilock_lost_reason */
+    uint8_t downgrade : 2;       /* HELD: enum hl_downgrade (downgrade.h) */
     uint8_t end;                 /* enum hl_end */
     uint8_t failures;            /* how many renewals have failed in a row, cut at 255 */
     uint8_t served;              /* HELD: how many handles this hold served before the present one (lock/tenure.c) */
@@ -118,8 +119,8 @@ struct hl_hold {
     uint8_t had_unanswered_release : 1; /* an earlier release of this id got no answer, or could not be sent */
     uint8_t is_lease_too_long : 1; /* the lease at the store was longer than asked for, and that was reported */
     uint8_t is_overdue : 1;      /* the renewal under way already counts as failed; an answer may still come */
-    uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (watchdog.c), and is not
-                                    known to be over. Without an answer it may execute until may_run_until_us */
+    uint8_t is_shortening : 1;   /* a renewal that may shorten the lease at the store was sent (shortening.h), and is
+                                    not known to be over. Without an answer it may execute until may_run_until_us */
 };
 _Static_assert(sizeof(struct hl_hold) <= 232 || sizeof(void *) != 8, "every lock that is held has a hold");
 
@@ -133,6 +134,8 @@ enum hl_hold_what { /* what the owner of a hold is told: the folder above, for t
                           (carried.h), so the acquire waits for its turn again */
     HOLD_UNREPORTED,   /* the hold has ended before its grant was reported: the acquire tries again */
     HOLD_ALARM,        /* the alarm fired before the hold was HELD: the acquire has slept or paused for long enough */
+    HOLD_SHARES,       /* the hold shares its name from now on (downgrade.h): no other handle of this client waits for
+                          its end any more */
     HOLD_RELEASED      /* the release of the hold has its first answer, or will have none: other handles of this client
                           may request the name */
 };

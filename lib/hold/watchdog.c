@@ -7,24 +7,19 @@
 #include "base/plant.h"
 #include "core/lease.h"
 #include "core/words.h"
+#include "hold/downgrade.h"
 #include "hold/ending.h"
 #include "hold/recheck.h"
+#include "hold/shortening.h"
 #include "hold/validity.h"
 
 enum { MANY_HOLDS = 300 };
-
-/* Returns 1 while a renewal that got no answer may still execute and shorten the lease. Extends wait until then: that
- * renewal could cut short an extend that was answered OK. */
-static int may_be_shortened(const struct hl_hold *hold)
-{
-    return hold->is_shortening && hl_now_us(&hl_hold_core(hold)->host) < hold->may_run_until_us;
-}
 
 /* Returns the first extend that is not decided yet, or NULL if there is none, or if extends must wait. A hold that was
  * released may still point to the handle that it calls back, but the extends of that handle belong to another hold. */
 static struct hl_extend *first_pending(const struct hl_hold *hold)
 {
-    int has_some = hl_hold_is_with_user(hold) && hold->lock->extras && !may_be_shortened(hold);
+    int has_some = hl_hold_is_with_user(hold) && hold->lock->extras && !hl_shortening_may_run(hold);
     struct hl_extend *extend = has_some ? TAILQ_FIRST(&hold->lock->extras->extends) : NULL;
     while (extend && extend->call.notice.pending)
         extend = TAILQ_NEXT(extend, entry);
@@ -52,27 +47,9 @@ uint32_t hl_watchdog_begin_round(struct hl_hold *hold)
     return longest_ms ? longest_ms : 1;
 }
 
-/* Lets this renewal shorten a lease that became too long. If a server's clock is set back, the leases there become
- * longer: if it is set back by an hour, a holder that crashed would keep its name for an hour.
- *  - It is safe for other clients, because the lease belongs to this hold alone.
- *  - It is safe for us: most_us is no less than any renewal or extend may have asked for, so the shortened lease still
- *    ends after our deadline.
- *  - It is safe if the request arrives late: the request carries a time by the server's clock after which it shortens
- *    nothing. For that the client needs a sample of that clock from after the clock was set back. */
-uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold)
+int hl_watchdog_asks_to_share(const struct hl_hold *hold)
 {
-    const struct hl_node *node = hold->request.node;
-    uint64_t now_us = hl_now_us(&hl_hold_core(hold)->host), lease_us = hl_terms_lease_us(hold->terms);
-    uint64_t extended_us = hl_left_us(hold->extended_until_us, now_us), most_us;
-    /* the sample was sent after the renewal that found the lease too long, and so after the clock was set back */
-    int is_fresh = node->server_us && hl_lease_deadline_us(node->time_sent_us, lease_us) >= hold->deadline_us;
-    /* of a shared name the scripts shorten nothing: its lease is the longest of several */
-    int is_plain = hold->asked_ms == hold->terms->lease_ms && hl_has_queue(hold->terms) && hl_holds_alone(hold->terms);
-    if (!hold->is_lease_too_long || !is_plain || !is_fresh || may_be_shortened(hold))
-        return 0;
-    most_us = extended_us > lease_us ? extended_us : lease_us;
-    hold->is_shortening = 1;
-    return hl_lease_span_ms(most_us + hl_lease_drift_us(most_us)) + 1;
+    return hl_downgrade_is_due(hold) && !hl_shortening_may_run(hold);
 }
 
 static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status status, const char *why, int is_loss)
@@ -88,8 +65,11 @@ static void decide(struct hl_core *core, struct hl_extend *extend, hilock_status
 static void answer_extends(struct hl_hold *hold, hilock_status status, const char *why)
 {
     for (struct hl_extend *extend = first_pending(hold); extend; extend = TAILQ_NEXT(extend, entry)) {
+        hilock_status answer = status;
+        if (extend->operation == HILOCK_OP_DOWNGRADE && status != HILOCK_OK)
+            answer = hl_downgrade_on_refusal(hold, extend->attempts, status);
         if (extend->attempts || status != HILOCK_OK)
-            decide(hl_hold_core(hold), extend, status, why, 0);
+            decide(hl_hold_core(hold), extend, answer, why, 0);
     }
 }
 
@@ -101,7 +81,11 @@ static void on_extend_timeout(struct hl_core *core, struct hl_call *call)
     const struct hl_node *node = hl_name_node(core, call->lock->name);
     uint32_t waited_ms = core->limits.command_timeout_ms;
     struct hl_text why;
-    if (extend->attempts)
+    if (extend->operation == HILOCK_OP_DOWNGRADE && !extend->attempts && call->lock->hold->state == HOLD_HELD)
+        hl_downgrade_revert(call->lock->hold);
+    if (extend->operation == HILOCK_OP_DOWNGRADE && extend->attempts)
+        hl_words_downgrade_unknown(&why, name.bytes, hl_node_name(node), waited_ms);
+    else if (extend->attempts)
         hl_words_extend_unknown(&why, name.bytes, hl_node_name(node), waited_ms);
     else
         hl_words_extend_unreachable(&why, name.bytes, hl_node_name(node), waited_ms, hl_node_why(node));
@@ -112,7 +96,7 @@ void hl_watchdog_report_extend(struct hl_core *core, struct hl_extend *extend, c
 {
     char *words = extend->detail;
     struct hilock_result result =
-        {.status = extend->status, .operation = HILOCK_OP_EXTEND, .attempts = extend->attempts,
+        {.status = extend->status, .operation = extend->operation, .attempts = extend->attempts,
          .detail = detail ? detail : words ? words : hilock_status_text(extend->status)};
     extend->detail = NULL;
     hl_callback_answer(core, &extend->call, result);
@@ -319,8 +303,10 @@ static void trace_anomaly(const struct hl_hold *hold, uint64_t found_us,
 static void on_renewed(struct hl_hold *hold, const struct hl_response *said)
 {
     struct hl_core *core = hl_hold_core(hold);
-    uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us, found_us = said->left_ms * 1000;
+    uint64_t now_us = hl_now_us(&core->host), sent_us = hold->request.sent_us;
     uint64_t lease_us = hl_terms_lease_us(hold->terms);
+    /* the answer to a downgrade does not tell the lease that it found */
+    uint64_t found_us = hold->form == HL_FORM_DOWNGRADE ? hl_left_us(hold->deadline_us, now_us) : said->left_ms * 1000;
     /* a lease is not reported as too long if an extend without an answer explains its length */
     int is_lease_too_long = found_us > lease_us + hl_lease_drift_us(lease_us) &&
                             sent_us + found_us > hl_hold_may_last_until_us(hold);
@@ -355,13 +341,14 @@ void hl_watchdog_on_answer(struct hl_hold *hold, const struct hl_answer *answer)
 {
     struct hl_response said;
     struct hl_text quote;
+    hl_downgrade_on_answer(hold, answer);
     if (!answer->reply) {
         if (hold->is_shortening)
             hl_ending_mark_request_unanswered(hold);
         on_failed(hold, hold->is_overdue ? NULL : hl_words_renewal_unanswered);
         return;
     }
-    if (!may_be_shortened(hold)) /* otherwise an older renewal without an answer may still execute */
+    if (!hl_shortening_may_run(hold)) /* otherwise an older renewal without an answer may still execute */
         hold->is_shortening = 0;
     said = hl_hold_read(hold, answer->reply);
     if (said.result == HL_NO) {
@@ -427,8 +414,8 @@ void hl_watchdog_on_alarm(struct hl_hold *hold)
     on_failed(hold, hold->is_overdue ? hl_words_renewal_overdue : hl_words_renewal_unsent);
 }
 
-hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
-                                 hilock_result_fn *on_result, void *user)
+static hilock_status ask(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation, uint32_t lease_ms,
+                         hilock_result_fn *on_result, void *user)
 {
     static const struct hl_notice_ops ops = {report, forget};
     struct hl_extras *extras = hl_lock_extras(lock);
@@ -437,11 +424,32 @@ hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock,
         extend = hl_callback_new(core, sizeof *extend, &ops, on_extend_timeout, lock, on_result, user);
     if (!extend)
         return HILOCK_NO_MEMORY;
+    extend->operation = operation;
     extend->lease_ms = lease_ms;
     TAILQ_INSERT_TAIL(&extras->extends, extend, entry);
     if (lock->hold->state == HOLD_HELD && !is_renewing(lock->hold))
         renew(lock->hold);
     return HILOCK_OK;
+}
+
+hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
+                                 hilock_result_fn *on_result, void *user)
+{
+    return ask(core, lock, HILOCK_OP_EXTEND, lease_ms, on_result, user);
+}
+
+/* Waiters of this client that relied on the end of this hold send their own requests from now on. */
+hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                    void *user)
+{
+    hilock_status status = hl_downgrade_accept(lock->hold) == 0 ? HILOCK_OK : HILOCK_NO_MEMORY;
+    if (status == HILOCK_OK)
+        status = ask(core, lock, HILOCK_OP_DOWNGRADE, 0, on_result, user);
+    if (status != HILOCK_OK)
+        hl_downgrade_revert(lock->hold);
+    if (status == HILOCK_OK && lock->hold->state == HOLD_HELD)
+        hl_hold_tell(lock->hold, &(struct hl_hold_event){.what = HOLD_SHARES});
+    return status;
 }
 
 /* A hold that is not renewed is verified only if its grant was reported. The renewal is sent within a quarter of the

@@ -28,6 +28,7 @@ struct hl_extend {
     struct hl_call call;
     TAILQ_ENTRY(hl_extend) entry; /* links the extend into the extras of its handle, until it is reported or the hold
                                      has ended (LOST) */
+    hilock_operation operation;  /* EXTEND or DOWNGRADE: a downgrade is answered like an extend (downgrade.h) */
     uint32_t lease_ms, attempts; /* attempts: how many rounds were sent since the extend was accepted */
     hilock_status status;        /* the answer, once it is decided */
     char *detail;                /* the sentence of that answer; NULL: the general sentence of the status */
@@ -60,11 +61,13 @@ void hl_watchdog_on_stale_answer(struct hl_hold *hold, int is_ours);
  * NO_MEMORY. */
 hilock_status hl_watchdog_extend(struct hl_core *core, struct hilock_lock *lock, uint32_t lease_ms,
                                  hilock_result_fn *on_result, void *user);
+/* The same for a downgrade of a handle whose hold has its name alone. */
+hilock_status hl_watchdog_downgrade(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                    void *user);
 /* A renewal is about to be sent. Returns the lease that this renewal asks for. */
 uint32_t hl_watchdog_begin_round(struct hl_hold *hold);
-/* Call for the same renewal, which may shorten a lease that became too long. Returns the lease to which the renewal
- * shortens, or 0 if it must shorten nothing. */
-uint32_t hl_watchdog_begin_shortening(struct hl_hold *hold);
+/* 1: the same renewal asks the store to share the name. */
+int hl_watchdog_asks_to_share(const struct hl_hold *hold);
 /* The hold ends: answers LOST to all its extends. is_loss: these answers are reported before all else. */
 void hl_watchdog_end_extends(struct hl_core *core, struct hilock_lock *lock, int is_loss);
 /* Reports the answer to an extend. detail: the sentence of the loss, if this answer replaces on_lost; NULL: the detail

@@ -27,6 +27,7 @@ static void on_hold_event(struct hl_hold *hold, const struct hl_hold_event *even
     case HOLD_SENT_BACK: hl_acquire_sent_back(hold->lock->acquire); break;
     case HOLD_UNREPORTED: hl_acquire_retry(hold->lock->acquire); break;
     case HOLD_ALARM: hl_acquire_resume(hold->lock->acquire); break;
+    case HOLD_SHARES:
     case HOLD_RELEASED: hl_line_released(hold->name); break;
     }
 }
@@ -151,5 +152,5 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 
 const struct hl_handle_ops hl_machine_ops =
     {.acquire = acquire, .cancel = cancel, .release = hl_tenure_release, .extend = hl_watchdog_extend,
-     .silence = silence, .snapshot = snapshot, .inquire = hl_inquiry_begin,
+     .downgrade = hl_watchdog_downgrade, .silence = silence, .snapshot = snapshot, .inquire = hl_inquiry_begin,
      .teardown = hl_machine_forget_lock};

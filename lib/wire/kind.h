@@ -90,7 +90,7 @@ struct hl_force_params {
     size_t holder_length;
 };
 
-/* A hold that has its name alone goes on as one that shares it. */
+/* A renewal by which a hold that has its name alone goes on as one that shares it. */
 struct hl_downgrade_params {
     int is_sharded;
     uint64_t token_ttl_ms;
@@ -118,6 +118,8 @@ enum hl_queueing { /* who has places in the queue at the store; what follows fro
 struct hl_kind {
     hilock_kind kind;
     enum hl_queueing queueing;
+    const struct hl_kind *sharing; /* the kind of handles that share the name beside those of this kind. NULL: there
+                                      is none */
     const char *wrong_kind; /* what follows the name for a key of another type: "is not ..." */
     hl_acquire_fn *acquire;
     hl_renew_fn *renew;
@@ -125,9 +127,9 @@ struct hl_kind {
     hl_recheck_fn *recheck; /* NULL: there is no queue */
     hl_force_fn *force;
     hl_peek_fn *peek;
-    hl_downgrade_fn *downgrade; /* NULL: a hold of this kind cannot share its name */
-    hl_parse_fn *acquired, *renewed, *released; /* released also reads the answers to recheck, force and
-                                                   downgrade */
+    hl_downgrade_fn *downgrade; /* NULL: a hold of this kind has its name alone */
+    hl_parse_fn *acquired, *renewed, *released; /* renewed also reads the answer to downgrade, and released those to
+                                                   recheck and force */
 };
 
 extern const struct hl_kind hl_queued_fair, hl_queued_mutex, hl_simple_kind;

@@ -203,7 +203,7 @@ static enum hl_form downgrade(struct hl_command *command, const struct hl_target
     add_release(command, target, params->is_sharded, params->own, params->token_ttl_ms);
     hl_command_add_number(command, params->lease_ms);
     hl_command_add_number(command, params->token);
-    return HL_FORM_SCRIPT;
+    return HL_FORM_DOWNGRADE;
 }
 
 enum hl_form hl_queued_recheck(struct hl_command *command, const struct hl_target *target,
@@ -386,20 +386,32 @@ struct hl_response hl_queued_released(const struct hl_reply *reply, enum hl_form
     return hl_response_of_hold(reply, form);
 }
 
+/* Reads the answer to a renewal of a share, or to the downgrade of a hold. The latter is that of a release that freed
+ * nothing. */
+static struct hl_response renewed_share(const struct hl_reply *reply, enum hl_form form)
+{
+    if (form == HL_FORM_DOWNGRADE && reply->type == HL_REPLY_STRING)
+        return released_in_words(reply);
+    return hl_response_renewed(reply, form);
+}
+
 /* ---- the kinds ---- */
 
 #define IN_COMMON \
     .wrong_kind = "is not a lock hash: another program's key, or another kind of lock (SIMPLE, or Redisson's for " \
                   "readers and writers)", \
     .recheck = hl_queued_recheck, .force = hl_queued_force, .peek = hl_queued_peek, \
-    .acquired = hl_queued_acquired, .renewed = hl_response_renewed, .released = hl_queued_released
+    .acquired = hl_queued_acquired, .released = hl_queued_released
 #define ALONE \
-    .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, .downgrade = downgrade, \
-    IN_COMMON
+    .acquire = hl_queued_acquire, .renew = hl_queued_renew, .release = hl_queued_release, \
+    .renewed = hl_response_renewed, IN_COMMON
 #define SHARES \
-    .queueing = HL_QUEUES_SHARERS, .acquire = acquire_share, .renew = renew_share, .release = release_share, IN_COMMON
+    .queueing = HL_QUEUES_SHARERS, .acquire = acquire_share, .renew = renew_share, .release = release_share, \
+    .downgrade = downgrade, .renewed = renewed_share, IN_COMMON
 
-const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS, ALONE};
-const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES, ALONE};
+const struct hl_kind hl_queued_mutex = {.kind = HILOCK_MUTEX, .queueing = HL_QUEUES_CLIENTS,
+                                        .sharing = &hl_queued_mutex_share, ALONE};
+const struct hl_kind hl_queued_fair = {.kind = HILOCK_FAIR, .queueing = HL_QUEUES_HANDLES,
+                                       .sharing = &hl_queued_fair_share, ALONE};
 const struct hl_kind hl_queued_mutex_share = {.kind = HILOCK_MUTEX, SHARES};
 const struct hl_kind hl_queued_fair_share = {.kind = HILOCK_FAIR, SHARES};

@@ -29,7 +29,8 @@ enum hl_form {
     HL_FORM_NATIVE,
     HL_FORM_NARROW, /* a script that uses only the key of the lock */
     HL_FORM_NEXT,   /* a release that also asks for the next hold */
-    HL_FORM_FORCED  /* a release by force */
+    HL_FORM_FORCED, /* a release by force */
+    HL_FORM_DOWNGRADE /* a renewal that also asks the store to share the name */
 };
 
 /* What is stored under a name. force_release ends only the values before READ. */

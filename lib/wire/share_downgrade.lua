@@ -10,6 +10,9 @@ local me, terms = ARGV[1], ARGV[2]
 local fields = call('HMGET', name, me, 'mode')
 if fields[1] ~= ARGV[4] or (fields[2] ~= 'mutex' and fields[2] ~= 'shared') then return 0 end
 -- include now.lua
+-- The number of fields tells nothing here: it is what the rest may lack the right to read, asked for before the first
+-- write. So a missing right leaves everything as it was.
+call('HLEN', name)
 local left, held = call('PTTL', name), nil
 local life_ms = math.max(left, ARGV[3])
 if fields[2] == 'shared' then

@@ -225,6 +225,16 @@ static void on_proved(const struct hilock_result *result, void *user)
 
 static hilock_status prove(hilock_lock *lock) { return hilock_extend(lock, 10000, on_proved, NULL); }
 
+/* page hilock_downgrade */
+static void on_shared(const struct hilock_result *result, void *user)
+{
+    (void)user;
+    if (result->status == HILOCK_OK)
+        work(result->fencing_token); /* reads what it wrote, beside other readers */
+}
+
+static hilock_status let_readers_in(hilock_lock *writer) { return hilock_downgrade(writer, on_shared, NULL); }
+
 /* page hilock_cancel */
 static void give_up(hilock_lock *lock)
 {

@@ -92,7 +92,8 @@ static void is_granted(struct handle *handle)
 }
 
 /* Two share the name, and one of these never renews; a writer waits for both, and a reader for it. So the share that
- * is over is removed by the writer's script, and the reader gets its share from the writer's release. */
+ * is over is removed by the writer's script, and the reader gets its share from the writer's release, and then once more
+ * from its downgrade. */
 static void share_all(const struct fixture *fixture)
 {
     struct client ours, theirs;
@@ -112,6 +113,13 @@ static void share_all(const struct fixture *fixture)
     is_granted(&writer);
     assert_int_equal(handle_give(&writer), HILOCK_OK);
     is_granted(&later);
+    assert_int_equal(handle_give(&later), HILOCK_OK);
+    handle_ask(&writer, HILOCK_FOREVER);
+    handle_until(&writer, &writer.acquired, 2, "the second grant");
+    handle_ask(&later, HILOCK_FOREVER);
+    assert_int_equal(handle_downgrade(&writer), HILOCK_OK);
+    handle_until(&later, &later.acquired, 2, "the grant of a downgrade");
+    assert_int_equal(handle_give(&writer), HILOCK_OK);
     assert_int_equal(handle_give(&later), HILOCK_OK);
     assert_true(ours.watched_count + theirs.watched_count == 0);
     client_end(&ours);

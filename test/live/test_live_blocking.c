@@ -88,7 +88,13 @@ LIVE(shared_with_others)
     CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &third, &result) == HILOCK_TIMED_OUT && result.holders == 2);
     CHECK(hilock_blocking_release(locks[0], NULL) == HILOCK_OK && hilock_blocking_remaining_ms(locks[1]) > 0);
     CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &third, NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_downgrade(third, &result) == HILOCK_UNSUPPORTED && strstr(result.detail, "shares the name already"));
     CHECK(hilock_blocking_release(locks[1], NULL) == HILOCK_OK && hilock_blocking_release(third, NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_acquire(client, "stock", NULL, HILOCK_TRY, &third, NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_downgrade(third, &result) == HILOCK_OK && result.fencing_token == hilock_blocking_token(third));
+    CHECK(hilock_blocking_acquire(client, "stock", sharing, HILOCK_TRY, &locks[0], NULL) == HILOCK_OK);
+    CHECK(hilock_blocking_downgrade(NULL, NULL) == HILOCK_INVALID);
+    CHECK(hilock_blocking_release(third, NULL) == HILOCK_OK && hilock_blocking_release(locks[0], NULL) == HILOCK_OK);
     hilock_blocking_free(client);
 }
 

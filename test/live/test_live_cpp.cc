@@ -59,6 +59,10 @@ PLAY(shares_its_name)
     moved.drop();
     at.loop.until([&] { return alone.count == 1; }, "the writer's turn");
     CHECK(alone.last && taken(at, moved, hilock::try_once).status == status::timed_out);
+    answers shared;
+    CHECK(writer.downgrade(std::ref(shared)) == status::ok);
+    at.loop.until([&] { return shared.count == 1; }, "the downgrade");
+    CHECK(shared.last && taken(at, moved, hilock::try_once) && writer.remaining() > 30s);
 }
 
 PLAY(takes_one_of_two_permits)

@@ -26,6 +26,7 @@ static void rest(struct sim_actor *actor)
     actor->token = 0;
     actor->turn = 0;
     actor->entries = 0;
+    actor->is_downgraded = 0;
     if (sim->is_hot)
         next_after(actor, sim_between(&sim->world.workload, 0, 1000));
     else if (sim->is_duel) /* until an unneeded subscription is dropped; or so long that the other one is on its own */
@@ -376,6 +377,10 @@ static void let_go(struct sim_actor *actor)
     struct sim *sim = sim_of(actor);
     struct sim_actor *next;
     sim_check_write(actor, 1);
+    if (sim_sharing_downgrades(actor)) {
+        next_after(actor, hold_us(sim));
+        return;
+    }
     switch (sim_held_step(actor)) {
     case HELD_GOES_ON: next_after(actor, hold_us(sim)); return;
     case HELD_HAS_ENDED: rest(actor); return;

@@ -191,7 +191,7 @@ enum sim_held sim_held_step(struct sim_actor *actor)
     return leave(actor) ? HELD_GOES_ON : HELD_HAS_ENDED;
 }
 
-void sim_held_silence(struct sim_actor *actor) { actor->is_entering = actor->is_extending = 0; }
+void sim_held_silence(struct sim_actor *actor) { actor->is_entering = actor->is_extending = actor->is_downgrading = 0; }
 
 void sim_held_die(struct sim_actor *actor)
 {

@@ -37,7 +37,59 @@ uint32_t sim_sharing_number(const struct sim_actor *actor)
     return (uint32_t[]){0, 1, 2, 3, 5, HILOCK_ANY_NUMBER}[hl_random_below(&sim->world.sharers, 6)];
 }
 
-int sim_shares(const struct sim_actor *actor) { return actor->lock && !hl_holds_alone(actor->lock->terms); }
+int sim_shares(const struct sim_actor *actor)
+{
+    return actor->lock && (actor->is_downgraded || !hl_holds_alone(actor->lock->terms));
+}
+
+/* ---- a downgrade ---- */
+
+static void hear_downgrade(struct sim_actor *actor, const struct hilock_result *result)
+{
+    struct sim *sim = actor->process->sim;
+    int has_it = actor->state == ACTOR_HOLDS && actor->grants == actor->downgraded_grant;
+    sim_trace(&sim->world, "%s downgrade: %s left %u", actor->who, hilock_status_name(result->status), result->remaining_ms);
+    if (!actor->is_downgrading)
+        sim_violate(&sim->world, "I5", "%s: a downgrade answered twice, or after its handle was silenced", actor->who);
+    actor->is_downgrading = 0;
+    if (result->status == HILOCK_LOST && has_it) /* in place of on_lost */
+        sim_actor_lost(actor);
+    if (result->status == HILOCK_LOST)
+        return;
+    sim_check_order(actor);
+    if (!has_it || (result->status == HILOCK_OK && (!sim_inside_left_us(actor) || result->fencing_token != actor->token)))
+        sim_violate(&sim->world, "I5", "%s: a downgrade ended %s, and has another token or no hold", actor->who, hilock_status_name(result->status));
+    sim->world.sometimes[SIM_DOWNGRADED] += result->status == HILOCK_OK;
+    sim->world.sometimes[SIM_DOWNGRADE_UNKNOWN] += result->status == HILOCK_UNKNOWN;
+    if (result->status == HILOCK_UNREACHABLE || result->status == HILOCK_UNWRITABLE)
+        actor->is_downgraded = 0;
+    else if (result->status != HILOCK_OK && result->status != HILOCK_UNKNOWN)
+        sim_violate(&sim->world, "I5", "a downgrade ended %s: %s", hilock_status_name(result->status), result->detail);
+}
+
+static void on_downgraded(const struct hilock_result *result, void *user)
+{
+    struct sim_actor *actor = user;
+    hear_downgrade(actor, result);
+    sim_strain_lingers(actor->process);
+}
+
+int sim_sharing_downgrades(struct sim_actor *actor)
+{
+    struct sim *sim = actor->process->sim;
+    uint64_t lacks = actor->process->memory.refused;
+    hilock_status status;
+    if (!sim->names[actor->name].is_shared || actor->names_count > 1 || sim_shares(actor) || actor->is_downgrading || actor->entries || actor->is_entering ||
+        !sim_chance(&sim->world.sharers, 0.4))
+        return 0;
+    sim_trace(&sim->world, "%s downgrades %s", actor->who, sim->names[actor->name].text);
+    actor->downgraded_grant = actor->grants;
+    status = hilock_downgrade(actor->lock, on_downgraded, actor);
+    actor->is_downgrading = actor->is_downgraded = status == HILOCK_OK;
+    if (status != HILOCK_OK && !sim_strain_excuses(actor->process, lacks, status))
+        sim_violate(&sim->world, "I5", "downgrade of a held handle was refused: %s", hilock_client_refusal(actor->process->client));
+    return status == HILOCK_OK;
+}
 
 /* ---- a look at the store ---- */
 

@@ -106,7 +106,8 @@ struct sim_sharing { /* of a name */
 struct sim_actor;
 void sim_sharing_choose(struct sim *sim); /* which names */
 uint32_t sim_sharing_number(const struct sim_actor *actor); /* holders_max of its next handle */
-int sim_shares(const struct sim_actor *actor); /* its handle may hold together with others */
+int sim_shares(const struct sim_actor *actor); /* its handle may hold together with others; after a downgrade, too */
+int sim_sharing_downgrades(struct sim_actor *actor); /* its turn to let go: 1: it goes on as one that shares */
 /* 1: that name is shared, and the share of this holder ends then, by the server's clock. */
 int sim_sharing_end(const struct store *store, const char *name, const char *holder, size_t length, uint64_t *ret_end_us);
 void sim_sharing_executed(struct sim *sim, const struct store *store, const struct message *request, const struct hl_reply *reply);
@@ -244,6 +245,8 @@ struct sim_actor { /* one would-be holder: wait, hold, write, release, now and t
     int is_reentrant, is_entering, is_extending; /* the latter two: an answer is due */
     uint32_t entries, extended_ms;         /* entries: re-entries answered OK and not released */
     uint64_t grants, entered_grant, extending_grant; /* grants: ever; which of them was entered, and extended */
+    int is_downgraded, is_downgrading;     /* a downgrade was accepted, and not refused; its answer is due */
+    uint64_t downgraded_grant;
     hilock_validity *validity;             /* of the hold validity_id of the client validity_uuid; NULL: none */
     uint64_t validity_id, validity_grant;
     char validity_uuid[HL_UUID_LENGTH];

@@ -22,6 +22,8 @@
     X(SHARED, "grants beside others that hold, too")                              \
     X(SHARED_TO_THE_LAST, "grants after which no more fit")                       \
     X(SHARE_OVER, "shares taken out after their end")                             \
+    X(DOWNGRADED, "holds that went on as shares")                                 \
+    X(DOWNGRADE_UNKNOWN, "downgrades without an answer in time")                  \
     X(CONFIRMED, "grants that replicas confirmed")                                \
     X(CONFIRMED_STANDS, "looks at one of those in a place that took over and lost other things") \
     X(UNCONFIRMED, "WAITs that too few replicas answered")                        \

@@ -107,6 +107,7 @@ hilock_status cancel(struct handle *handle);
 hilock_status peek(struct handle *handle);
 hilock_status force(struct handle *handle, const char *holder); /* force_release */
 hilock_status extend(struct handle *handle, uint32_t lease_ms);
+hilock_status downgrade(struct handle *handle);
 void handle_free(struct handle *handle);
 void handle_drop(struct handle *handle);
 hilock_status client_close(struct client *client, uint32_t drain_ms);

@@ -50,6 +50,9 @@ static void on_result(const struct hilock_result *result, void *user)
     handle->result.detail = handle->detail;
     if (result->operation == HILOCK_OP_ACQUIRE)
         snprintf(what, sizeof what, "%s", status);
+    else if (result->operation == HILOCK_OP_DOWNGRADE)
+        snprintf(what, sizeof what, "%s%s", result->status == HILOCK_OK ? "shares" : "downgrade ",
+                 result->status == HILOCK_OK ? "" : status);
     else if (result->operation == HILOCK_OP_PEEK || result->operation == HILOCK_OP_FORCE_RELEASE)
         snprintf(what, sizeof what, "%s %s", result->operation == HILOCK_OP_PEEK ? "peek" : "force", status);
     else if (result->status == HILOCK_OK)
@@ -295,6 +298,7 @@ hilock_status acquire(struct handle *handle, uint32_t wait_ms) { return hilock_a
 hilock_status release(struct handle *handle) { return hilock_release(handle->lock, on_result, handle); }
 void release_quietly(struct handle *handle) { (void)hilock_release(handle->lock, NULL, NULL); }
 hilock_status extend(struct handle *handle, uint32_t lease_ms) { return hilock_extend(handle->lock, lease_ms, on_result, handle); }
+hilock_status downgrade(struct handle *handle) { return hilock_downgrade(handle->lock, on_result, handle); }
 hilock_status cancel(struct handle *handle) { return hilock_cancel(handle->lock); }
 hilock_status peek(struct handle *handle) { return hilock_peek(handle->lock, on_result, handle); }
 hilock_status force(struct handle *handle, const char *holder) { return hilock_force_release(handle->lock, holder, on_result, handle); }

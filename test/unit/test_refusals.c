@@ -133,6 +133,10 @@ static const struct row creates[] = {
     X(an_extend_too_long, hilock_extend(t->held, 86400001, never, t->fixture), HILOCK_INVALID, "bad lease_ms 86400001", "must be 100..86400000, or 0 for the lock's", 0) \
     X(extend_of_an_idle_one, hilock_extend(t->idle, 0, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \
     X(extend_at_a_client_that_is_gone, hilock_extend(t->orphan, 0, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(downgrade_of_NULL, hilock_downgrade(NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(a_downgrade_that_nobody_hears_of, hilock_downgrade(t->held, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "hilock_downgrade needs a callback", 0) \
+    X(downgrade_of_an_idle_one, hilock_downgrade(t->idle, never, t->fixture), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \
+    X(downgrade_at_a_client_that_is_gone, hilock_downgrade(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(validity_of_NULL, hilock_lock_validity(NULL, &t->seen), HILOCK_INVALID, NULL, NULL, 0) \
     X(nowhere_to_put_a_validity, hilock_lock_validity(t->held, NULL), HILOCK_INVALID, "ret_validity is NULL", "pass the address of", 0) \
     X(validity_of_an_idle_one, hilock_lock_validity(t->idle, &t->seen), HILOCK_NOT_HELD, "handle of \"shop:theirs\" does not hold", "never acquired, already released, or lost", 0) \

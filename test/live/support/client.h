@@ -45,7 +45,7 @@ struct handle {
     hilock_lock *lock; /* NULL: freed */
     struct client *client;
     struct handle *next;    /* of its client's */
-    struct told acquired, released, extended; /* results */
+    struct told acquired, released, extended, shared; /* results */
     struct told lost, waiting, renewal_failed;   /* events */
     uint64_t asked_us; /* before the latest call of handle_ask */
     handle_hook *on_acquired, *on_lost, *on_released; /* inside the callback, after it was written down; NULL: none */
@@ -92,6 +92,7 @@ hilock_status handle_try_ask(struct handle *handle, uint32_t wait_ms);
 hilock_status handle_acquire(struct handle *handle, uint32_t wait_ms);
 hilock_status handle_give(struct handle *handle);
 hilock_status handle_extend(struct handle *handle, uint32_t lease_ms);
+hilock_status handle_downgrade(struct handle *handle);
 
 /* Turn until this was reported `count` times in all, as in handle_until(&h, &h.lost, 1, "the loss"). */
 void handle_until(struct handle *handle, const struct told *told, unsigned count, const char *what);

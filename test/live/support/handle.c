@@ -55,6 +55,9 @@ static void on_result(const struct hilock_result *result, void *user)
     case HILOCK_OP_EXTEND:
         tell_result(handle, &handle->extended, result);
         break;
+    case HILOCK_OP_DOWNGRADE:
+        tell_result(handle, &handle->shared, result);
+        break;
     case HILOCK_OP_PEEK:
     case HILOCK_OP_FORCE_RELEASE: break;
     }
@@ -188,4 +191,12 @@ hilock_status handle_extend(struct handle *handle, uint32_t lease_ms)
     accepted(handle, hilock_extend(handle->lock, lease_ms, on_result, handle), "extend");
     handle_until(handle, &handle->extended, before + 1, "the answer to extend");
     return handle->extended.status;
+}
+
+hilock_status handle_downgrade(struct handle *handle)
+{
+    unsigned before = handle->shared.count;
+    accepted(handle, hilock_downgrade(handle->lock, on_result, handle), "downgrade");
+    handle_until(handle, &handle->shared, before + 1, "the answer to downgrade");
+    return handle->shared.status;
 }
