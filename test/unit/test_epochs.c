@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The config-epochs that servers tell of the masters of a cluster: as servers of all versions write them, and as none
- * would. */
+/* What CLUSTER NODES tells: the config-epochs of the masters, and which server it is that answers. As servers of all
+ * versions write it, and as none would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,13 +74,42 @@ TEST(what_no_server_writes)
     reads(ID("91") " a master - 0 0 1 connected", 1, "", 0);
 }
 
+static void reads_myself(const char *text, const char *id)
+{
+    char found[HL_EPOCHS_ID + 1];
+    hl_slots_read_myself(found, said(HL_REPLY_STRING, text, strlen(text)));
+    assert_string_equal(found, id);
+}
+
+TEST(which_server_wrote_it)
+{
+    reads_myself(ID("91") " 127.0.0.1:30004@31004 slave " ID("92") " 0 1426238317239 4 connected\n"
+                 ID("93") " 127.0.0.1:30001@31001 myself,master - 0 0 1 connected 0-5460\n"
+                 ID("92") " 127.0.0.1:30002@31002 master - 0 1426238316232 2 connected 5461-10922\n", ID("93"));
+    reads_myself(ID("91") " 10.0.0.1:6379@16379,host.example myself,slave,fail? " ID("92") " 0 0 9 connected", ID("91"));
+    reads_myself(ID("91") " :0@0 myself,master,noaddr - 0 0 9 connected\n", ID("91"));
+    reads_myself(ID("91") " a master,myself - 0 0 9 connected\n" ID("92") " a myself,master - 0 0 9 connected\n", ID("91"));
+    reads_myself(ID("91") " a master - 0 0 9 connected\n", "");
+    reads_myself(ID("91") " myself master - 0 0 9 connected\n", "");
+    reads_myself(ID("91") " a notmyself,myselfish - 0 0 9 connected\n", "");
+    reads_myself(ID("9") " a myself,master - 0 0 9 connected\n", "");
+    reads_myself(ID("911") " a myself,master - 0 0 9 connected\n", "");
+    reads_myself(ID("91") " a", "");
+    reads_myself(ID("91"), "");
+    reads_myself("\n\n", "");
+    reads_myself("", "");
+}
+
 TEST(another_type_tells_none)
 {
-    static const char line[] = ID("91") " a master - 0 0 1 connected";
+    static const char line[] = ID("91") " a master - 0 0 1 connected", own[] = ID("91") " a myself,master - 0 0 1 connected";
+    char myself[HL_EPOCHS_ID + 1];
     struct hl_epochs epochs;
     for (enum hl_reply_type type = HL_REPLY_NIL; type <= HL_REPLY_ARRAY; type++) {
         hl_slots_read_epochs(&epochs, said(type, line, sizeof line - 1));
         assert_int_equal(epochs.count, type == HL_REPLY_STRING);
+        hl_slots_read_myself(myself, said(type, own, sizeof own - 1));
+        assert_string_equal(myself, type == HL_REPLY_STRING ? ID("91") : "");
     }
 }
 
