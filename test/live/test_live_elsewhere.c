@@ -283,6 +283,10 @@ TEST(a_server_of_a_cluster_is_replaced_behind_its_address)
     server_end(meeting.other);
 }
 
+/* A request is redirected five times in a row, then waits for a moment; after a hundred such pauses it is given up. The
+ * wait goes on, and asks again: within the last try that is less than once more. */
+enum { GIVEN_UP = 100 * 6 };
+
 TEST(servers_of_a_cluster_that_send_requests_to_each_other_end_no_wait)
 {
     struct meeting meeting = {cluster_server(), cluster_server()};
@@ -290,6 +294,7 @@ TEST(servers_of_a_cluster_that_send_requests_to_each_other_end_no_wait)
     struct handle waits = {0}, tells = {0};
     char url[128], ids[2][48];
     hilock_status status;
+    unsigned redirected;
     redis_do(redis_at(meeting.one), "CLUSTER ADDSLOTSRANGE 0 8191");
     redis_do(redis_at(meeting.other), "CLUSTER ADDSLOTSRANGE 8192 16383");
     redis_do(redis_at(meeting.one), "CLUSTER SET-CONFIG-EPOCH 1");
@@ -306,11 +311,14 @@ TEST(servers_of_a_cluster_that_send_requests_to_each_other_end_no_wait)
     handle_open(&waits, &client, "stock", NULL);
     handle_ask(&waits, HILOCK_FOREVER);
     handle_open(&tells, &client, "stock", NULL);
-    do /* until the redirections were given up once */
+    do { /* until the redirections were given up once */
         status = handle_acquire(&tells, 1000);
-    while (status == HILOCK_UNREACHABLE && waits.acquired.count == 0);
+        redirected = moved_by(meeting.one) + moved_by(meeting.other);
+    } while (status == HILOCK_UNREACHABLE && waits.acquired.count == 0 && redirected <= 2 * GIVEN_UP);
+    assert_in_range(redirected, FEW, 2 * GIVEN_UP);
     assert_int_equal(status, HILOCK_UNWRITABLE);
     assert_int_equal(waits.acquired.count, 0);
+    assert_in_range(client_stats(&client).connects, 2, FEW);
     redis_do(redis_at(owner), "CLUSTER SETSLOT %lld NODE %s", slot, ids[slot >= 8192]);
     handle_until(&waits, &waits.acquired, 1, "the wait to end");
     assert_int_equal(waits.acquired.status, HILOCK_OK);
