@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""install.py MESON CC SOURCE_ROOT QUICKSTART.c REDIS_SERVER - the library as a user gets it: configured with a prefix, installed there, and used by
-programs outside of the tree that know pkg-config only, shared and static; and refused at configure time where hiredis has a defect. CC may be several words ("ccache gcc"). It is built below the folder that
-this runs in, a build directory: from there the way to the sources is the same each time, and ccache knows them."""
+"""install.py MESON CC SOURCE_ROOT QUICKSTART.c REDIS_SERVER BUNDLES - the library as a user gets it: configured with a prefix, installed there, and used by
+programs outside of the tree that know pkg-config only, shared and static; and refused at configure time where hiredis has a defect. Then all of that with
+hiredis inside (-Dhiredis=bundled), where BUNDLES is "can"; elsewhere that is refused. CC may be several words ("ccache gcc"). It is built below the folder
+that this runs in, a build directory: from there the way to the sources is the same each time, and ccache knows them."""
 import os
 import re
 import sys
@@ -53,12 +54,12 @@ def pkg_config(pkg_dir, *arguments):
     return outside.run('pkg-config', *arguments, env={**os.environ, 'PKG_CONFIG_PATH': pkg_dir}).split()
 
 
-def install(meson, compiler, source, work):
+def install(meson, compiler, source, work, name, *options):
     """(prefix, libdir)"""
-    prefix, build = os.path.join(work, 'prefix'), os.path.join(work, 'build')
+    prefix, build = os.path.join(work, name, 'prefix'), os.path.join(work, name + '-build')
     done, text = outside.configure(meson, compiler, source, build, '--prefix', prefix, '-Dtests=disabled', '-Dbench=disabled',
-                                   '-Doptimization=1')
-    expect(done, 'configures with a prefix, without tests and bench: ' + text)
+                                   '-Doptimization=1', *options)
+    expect(done, f'configures with a prefix, without tests and bench, {name}: {text}')
     outside.run(meson, 'install', '-C', build, '--quiet')
     libdirs = {os.path.dirname(path) for path in installed(prefix) if path.endswith('libhilock.so')}
     expect(len(libdirs) == 1, f'one library directory: {libdirs}')
@@ -170,16 +171,37 @@ def refusals(meson, compiler, source, work):
         expect(not done and reason in text, f'{package} {version} is refused, with the reason: {text}')
 
 
-def main(meson, compiler, source, quickstart, server):
+def bundled(meson, compiler, source, work, quickstart, url):
+    """hiredis is inside, and nobody else finds it there."""
+    prefix, libdir = install(meson, compiler, source, work, 'bundled', '-Dhiredis=bundled', '-Dmemory=disabled', '-Dshell=disabled',
+                             '-Dreference=disabled', *(f'-D{name}=disabled' for name in LOOPS))
+    flags = pkg_config(os.path.join(libdir, 'pkgconfig'), '--libs', '--static', 'hilock-libevent')
+    expect('-luuid' in flags and not [flag for flag in flags if 'hiredis' in flag], f'pkg-config names no hiredis: {flags}')
+    library = os.path.join(libdir, 'libhilock.so')
+    shown = re.findall(r'\bredis\w+', outside.run('nm', '-D', library))
+    expect(not shown and not any('hiredis' in name for name in needed(library)), f'no name of hiredis is needed or shown: {shown}')
+    programs(compiler, prefix, libdir, work, quickstart, url)
+
+
+def bundling_is_refused(meson, compiler, source, work):
+    done, text = outside.configure(meson, compiler, source, os.path.join(work, 'bundled-build'), '-Dtests=disabled', '-Dhiredis=bundled')
+    expect(not done and 'needs the static archive' in text, f'hiredis cannot be bundled, with the reason: {text}')
+
+
+def main(meson, compiler, source, quickstart, server, bundles):
     with tempfile.TemporaryDirectory() as short, tempfile.TemporaryDirectory(dir='.') as work, outside.redis(server, short) as url:
         work = os.path.abspath(work)
         refusals(meson, compiler, source, work)
-        prefix, libdir = install(meson, compiler, source, work)
+        prefix, libdir = install(meson, compiler, source, work, 'shared')
         contents(prefix, libdir)
         pages_of(prefix)
         first_page(source)
         absent(meson, compiler, source, work)
         programs(compiler, prefix, libdir, work, quickstart, url)
+        if bundles == 'can':
+            bundled(meson, compiler, source, work, quickstart, url)
+        else:
+            bundling_is_refused(meson, compiler, source, work)
 
 
 if __name__ == '__main__':
