@@ -17,13 +17,17 @@
  *         at.url = argv[1]; // NULL: redis://127.0.0.1:6379/0
  *         hilock::client client(hilock_client_open_libevent, base, std::move(at));
  *         hilock::lock_options options;
- *         options.on_lost = [](const hilock::event &lost) { std::fprintf(stderr, "stop: %s\n", lost.detail); };
+ *         options.on_lost = [](const hilock::event &lost) {
+ *             std::fprintf(stderr, "stop: %s\n", lost.detail);
+ *         };
  *         hilock::lock lock(client, "report:daily", std::move(options));
  *         const auto status = lock.acquire(1s, [&](const hilock::result &result) {
  *             if (result)
- *                 std::printf("ours, token %llu\n", static_cast<unsigned long long>(result.fencing_token));
+ *                 std::printf("ours, token %llu\n",
+ *                             static_cast<unsigned long long>(result.fencing_token));
  *             else
- *                 std::fprintf(stderr, "%s: %s\n", to_string(result.status), result.detail.c_str());
+ *                 std::fprintf(stderr, "%s: %s\n", to_string(result.status),
+ *                              result.detail.c_str());
  *             lock = {};   // releases it, as its destructor would
  *             client = {}; // closes; the loop ends when that is done
  *         });
@@ -39,8 +43,8 @@
  * place of the callbacks.
  *
  * A hilock::lock holds its name alone, a hilock::shared_lock together with others, as
- * std::unique_lock and std::shared_lock hold a mutex (hilock.h, SHARING). With options.holders_max =
- * 5 either of them is one of at most five that hold the name: a semaphore.
+ * std::unique_lock and std::shared_lock hold a mutex (hilock.h, SHARING). With
+ * options.holders_max = 5 either of them is one of at most five that hold the name: a semaphore.
  *
  *  1. client and lock may be moved at any time, also while they wait and inside callbacks: C points
  *     to a state on the heap, never to them. An object that was moved from, or made by default, is
@@ -99,14 +103,16 @@ namespace hilock {
 using std::chrono::milliseconds;
 
 inline constexpr milliseconds try_once{0};                   /* for acquire: ask once */
-inline constexpr milliseconds forever = milliseconds::max(); /* for acquire, close, hold_max: no limit */
-inline constexpr std::uint32_t any_number = HILOCK_ANY_NUMBER; /* for holders_max: however many share */
+inline constexpr milliseconds forever = milliseconds::max(); /* for acquire, close, hold_max */
+inline constexpr std::uint32_t any_number = HILOCK_ANY_NUMBER; /* for holders_max */
 
 /* The statuses of hilock.h, which says what each means and what to do. */
 enum class status : int {
     ok = HILOCK_OK,
-    invalid = HILOCK_INVALID, no_memory = HILOCK_NO_MEMORY, closed = HILOCK_CLOSED, in_use = HILOCK_IN_USE,
-    too_many_waiters = HILOCK_TOO_MANY_WAITERS, not_held = HILOCK_NOT_HELD, not_pending = HILOCK_NOT_PENDING,
+    invalid = HILOCK_INVALID, no_memory = HILOCK_NO_MEMORY, closed = HILOCK_CLOSED,
+    in_use = HILOCK_IN_USE,
+    too_many_waiters = HILOCK_TOO_MANY_WAITERS, not_held = HILOCK_NOT_HELD,
+    not_pending = HILOCK_NOT_PENDING,
     wrong_thread = HILOCK_WRONG_THREAD, forked = HILOCK_FORKED, unsupported = HILOCK_UNSUPPORTED,
     bad_name = HILOCK_BAD_NAME,
     timed_out = HILOCK_TIMED_OUT, cancelled = HILOCK_CANCELLED, lost = HILOCK_LOST,
@@ -117,16 +123,23 @@ enum class status : int {
     unknown = HILOCK_UNKNOWN
 };
 
-inline const char *to_string(status value) noexcept { return hilock_status_name(static_cast<hilock_status>(value)); }
+inline const char *to_string(status value) noexcept
+{
+    return hilock_status_name(static_cast<hilock_status>(value));
+}
 
 /* struct hilock_result, as a value that may be kept. */
 struct result {
     hilock::status status = hilock::status::invalid;
     hilock_state state = HILOCK_STATE_IDLE;
-    milliseconds remaining{0}, waited{0}, holder_remaining{0}; /* forever: the holder's lease has no end */
+    milliseconds remaining{0}, waited{0};
+    milliseconds holder_remaining{0}; /* forever: the holder's lease has no end */
     std::uint64_t fencing_token = 0;
-    std::uint32_t hold_count = 0, attempts = 0, votes = 0, holders = 0, waiters = 0, waiters_ready = 0, position = 0;
-    std::string holder, holder_label, detail; /* holder_label: the label of the holder's client; or "" */
+    std::uint32_t hold_count = 0, attempts = 0, votes = 0, holders = 0, waiters = 0;
+    std::uint32_t waiters_ready = 0, position = 0;
+    std::string holder;
+    std::string holder_label; /* the label of the holder's client; or "" */
+    std::string detail;
 
     explicit operator bool() const noexcept { return status == hilock::status::ok; }
 };
@@ -141,8 +154,8 @@ using on_log = std::function<void(hilock_log_level, const char *)>;
 /* An on_lost for programs that ask remaining() before each write. */
 inline void lost_ignored(const event &) noexcept {}
 
-/* What you do not set keeps its default. `more` has all options by their names in C; if an option is
- * set here as well, that counts. The functions and `user` in `more` are not used. In C++20 write
+/* What you do not set keeps its default. `more` has all options by their names in C; if an option
+ * is set here as well, that counts. The functions and `user` in `more` are not used. In C++20 write
  * {.on_lost = stop, .lease = 5s}. */
 struct client_options {
     const char *url = nullptr;
@@ -172,8 +185,8 @@ struct lock_options {
 namespace hilock {
 
 #if defined(HILOCK_COROUTINES)
-/* What co_await awaits. It may be awaited once, and the call is made then. It may outlive the object
- * that it came from. */
+/* What co_await awaits. It may be awaited once, and the call is made then. It may outlive the
+ * object that it came from. */
 class [[nodiscard]] awaiting {
 public:
     using beginning = std::function<detail::operation *(const on_result &, result &)>;
@@ -207,8 +220,8 @@ private:
 #endif
 
 class client {
-    static detail::operation *begin(detail::client_state *state, milliseconds drain, detail::operation &&made,
-                                    result &refused)
+    static detail::operation *begin(detail::client_state *state, milliseconds drain,
+                                    detail::operation &&made, result &refused)
     {
         const auto call = [=](detail::operation *) { return state->close(drain); };
         return detail::party::begin(state, call, std::move(made), refused);
@@ -222,7 +235,8 @@ public:
      * hilock_client_open with a struct hilock_loop. */
     template <class Open, class Loop> client(Open open, Loop *loop, client_options options = {})
     {
-        const auto opener = [&](hilock_client **made, const hilock_client_options *raw, hilock_error *error) {
+        const auto opener = [&](hilock_client **made, const hilock_client_options *raw,
+                                hilock_error *error) {
             return open(made, loop, raw, error);
         };
         state_ = detail::handle(std::make_shared<detail::client_state>(std::move(options), opener));
@@ -230,10 +244,20 @@ public:
 
     /* ok, or why the client was not opened. refusal() has the reason in words; later, why the
      * latest call was refused. */
-    [[nodiscard]] hilock::status status() const noexcept { return state_ ? state_->status : hilock::status::invalid; }
+    [[nodiscard]] hilock::status status() const noexcept
+    {
+        return state_ ? state_->status : hilock::status::invalid;
+    }
     [[nodiscard]] const char *refusal() const noexcept { return state_ ? state_->refusal() : ""; }
-    [[nodiscard]] bool is_connected() const noexcept { return hilock_client_is_connected(native()) != 0; }
-    [[nodiscard]] hilock_client *native() const noexcept { return state_ ? state_->client : nullptr; } /* NULL: gone */
+    [[nodiscard]] bool is_connected() const noexcept
+    {
+        return hilock_client_is_connected(native()) != 0;
+    }
+    /* nullptr: it is gone. */
+    [[nodiscard]] hilock_client *native() const noexcept
+    {
+        return state_ ? state_->client : nullptr;
+    }
 
     /* As hilock_client_close, but only on the loop's thread (elsewhere `wrong_thread`), and each
      * accepted close is answered. on_closed may be empty. */
@@ -283,8 +307,8 @@ class lock {
             return hilock_extend(lock, span, told, user);
         };
     }
-    static detail::operation *begin(detail::lock_state *state, const calling &ask, detail::operation &&made,
-                                    result &refused)
+    static detail::operation *begin(detail::lock_state *state, const calling &ask,
+                                    detail::operation &&made, result &refused)
     {
         const auto call = [&](detail::operation *it) { return state->call(ask, it); };
         return detail::party::begin(state, call, std::move(made), refused);
@@ -299,14 +323,16 @@ class lock {
     awaiting await(calling call, bool is_acquire = false) const
     {
         const auto &state = state_.shared();
-        return awaiting([state, ask = std::move(call), is_acquire](const on_result &answer, result &refused) {
+        return awaiting([state, ask = std::move(call), is_acquire](const on_result &answer,
+                                                                   result &refused) {
             return begin(state.get(), ask, {nullptr, answer, is_acquire, true}, refused);
         });
     }
 #endif
     template <class Make> void make(const client &of, lock_options &&options, Make made)
     {
-        state_ = detail::handle(std::make_shared<detail::lock_state>(of.state_.shared(), std::move(options), made));
+        state_ = detail::handle(std::make_shared<detail::lock_state>(of.state_.shared(),
+                                                                     std::move(options), made));
     }
     detail::handle<detail::lock_state> state_;
 
@@ -314,38 +340,51 @@ public:
     lock() = default;
     lock(const client &of, std::string_view name, lock_options options)
     {
-        make(of, std::move(options), [&](hilock_lock **made, hilock_client *client, hilock_lock_options *raw) {
+        make(of, std::move(options), [&](hilock_lock **made, hilock_client *client,
+                                         hilock_lock_options *raw) {
             raw->name_length = name.size();
             return hilock_lock_create(made, client, name.empty() ? "" : name.data(), raw);
         });
     }
     /* For several names, of which it holds all or none: hilock_multi_create. */
-    static lock all_of(const client &of, const std::vector<std::string> &names, lock_options options)
+    static lock all_of(const client &of, const std::vector<std::string> &names,
+                       lock_options options)
     {
         std::vector<const char *> texts;
         lock all;
         for (const std::string &name : names)
             texts.push_back(name.c_str());
         texts.push_back(nullptr);
-        all.make(of, std::move(options), [&](hilock_lock **made, hilock_client *client, hilock_lock_options *raw) {
+        all.make(of, std::move(options), [&](hilock_lock **made, hilock_client *client,
+                                             hilock_lock_options *raw) {
             return hilock_multi_create(made, client, texts.data(), raw);
         });
         return all;
     }
 
     /* The same as those of a client. */
-    [[nodiscard]] hilock::status status() const noexcept { return state_ ? state_->status : hilock::status::invalid; }
+    [[nodiscard]] hilock::status status() const noexcept
+    {
+        return state_ ? state_->status : hilock::status::invalid;
+    }
     [[nodiscard]] const char *refusal() const noexcept { return state_ ? state_->refusal() : ""; }
     [[nodiscard]] hilock_lock *native() const noexcept { return state_ ? state_->lock : nullptr; }
 
-    [[nodiscard]] milliseconds remaining() const noexcept { return milliseconds(hilock_lock_remaining_ms(native())); }
+    [[nodiscard]] milliseconds remaining() const noexcept
+    {
+        return milliseconds(hilock_lock_remaining_ms(native()));
+    }
     [[nodiscard]] std::uint64_t token() const noexcept { return hilock_lock_token(native()); }
-    [[nodiscard]] std::uint64_t token(std::size_t index) const noexcept { return hilock_multi_token(native(), index); }
+    [[nodiscard]] std::uint64_t token(std::size_t index) const noexcept
+    {
+        return hilock_multi_token(native(), index);
+    }
     [[nodiscard]] hilock_state state() const noexcept { return hilock_lock_state(native()); }
     [[nodiscard]] hilock::validity validity() const noexcept /* NULL: not held, or no memory */
     {
         hilock_validity *made = nullptr;
-        return hilock::validity(native() && hilock_lock_validity(native(), &made) == HILOCK_OK ? made : nullptr);
+        const bool is_made = native() && hilock_lock_validity(native(), &made) == HILOCK_OK;
+        return hilock::validity(is_made ? made : nullptr);
     }
 
     /* As hilock_acquire and the like: an accepted call (ok) is answered once, later. A function may
@@ -358,8 +397,14 @@ public:
     {
         return start(extending(lease), std::move(answer));
     }
-    [[nodiscard]] hilock::status downgrade(on_result answer) { return start(hilock_downgrade, std::move(answer)); }
-    [[nodiscard]] hilock::status peek(on_result answer) { return start(hilock_peek, std::move(answer)); }
+    [[nodiscard]] hilock::status downgrade(on_result answer)
+    {
+        return start(hilock_downgrade, std::move(answer));
+    }
+    [[nodiscard]] hilock::status peek(on_result answer)
+    {
+        return start(hilock_peek, std::move(answer));
+    }
     hilock::status release(on_result answer) { return start(hilock_release, std::move(answer)); }
 #if defined(HILOCK_COROUTINES)
     awaiting acquire(milliseconds wait) const { return await(acquiring(wait), true); }
@@ -368,7 +413,10 @@ public:
     awaiting peek() const { return await(hilock_peek); }
     awaiting release() const { return await(hilock_release); }
 #endif
-    hilock::status cancel() noexcept { return static_cast<hilock::status>(hilock_cancel(native())); }
+    hilock::status cancel() noexcept
+    {
+        return static_cast<hilock::status>(hilock_cancel(native()));
+    }
     /* As at its end (4), but good for another acquire: at once, or when what coroutines await is
      * answered. */
     void drop() noexcept
@@ -394,7 +442,8 @@ public:
         : lock(of, name, sharing(std::move(options)))
     {
     }
-    static lock all_of(const client &, const std::vector<std::string> &, lock_options) = delete; /* not of several */
+    /* Not of several names. */
+    static lock all_of(const client &, const std::vector<std::string> &, lock_options) = delete;
 };
 
 } // namespace hilock

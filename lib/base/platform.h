@@ -7,6 +7,10 @@
 #ifndef HL_BASE_PLATFORM_H
 #define HL_BASE_PLATFORM_H
 
+#ifdef HL_HAS_DLADDR1
+#include <dlfcn.h>
+#include <link.h>
+#endif
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -55,6 +59,20 @@ static inline const char *hl_platform_program(void)
     return getprogname();
 #else
     return program_invocation_short_name;
+#endif
+}
+
+/* Returns 1 if the address is an entry in the program that leads to the function of a shared library. A program that is
+ * not position-independent has such an entry for each function whose address it takes. */
+static inline int hl_platform_is_entry(void *address)
+{
+#ifdef HL_HAS_DLADDR1
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+    return dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && symbol->st_shndx == SHN_UNDEF;
+#else
+    (void)address;
+    return 0;
 #endif
 }
 

@@ -168,6 +168,7 @@ static hilock_status set_up(struct hilock_client *client, const struct hl_doors 
     memcpy(core->uuid, doors->uuid, HL_UUID_LENGTH);
     if (label)
         memcpy(core->label, label, strlen(label)); /* options.c has checked the length */
+    core->client = client;
     core->host.arg = client;
     core->host.begin_turn = begin_turn;
     core->host.on_enter = on_enter;

@@ -50,7 +50,7 @@ struct hl_log { /* used by log.c alone */
 };
 
 struct hilock_client {
-    struct hl_core core; /* first, because core/callback.c casts a core to its client without knowing this struct */
+    struct hl_core core;
     struct hl_holds holds;
     struct hl_locks locks;
     struct hl_groups groups;

@@ -25,7 +25,7 @@ void hl_callback_event(struct hl_core *core, struct hilock_lock *lock, hilock_ev
                        struct hilock_event *event)
 {
     event->size = sizeof *event;
-    event->client = (struct hilock_client *)(void *)core;
+    event->client = core->client;
     event->lock = lock;
     event->holder = event->holder ? event->holder : "";
     event->node = event->node ? event->node : "";

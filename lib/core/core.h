@@ -34,6 +34,7 @@ enum hl_phase {
 
 struct hl_core {
     struct hl_host host;
+    struct hilock_client *client;        /* the client around this core, for the user's events */
     struct hl_cell *cell;
     struct hl_route *route;
     struct hl_limits limits;

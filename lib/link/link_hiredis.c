@@ -137,20 +137,19 @@ static void name_stranger(struct hl_link *link)
 /* Decides whether a buffer may go back to the heap once it is empty. It may if a single burst made it large, as the
  * scripts and their replies do on a new link. It stays if two bursts in a row were large, because it would be made
  * again at once. But an empty buffer above BUFFER_MAX never stays, so that a crowd does not leave its size behind. */
-static int is_spare(size_t room, size_t burst, size_t *burst_before)
+static int is_spare(size_t room, size_t burst, size_t burst_before)
 {
-    int is_busy = burst > BUFFER_KEPT && *burst_before > BUFFER_KEPT;
-    *burst_before = burst;
+    int is_busy = burst > BUFFER_KEPT && burst_before > BUFFER_KEPT;
     return room > BUFFER_MAX || (room > BUFFER_KEPT && !is_busy);
 }
 
 static void drop_read(struct hl_link *link, size_t received)
 {
     redisReader *parser = link->context->c.reader;
-    sds fresh = NULL;
-    if (is_spare(sdslen(parser->buf) + sdsavail(parser->buf), received, &link->received_before) &&
-        parser->pos == parser->len)
-        fresh = sdsempty();
+    size_t room = sdslen(parser->buf) + sdsavail(parser->buf);
+    int may_go = is_spare(room, received, link->received_before) && parser->pos == parser->len;
+    sds fresh = may_go ? sdsempty() : NULL;
+    link->received_before = received;
     if (!fresh)
         return;
     sdsfree(parser->buf);
@@ -236,7 +235,8 @@ static void give_up(struct hl_link *link)
 static void drop_written(struct hl_link *link, size_t written)
 {
     redisContext *context = &link->context->c;
-    int may_go = is_spare(sdslen(context->obuf) + sdsavail(context->obuf), written, &link->written_before);
+    int may_go = is_spare(sdslen(context->obuf) + sdsavail(context->obuf), written, link->written_before);
+    link->written_before = written;
     sdsrange(context->obuf, (int)written, -1);
     hl_memory_wipe(context->obuf + sdslen(context->obuf), written);
     if (may_go && !sdslen(context->obuf)) {

@@ -16,10 +16,8 @@
 #include <hiredis/sds.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <link.h>
-#endif
 
+#include "base/platform.h"
 #include "link/words.h"
 
 #define TEXT_OF(words) #words
@@ -43,20 +41,6 @@ static void *address_of(const struct reached *it)
     return address;
 }
 
-/* The address is an entry in the program that leads to the library's function. A program that is not
- * position-independent has such an entry for each function whose address it takes. */
-static int is_entry(void *address)
-{
-#ifdef __GLIBC__
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info info;
-    return dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && symbol->st_shndx == SHN_UNDEF;
-#else
-    (void)address;
-    return 0;
-#endif
-}
-
 /* Returns the first function of a source file that comes from elsewhere as a whole, or NULL. */
 static const struct reached *find_stranger(void *library)
 {
@@ -66,7 +50,7 @@ static const struct reached *find_stranger(void *library)
         const struct reached *it = &reached[i];
         void *address = address_of(it);
         first[it->part] = first[it->part] ? first[it->part] : it;
-        is_ours[it->part] |= address == dlsym(library, it->name) || is_entry(address);
+        is_ours[it->part] |= address == dlsym(library, it->name) || hl_platform_is_entry(address);
     }
     for (int part = 0; part < PARTS; part++)
         if (!is_ours[part])

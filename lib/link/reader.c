@@ -2,6 +2,7 @@
 /* reader - see reader.h. */
 #include "link/reader.h"
 
+#include "base/container.h"
 #include "link/words.h"
 
 /* Returns 0 if the item is refused; reader->refusal then has the reason. */
@@ -107,7 +108,7 @@ static void release(const struct hl_memory *memory, struct hl_reply *reply)
 
 void hl_reader_free(void *reply)
 {
-    struct hl_reader *reader = reply; /* the reply is the first member */
+    struct hl_reader *reader = HL_CONTAINER((struct hl_reply *)reply, struct hl_reader, reply);
     release(reader->memory, &reader->reply);
 }
 

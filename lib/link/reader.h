@@ -22,8 +22,7 @@ enum {
 };
 
 struct hl_reader {
-    /* The reply that is being read, or the last one; the first member, because hiredis hands it back. */
-    struct hl_reply reply;
+    struct hl_reply reply;   /* the reply that is being read, or the last one */
     struct hl_reply skipped; /* stands for each item that is not kept */
     const struct hl_memory *memory;
     size_t asked;            /* how many replies are to come; at 0 only an error is let in */

@@ -125,3 +125,11 @@ void hl_confirm_link_rest(struct hl_node *node, uint64_t unused_us)
         hl_now_us(node->host) - link->used_at_us > unused_us)
         hl_node_rest(link);
 }
+
+void hl_confirm_link_done(struct hl_node *link)
+{
+    struct hl_confirm_link *confirm_link = confirm_link_of(link);
+    struct hl_host *host = link->host;
+    hl_node_done(link);
+    hl_memory_free(&host->memory, confirm_link);
+}

@@ -20,8 +20,7 @@
 #include "node/node.h"
 
 struct hl_confirm_link {
-    /* The first member, because it is freed as its node. Its queue CONFIRMING has the pending requests. */
-    struct hl_node node;
+    struct hl_node node;    /* its queue CONFIRMING has the pending requests */
     struct hl_request wait; /* WAIT */
     struct hl_request mark; /* marks, in a queue, the end of the requests that are being answered */
     unsigned replicas;      /* how many replicas the WAIT asks for */
@@ -30,6 +29,8 @@ struct hl_confirm_link {
 
 /* Makes the third link of this node if it is missing, starts it, and returns it; NULL: there is no memory. */
 struct hl_node *hl_confirm_link_get(struct hl_node *node);
+/* Ends the third link and frees it. */
+void hl_confirm_link_done(struct hl_node *link);
 /* Call after each reply over the third link: sends WAIT when it is time. */
 void hl_confirm_link_on_reply(struct hl_node *link);
 /* Closes the third link if it is idle and was not used for unused_us. */

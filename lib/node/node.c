@@ -359,10 +359,8 @@ int hl_node_init(struct hl_node *node, struct hl_host *host, const struct hl_nod
 
 void hl_node_done(struct hl_node *node)
 {
-    if (node->confirm_node) {
-        hl_node_done(node->confirm_node);
-        hl_memory_free(&node->host->memory, node->confirm_node);
-    }
+    if (node->confirm_node)
+        hl_confirm_link_done(node->confirm_node);
     hl_denial_done(node);
     hl_subscriptions_done(&node->subscriptions);
     hl_session_done(&node->session);

@@ -42,8 +42,7 @@ FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 # How long a line may be: (columns, what to read); the first that matches counts.
 COLUMNS_MAX = [
-    (100, r'include/hilock/.*\.h$'),
-    (120, r'include/hilock/.*\.hpp$'),
+    (100, r'include/hilock/.*\.(h|hpp)$'),
     (120, r'(lib|adapters|bench)/.*\.([ch]|lua)$'),
 ]
 # Pages for users: their running text. Tables, code, commands and lines with a link may be longer.
@@ -58,7 +57,8 @@ FUNCTION = re.compile(r'^(?!static|typedef|extern)[a-z][\w *]*?\b(hl_\w+)(?:\([^
 TEXT = ('.c', '.h', '.cc', '.hpp', '.py', '.lua', '.sh', '.def', '.map')
 # What is no code, and where a condition ends: at the parenthesis of a statement, or at one of these outside all other parentheses.
 NOT_EVERYWHERE = re.compile(r'\b(?:dup3|accept4|pipe2|SOCK_CLOEXEC|SOCK_NONBLOCK|gettid|getrandom|strchrnul|qsort_r)\b')
-IN_PLATFORM = re.compile(r'\b(?:mempcpy|memrchr|explicit_bzero|sigtimedwait|getprogname)\b')
+IN_PLATFORM = re.compile(r'\b(?:mempcpy|memrchr|explicit_bzero|sigtimedwait|getprogname|dladdr1)\b')
+SYSTEM = re.compile(r'#.*\b(?:__linux__|__GLIBC__|__APPLE__|__FreeBSD__|HL_HAS_\w+)\b')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.M | re.S)
 CONDITION_EDGE = re.compile(r'\b(?:if|for|while|switch)\s*\(|[(),?:;{}]|(?<![=!<>])=(?!=)')
 LONGS = re.compile(r'lib/link/tls')  # OpenSSL's errors are
@@ -260,8 +260,12 @@ def plants(root):
 
 
 def portable(root):
-    """What POSIX has not is called through base/platform.h, or not at all: FreeBSD and macOS compile lib/ too, but before a release only."""
+    """What POSIX has not is called through base/platform.h, or not at all: FreeBSD and macOS compile lib/ too, but before a release only. So
+    nothing else asks what system this is."""
     for path in filter(is_c, files(root, 'lib')):
+        for number, line in enumerate(lines(root, path) if path != 'lib/base/platform.h' else (), 1):
+            for word in SYSTEM.findall(line):
+                yield 'portable', f'{path}:{number}: asks what system this is: base/platform.h alone does ({word.strip()})'
         text = NO_CODE.sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), '\n'.join(lines(root, path)))
         has_platform = path.endswith('base/platform.h') or 'base/platform.h"' in '\n'.join(lines(root, path))
         for number, line in enumerate(text.split('\n'), 1):
@@ -287,6 +291,8 @@ def containers(root):
             offsets = re.sub(r'(offsetof\([^)]*\)|sizeof \*?\w+) - offsetof\(', '', line)  # a size, not a place
             if path != 'lib/base/container.h' and re.search(r'-\s*offsetof\(', offsets):
                 yield 'containers', f'{path}:{number}: an offset by hand: take HL_CONTAINER of base/container.h'
+            if re.search(r'\(struct \w+ \*\)\((const )?void \*\)\w', line):
+                yield 'containers', f'{path}:{number}: a cast that only the order of members allows: take HL_CONTAINER of base/container.h'
 
 
 def numbers(root):

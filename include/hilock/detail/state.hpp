@@ -15,7 +15,9 @@ inline std::uint32_t span(milliseconds time) noexcept
 {
     if (time == forever)
         return HILOCK_FOREVER;
-    return time.count() < 0 || time.count() > INT32_MAX ? 0x80000000u : static_cast<std::uint32_t>(time.count());
+    return time.count() < 0 || time.count() > INT32_MAX
+               ? 0x80000000u
+               : static_cast<std::uint32_t>(time.count());
 }
 inline std::uint32_t span(milliseconds time, std::uint32_t otherwise) noexcept
 {
@@ -29,7 +31,9 @@ inline result result_of(const hilock_result &from)
     to.state = from.state;
     to.remaining = milliseconds(from.remaining_ms);
     to.waited = milliseconds(from.waited_ms);
-    to.holder_remaining = from.holder_remaining_ms == HILOCK_FOREVER ? forever : milliseconds(from.holder_remaining_ms);
+    to.holder_remaining = from.holder_remaining_ms == HILOCK_FOREVER
+                              ? forever
+                              : milliseconds(from.holder_remaining_ms);
     to.fencing_token = from.fencing_token;
     to.hold_count = from.hold_count;
     to.attempts = from.attempts;
@@ -71,7 +75,8 @@ struct party : std::enable_shared_from_this<party> {
     virtual void forget(operation &it) noexcept = 0; /* its coroutine was destroyed */
 
     /* call(operation *) calls C, which never answers inside that call. */
-    template <class Call> static operation *begin(party *state, Call call, operation &&made, result &ret_refused)
+    template <class Call>
+    static operation *begin(party *state, Call call, operation &&made, result &ret_refused)
     {
         ret_refused.detail = state ? "" : "empty: moved from, or made by default";
         if (!state)
@@ -161,19 +166,22 @@ struct client_state final : party {
         return status != hilock::status::ok ? refused.c_str() : hilock_client_refusal(client);
     }
     void forget(operation &it) noexcept override { it.is_silent = true; }
-    /* On a wrong thread and in a forked child the uuid is empty; a call that does nothing then tells
-     * which of the two it is. */
+    /* On a wrong thread and in a forked child the uuid is empty; a call that does nothing then
+     * tells which of the two it is. */
     hilock_status place() const noexcept
     {
-        return !client                       ? HILOCK_CLOSED
-               : *hilock_client_uuid(client) ? HILOCK_OK
-                                             : hilock_lock_create(nullptr, client, nullptr, nullptr);
+        if (!client)
+            return HILOCK_CLOSED;
+        return *hilock_client_uuid(client) ? HILOCK_OK
+                                           : hilock_lock_create(nullptr, client, nullptr, nullptr);
     }
     /* In C any thread may close; but this state belongs to the loop's thread. */
     hilock_status close(milliseconds drain) noexcept
     {
         const auto where = place();
-        const auto answered = where == HILOCK_OK ? hilock_client_close(client, span(drain), has_closed, this) : where;
+        const auto answered = where == HILOCK_OK
+                                  ? hilock_client_close(client, span(drain), has_closed, this)
+                                  : where;
         if (answered == HILOCK_OK && !self)
             self = shared_from_this();
         return answered;
@@ -202,8 +210,10 @@ struct lock_state final : party {
     hilock::on_event on_lost, on_event;
     bool is_ended = false;
 
-    template <class Make> lock_state(std::shared_ptr<client_state> of, lock_options &&options, Make make)
-        : client(std::move(of)), on_lost(std::move(options.on_lost)), on_event(std::move(options.on_event))
+    template <class Make>
+    lock_state(std::shared_ptr<client_state> of, lock_options &&options, Make make)
+        : client(std::move(of)), on_lost(std::move(options.on_lost)),
+          on_event(std::move(options.on_event))
     {
         hilock_client *native = client ? client->client : nullptr;
         hilock_lock_options raw = options.more;
@@ -221,7 +231,8 @@ struct lock_state final : party {
         else if (client && client->status != hilock::status::ok)
             status = client->status;
         if (status != hilock::status::ok)
-            refused = client ? client->refusal() : "the client is empty: moved from, or made by default";
+            refused = client ? client->refusal()
+                             : "the client is empty: moved from, or made by default";
     }
     ~lock_state() override { hilock_lock_free(lock); }
 
@@ -255,14 +266,16 @@ struct lock_state final : party {
     template <class Call> hilock_status call(Call ask, operation *it)
     {
         if (is_ended || !lock)
-            return status != hilock::status::ok ? static_cast<hilock_status>(status) : HILOCK_CLOSED;
+            return status != hilock::status::ok ? static_cast<hilock_status>(status)
+                                                : HILOCK_CLOSED;
         return ask(lock, was_answered, it);
     }
     const char *refusal() const noexcept override
     {
         if (is_ended)
             return "the lock has ended";
-        return status != hilock::status::ok ? refused.c_str() : hilock_client_refusal(client->client);
+        return status != hilock::status::ok ? refused.c_str()
+                                            : hilock_client_refusal(client->client);
     }
     void forget(operation &it) noexcept override
     {
@@ -275,7 +288,8 @@ struct lock_state final : party {
     }
     bool is_awaited() const noexcept
     {
-        return std::any_of(operations.begin(), operations.end(), [](const operation &it) { return it.is_awaited; });
+        return std::any_of(operations.begin(), operations.end(),
+                           [](const operation &it) { return it.is_awaited; });
     }
     /* As hilock_lock_drop, but operations that coroutines await are answered. */
     void drop() noexcept
