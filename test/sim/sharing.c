@@ -287,6 +287,8 @@ void sim_sharing_executed(struct sim *sim, const struct store *store, const stru
         name->sharing.begun_us = sim->world.time.now_us;
         name->sharing.before = now;
     }
+    if (is_script(request, &hl_script_free) && now.mode == MODE_SHARED) /* it names one key, so the end of that share stays in the set */
+        name->sharing.is_meddled = 1;
     if (!name->sharing.is_meddled || (now.mode != MODE_SHARED && !now.members))
         check_state(sim, name, &now, now_us);
     check_old(sim, name, request, &name->sharing.before, &now, now_us);
