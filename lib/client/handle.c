@@ -80,23 +80,26 @@ static hilock_status check_state(struct hilock_client *client, const struct hilo
 {
     const struct hl_core *core = &client->core;
     const struct hl_snapshot now = lock->ops->snapshot(lock);
-    const struct hl_quoted name = hl_name_quoted(lock->name);
     int is_waiting = now.state == HILOCK_STATE_WAITING;
     if (now.state != HILOCK_STATE_IDLE && !lock->terms->is_reentrant)
-        return hl_client_refuse(client, HILOCK_IN_USE, hl_words_in_use(name.bytes, is_waiting).bytes);
+        return hl_client_refuse(client, HILOCK_IN_USE,
+                                hl_words_in_use(hl_name_quoted(lock->name).bytes, is_waiting).bytes);
     if (is_waiting)
-        return hl_client_refuse(client, HILOCK_IN_USE, hl_words_reentry_while_waiting(name.bytes).bytes);
+        return hl_client_refuse(client, HILOCK_IN_USE,
+                                hl_words_reentry_while_waiting(hl_name_quoted(lock->name).bytes).bytes);
     if (now.state == HILOCK_STATE_HELD)
         return now.count < UINT32_MAX
                    ? HILOCK_OK
-                   : hl_client_refuse(client, HILOCK_IN_USE, hl_words_too_many_entries(name.bytes).bytes);
+                   : hl_client_refuse(client, HILOCK_IN_USE,
+                                      hl_words_too_many_entries(hl_name_quoted(lock->name).bytes).bytes);
     if (core->waiting + core->holds->undoing >= core->limits.waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
                                 hl_words_too_many_waiters(core->waiting + core->holds->undoing,
                                                           core->holds->undoing).bytes);
     if (hl_line_waiting(lock->name) >= core->limits.name_waiters_max)
         return hl_client_refuse(client, HILOCK_TOO_MANY_WAITERS,
-                                hl_words_too_many_waiters_of(name.bytes, hl_line_waiting(lock->name)).bytes);
+                                hl_words_too_many_waiters_of(hl_name_quoted(lock->name).bytes,
+                                                             hl_line_waiting(lock->name)).bytes);
     return HILOCK_OK;
 }
 
