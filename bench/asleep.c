@@ -4,13 +4,11 @@
  * Another program holds the names for longer than the run. Once each wait has a place in its queue, the server's count
  * of scripts is read every 100 ms. The mean is the cost of idle waiting; if the largest step is far above it, the
  * waiters send their requests at the same time. */
-#include "commands.h"
 #include "crowd.h"
 #include "line.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <event2/event.h>
 #include <hilock/adapters/libevent.h>
@@ -23,22 +21,16 @@ enum { LEASE_MS = 3600000, STEP_MS = 100 };
 
 static unsigned names = 10000, settle_ms = 40000;
 static double seconds = 30;
-static const char *url;
-static bool has_json;
 
 static const struct option_entry options[] = {
     {"names", OPTION_COUNT, &names, "each waited for by one handle", 1, 1000000},
     {"settle-ms", OPTION_COUNT, &settle_ms, "from the last of the first answers to the first count", 0, 600000},
     {"seconds", OPTION_SECONDS, &seconds, "that are counted", 0, 0},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
 struct bench {
-    struct server server;
-    struct commands *commands;
-    redisContext *store;
+    struct stage stage;
     struct event_base *base;
     struct event *tick;
     hilock_client *client;
@@ -59,13 +51,13 @@ static int take_names(struct bench *bench)
     char name[64];
     for (unsigned i = 0; i < names; i++) {
         name_of(name, sizeof name, i);
-        redisAppendCommand(bench->store, "HSET %s somebody:1 1", name);
-        redisAppendCommand(bench->store, "PEXPIRE %s %d", name, LEASE_MS);
+        redisAppendCommand(bench->stage.store, "HSET %s somebody:1 1", name);
+        redisAppendCommand(bench->stage.store, "PEXPIRE %s %d", name, LEASE_MS);
     }
     for (unsigned i = 0; i < 2 * names; i++) {
         redisReply *reply;
-        if (redisGetReply(bench->store, (void **)&reply) != REDIS_OK) {
-            fprintf(stderr, "hilock-bench: %s\n", bench->store->errstr);
+        if (redisGetReply(bench->stage.store, (void **)&reply) != REDIS_OK) {
+            fprintf(stderr, "hilock-bench: %s\n", bench->stage.store->errstr);
             return -1;
         }
         freeReplyObject(reply);
@@ -111,7 +103,7 @@ static bool is_at_rest(struct bench *bench)
 static void count(struct bench *bench, uint64_t now_ns)
 {
     uint64_t scripts;
-    if (commands_count_of(bench->commands, "evalsha", &scripts) != 0 ||
+    if (commands_count_of(bench->stage.commands, "evalsha", &scripts) != 0 ||
         samples_add(&bench->steps, (double)(scripts - bench->step_count) * STEP_MS * 1e6 /
                                        (double)(now_ns - bench->step_ns)) != 0) {
         fail(bench, "cannot count");
@@ -137,7 +129,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
     } else if (now_ns - bench->begun_ns >= (uint64_t)settle_ms * 1000000) {
         bench->is_counting = true;
         bench->begun_ns = bench->step_ns = now_ns;
-        if (commands_count_of(bench->commands, "evalsha", &bench->begun_count) != 0)
+        if (commands_count_of(bench->stage.commands, "evalsha", &bench->begun_count) != 0)
             fail(bench, "cannot count");
         bench->step_count = bench->begun_count;
     }
@@ -159,7 +151,7 @@ static void tell(const struct bench *bench)
     double most = samples_at(&bench->steps, 1);
     printf("%u names, a handle waits for each: %.1f scripts /s; in 100 ms %.1f in the mean, %.1f at most (%.2f x)\n",
            names, mean, mean * STEP_MS / 1000, most, most / (mean * STEP_MS / 1000));
-    if (!has_json)
+    if (!options_has_json)
         return;
     struct json json = line_begin("asleep");
     json_count(&json, "names", names);
@@ -172,13 +164,9 @@ static void tell(const struct bench *bench)
 
 static int set_up(struct bench *bench)
 {
-    char why[STORE_ERROR_SIZE];
     struct hilock_error error;
-    if (server_start(&bench->server, url, why) != 0 || !(bench->commands = commands_open(bench->server.url, why)) ||
-        !(bench->store = store_connect(bench->server.url, why))) {
-        fprintf(stderr, "hilock-bench: %s\n", why);
+    if (stage_open(&bench->stage) != 0)
         return -1;
-    }
     bench->base = event_base_new();
     bench->tick = bench->base ? event_new(bench->base, -1, EV_PERSIST, on_tick, bench) : NULL;
     bench->locks = calloc(names, sizeof *bench->locks);
@@ -187,7 +175,7 @@ static int set_up(struct bench *bench)
         return -1;
     }
     if (hilock_client_open_libevent(&bench->client, bench->base,
-                                    HILOCK_CLIENT_OPTIONS(.url = bench->server.url, .waiters_max = names + 1),
+                                    HILOCK_CLIENT_OPTIONS(.url = bench->stage.server.url, .waiters_max = names + 1),
                                     &error) == HILOCK_OK)
         return 0;
     fprintf(stderr, "hilock: %s\n", error.text);
@@ -204,10 +192,7 @@ static void tear_down(struct bench *bench)
         event_free(bench->tick);
     if (bench->base)
         event_base_free(bench->base);
-    if (bench->store)
-        redisFree(bench->store);
-    commands_close(bench->commands);
-    server_stop(&bench->server);
+    stage_close(&bench->stage);
     samples_free(&bench->steps);
 }
 

@@ -12,7 +12,7 @@
 #include "line.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
+#include "stage.h"
 
 #include <hilock/blocking.h>
 #include <stdio.h>
@@ -22,14 +22,10 @@ enum { LEASE_MS = 30000, LOOPS = 4, KINDS = 2 };
 
 static unsigned rounds = 31;
 static double round_seconds = 0.3;
-static const char *url;
-static bool has_json;
 
 static const struct option_entry options[] = {
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of all four loops", 1, 1000},
-    {"url", OPTION_TEXT, &url, "redis://.. or unix://..; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each kind", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -124,7 +120,7 @@ static void tell(struct bench *bench, unsigned kind)
            "bare %.1f\n",
            kind_names[kind], samples_at(&bench->pairs[ours], 0.5), samples_at(&bench->pairs[bare], 0.5),
            samples_at(ratios, 0.5), samples_at(ratios, 0), samples_at(ratios, 1), ours_cpu_us, bare_cpu_us);
-    if (!has_json)
+    if (!options_has_json)
         return;
     struct json json = line_begin("blocking");
     json_text(&json, "kind", kind_names[kind]);
@@ -143,11 +139,8 @@ static void tell(struct bench *bench, unsigned kind)
 static int set_up(struct bench *bench)
 {
     struct hilock_error error = {""};
-    char server_error[512];
-    if (server_start(&bench->server, url, server_error) != 0) {
-        fprintf(stderr, "hilock-bench: %s\n", server_error);
+    if (stage_server(&bench->server) != 0)
         return -1;
-    }
     if (hilock_blocking_open(&bench->client, HILOCK_CLIENT_OPTIONS(.url = bench->server.url, .lease_ms = LEASE_MS),
                              &error) != HILOCK_OK) {
         fprintf(stderr, "hilock: %s\n", error.text);

@@ -1,21 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_asleep.py BENCH - runs scenario asleep small, and checks its JSON, and that idle waiting asks for each name seldom, once in its promise, and not for all at once."""
-import json
-import subprocess
 import sys
+
+import checks
 
 NAMES, SECONDS = 400, 4
 PROMISE_S = 3  # of a first place; a heartbeat leaves after 0.8 of it at the earliest
 
-run = subprocess.run([sys.argv[1], 'asleep', '--names', str(NAMES), '--seconds', str(SECONDS), '--settle-ms', '200', '--json'],
-                     stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-told = json.loads(run.stdout.splitlines()[-1])
-if told['scenario'] != 'asleep' or told['names'] != NAMES or told['seconds'] != SECONDS:
-    sys.exit('parameters are not those that were asked for')
+told, = checks.play('asleep', {'names': NAMES, 'seconds': SECONDS}, '--settle-ms', '200')
 if not 0 < told['scripts_per_s'] < 1.5 * NAMES / (0.8 * PROMISE_S):
     sys.exit(f'{told["scripts_per_s"]} scripts a second for {NAMES} names')
 if told['most_in_step'] > 0.6 * NAMES:

@@ -1,30 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_handover.py BENCH - runs scenario handover small, and checks its JSON, its counts and what must hold of any times: never a speed."""
-import json
-import subprocess
 import sys
+
+import checks
 
 FIGURES = {'grants_per_s', 'gap_p50_us', 'gap_p99_us', 'publish_p50_us', 'gap_ratio_p50', 'wait_p50_us', 'wait_p99_us',
            'wait_max_us', 'client_commands_per_grant', 'jain', 'longest_run'}
 ASKED = {'processes': 4, 'hold_ms': 10, 'think_ms': 20, 'seconds': 0.5, 'rounds': 2}
 
-options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'handover', *options, '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-modes = {told['mode']: told for told in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
+modes = checks.by('mode', checks.play('handover', ASKED))
 if modes.keys() != {'mutex', 'fair'}:
     sys.exit(f'modes: {sorted(modes)}')
 for mode, told in modes.items():
-    missing = FIGURES - told.keys()
-    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
-    if missing or wrong or told['scenario'] != 'handover':
-        sys.exit(f'{mode}: keys missing: {sorted(missing)}; parameters that were not asked for: {wrong}')
-    not_positive = [key for key in FIGURES if not told[key] > 0]
-    if not_positive:
-        sys.exit(f'{mode}: not above 0: {not_positive}')
+    checks.expect_positive(told, FIGURES)
     if not told['gap_p50_us'] <= told['gap_p99_us'] or not told['wait_p50_us'] <= told['wait_p99_us'] <= told['wait_max_us']:
         sys.exit(f'{mode}: percentiles are out of order')
     if not 1 / ASKED['processes'] <= told['jain'] <= 1.000001:

@@ -2,26 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_hot.py BENCH - runs scenario hot small, and checks its JSON and its counts; nothing here depends on how fast the machine is: waits
 are long enough for every acquire to be granted."""
-import json
-import subprocess
 import sys
+
+import checks
 
 ASKED = {'processes': 3, 'contenders': 4, 'tries': 60, 'hold_ms': 1, 'wait_ms': 60000, 'rounds': 1}
 # Acquisition commands per success that a mode may need: each process asks and listens as it begins; after that each release asks for the next one as well.
 MOST = {'handoff': 0.3, 'gate': 0.3, 'simple': None}
 
-options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'hot', *options, '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-modes = {told['mode']: told for told in map(json.loads, filter(lambda line: line.startswith('{'), run.stdout.splitlines()))}
+modes = checks.by('mode', checks.play('hot', ASKED))
 if modes.keys() != MOST.keys():
     sys.exit(f'modes: {sorted(modes)}')
 for mode, told in modes.items():
-    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
-    if wrong or told['scenario'] != 'hot':
-        sys.exit(f'{mode}: parameters are not those that were asked for: {wrong}')
     if told['acquired'] != 180 or told['failed'] != 0:
         sys.exit(f'{mode}: {told["acquired"]} acquired and {told["failed"]} failed, of 180')
     if told['tokens_rising'] is not (None if mode == 'simple' else True):

@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_memory.py BENCH - runs scenario memory small, and checks its JSON, and that an idle client has two descriptors and 25 KiB at most,
 and a held lock 512 bytes."""
-import json
-import subprocess
 import sys
+
+import checks
 
 CLIENTS, LOCKS = 4, 40
 COUNTS = [('idle client', 1), ('idle client', CLIENTS), ('handle', LOCKS), ('held lock', LOCKS), ('MUTEX waiter', LOCKS), ('FAIR waiter', LOCKS)]
 IDLE_BYTES, IDLE_DESCRIPTORS, HELD_BYTES = 25 << 10, 2, 512
 
-run = subprocess.run([sys.argv[1], 'memory', '--clients', str(CLIENTS), '--locks', str(LOCKS), '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-told = [json.loads(line) for line in run.stdout.splitlines() if line.startswith('{')]
-if [(one['mode'], one['count']) for one in told] != COUNTS or any(one['scenario'] != 'memory' for one in told):
+told = checks.play('memory', {}, '--clients', str(CLIENTS), '--locks', str(LOCKS))
+if [(one['mode'], one['count']) for one in told] != COUNTS:
     sys.exit(f'modes and counts are not {COUNTS}')
 for one in told:
     is_client = one['mode'] == 'idle client'

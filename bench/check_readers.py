@@ -2,21 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_readers.py BENCH - runs scenario readers small, and checks its JSON and its counts: all readers are let in, the writer has its turns, and never
 more permits are in use than there are. Nothing here depends on how fast the machine is."""
-import json
-import subprocess
 import sys
 
-ASKED = {'processes': 2, 'readers': 70, 'busy': 8, 'permits': 3, 'hold_ms': 5, 'seconds': 0.5, 'join_seconds': 0.05, 'rounds': 1}
+import checks
+
+WORDS = '--processes 2 --readers 70 --busy 8 --permits 3 --hold-ms 5 --seconds 0.5 --join-seconds 0.05'.split()
 PARTS = [('join', 1), ('join', 10), ('join', 70), ('let-in', None), ('writer', None), ('permits', None)]
 
-options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'readers', *options, '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith('{')]
-found = {(told['part'], told.get('sharers')): told for told in lines}
-if list(found) != PARTS or any(told['scenario'] != 'readers' or told['rounds'] != 1 for told in lines):
+found = {(told['part'], told.get('sharers')): told for told in checks.play('readers', {'rounds': 1}, *WORDS)}
+if list(found) != PARTS:
     sys.exit(f'lines: {list(found)}')
 for part in PARTS[:3]:
     told = found[part]

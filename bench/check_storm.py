@@ -3,28 +3,18 @@
 """check_storm.py BENCH - runs scenario storm small, and checks its JSON and what must hold however slow the machine is: after the pause of the
 server a second has 0.9 of the grants that one had before, no wait ends but by its limit or because the server is silent, a script costs the server's
 processor what it did, and no place outlives its wait."""
-import json
-import subprocess
 import sys
 
-ASKED = {'clients': 1, 'handles': 200, 'wait_least_ms': 5, 'wait_most_ms': 50, 'hold_ms': 2, 'seconds': 3, 'pause_ms': 700}
+import checks
+
+ASKED = {'kind': 'fair', 'clients': 1, 'handles': 200, 'wait_least_ms': 5, 'wait_most_ms': 50, 'hold_ms': 2, 'seconds': 3, 'pause_ms': 700}
 FIGURES = {'grants_per_s', 'grants_per_s_after', 'ping_p50_us', 'ping_p99_us', 'ping_after_p99_us', 'ping_after_max_us', 'script_us',
            'script_after_us', 'recovered_ms', 'emptied_ms'}
 COST_MAX = 2  # times the mean before, of a processor
 PATIENCE_S = 120  # for the grants to come back
 
-options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'storm', '--kind', 'fair', '--recover-within', str(PATIENCE_S), *options, '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-told = json.loads(run.stdout.splitlines()[-1])
-wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
-if wrong or told['scenario'] != 'storm' or told['kind'] != 'fair':
-    sys.exit(f'parameters are not those that were asked for: {wrong}')
-not_positive = [key for key in FIGURES if not (told.get(key) or 0) > 0]
-if not_positive:
-    sys.exit(f'not above 0, or missing: {sorted(not_positive)}')
+told, = checks.play('storm', ASKED, '--recover-within', str(PATIENCE_S))
+checks.expect_positive(told, FIGURES)
 if len(told['grants'].split()) < ASKED['seconds']:
     sys.exit(f'seconds: {told["grants"]}')
 if told['timed_out'] == 0:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_succession.py BENCH - runs scenario succession small, and checks its JSON and the order of what was measured. What must hold of any machine:
 a lock is never had long before it was free, and one stopped process with many handles costs less than each of them would by itself."""
-import json
-import subprocess
 import sys
+
+import checks
 
 ASKED = {'lease_ms': 600, 'settle_ms': 100, 'rounds': 1}
 WAITERS = (0, 5)
@@ -12,19 +12,11 @@ CASES = {'killed', 'killed-waiters', 'stopped', 'stopped-waiters'}
 WINDOW_MS = 400  # of a grant that is pushed to a client that stopped
 EARLY_MS = 100   # the end of a lease is known as well as an answer is fast
 
-options = [word for key, value in ASKED.items() for word in (f'--{key.replace("_", "-")}', str(value))]
-run = subprocess.run([sys.argv[1], 'succession', *options, '--waiters', ','.join(map(str, WAITERS)), '--json'], stdout=subprocess.PIPE, text=True)
-print(run.stdout)
-if run.returncode != 0:
-    sys.exit(f'status {run.returncode}')
-lines = [json.loads(line) for line in run.stdout.splitlines() if line.startswith('{')]
+lines = checks.play('succession', ASKED, '--waiters', ','.join(map(str, WAITERS)))
 found = {(told['case'], told['shape'], told['waiters']): told for told in lines}
 if found.keys() != {(case, shape, count) for case in CASES for shape in ('processes', 'handles') for count in WAITERS if count or shape == 'processes'}:
     sys.exit(f'lines: {sorted(found)}')
 for which, told in found.items():
-    wrong = {key: told.get(key) for key, asked in ASKED.items() if told.get(key) != asked}
-    if wrong or told['scenario'] != 'succession':
-        sys.exit(f'{which}: parameters are not those that were asked for: {wrong}')
     if not -EARLY_MS < told['least_ms'] <= told['median_ms'] <= told['most_ms']:
         sys.exit(f'{which}: {told["least_ms"]}, {told["median_ms"]}, {told["most_ms"]} ms')
 one, many = (found['stopped-waiters', shape, WAITERS[1]]['median_ms'] for shape in ('handles', 'processes'))

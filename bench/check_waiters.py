@@ -6,9 +6,9 @@ waiters as a walk over them would make it grow: a hundred times; of kind FAIR al
 The bars of bytes are promises, not measures: a waiter has 330 at most, with its share of what its name costs (of ten for a name each bears a tenth) and
 an alarm if it has a limit. It is 215 to 325 today; what adds a struct to each waiter is found, and a few bytes of another libevent or hiredis are
 not. Of FAIR each waiter has a request and a place of its own, and twice the bar; today it is 555 to 645, by how many have heard their place."""
-import json
-import subprocess
 import sys
+
+import checks
 
 PARTS = ('wait', 'cancel', 'serve', 'close')
 GROWTH_MAX = 10
@@ -26,13 +26,8 @@ SHAPES = {
 
 
 def measure():
-    run = subprocess.run([sys.argv[1], 'waiters', '--waiters', '30000', '--names', '3000', '--each', '10', '--fair', '3000', '--rounds', '1',
-                          '--json'], stdout=subprocess.PIPE, text=True)
-    print(run.stdout)
-    if run.returncode != 0:
-        sys.exit(f'status {run.returncode}')
-    found = {(shape['mode'], shape['names'], shape['each']): shape
-             for shape in (json.loads(line) for line in run.stdout.splitlines() if line.startswith('{'))}
+    lines = checks.play('waiters', {}, *'--waiters 30000 --names 3000 --each 10 --fair 3000 --rounds 1'.split())
+    found = {(shape['mode'], shape['names'], shape['each']): shape for shape in lines}
     if set(found) != set(SHAPES):
         sys.exit('these are not the shapes that were asked for')
     return found

@@ -10,8 +10,7 @@
 #include "line.h"
 #include "memory.h"
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <dirent.h>
 #include <event2/event.h>
@@ -24,20 +23,15 @@
 enum { LEASE_MS = 3600000, NAME_SIZE = 32, REST_MS = 50 };
 
 static unsigned clients = 1000, locks = 1000;
-static const char *url;
-static bool has_json;
 
 static const struct option_entry options[] = {
     {"clients", OPTION_COUNT, &clients, "idle ones on one loop", 1, 10000},
     {"locks", OPTION_COUNT, &locks, "handles, held locks and waiters of one client", 1, 100000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each figure", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
 struct bench {
-    struct server server;
-    redisContext *store;
+    struct stage stage;
     struct event_base *base;
     hilock_client *client; /* the client that is measured now */
     hilock_client **crowd;
@@ -74,7 +68,7 @@ static void tell(const char *mode, unsigned count, double bytes, double bytes_wi
 {
     printf("%-13s of %5u: %8.1f bytes requested, %8.1f with malloc's own, %.2f descriptors\n", mode, count, bytes,
            bytes_with_malloc, descriptors);
-    if (!has_json)
+    if (!options_has_json)
         return;
     struct json json = line_begin("memory");
     json_text(&json, "mode", mode);
@@ -100,7 +94,7 @@ static int open_client(struct bench *bench, hilock_client **ret_client)
     struct hilock_error error;
     if (hilock_client_open_libevent(
             ret_client, bench->base,
-            HILOCK_CLIENT_OPTIONS(.url = bench->server.url, .waiters_max = locks + 1, .lease_ms = LEASE_MS),
+            HILOCK_CLIENT_OPTIONS(.url = bench->stage.server.url, .waiters_max = locks + 1, .lease_ms = LEASE_MS),
             &error) != HILOCK_OK)
         return fail(error.text);
     while (!hilock_client_is_connected(*ret_client))
@@ -194,12 +188,12 @@ static int take_names(struct bench *bench, const char *prefix, unsigned count)
 {
     redisReply *reply;
     for (unsigned i = 0; i < count; i++) {
-        redisAppendCommand(bench->store, "HSET %s:%u somebody:1 1", prefix, i);
-        redisAppendCommand(bench->store, "PEXPIRE %s:%u %d", prefix, i, LEASE_MS);
+        redisAppendCommand(bench->stage.store, "HSET %s:%u somebody:1 1", prefix, i);
+        redisAppendCommand(bench->stage.store, "PEXPIRE %s:%u %d", prefix, i, LEASE_MS);
     }
     for (unsigned i = 0; i < 2 * count; i++) {
-        if (redisGetReply(bench->store, (void **)&reply) != REDIS_OK)
-            return fail(bench->store->errstr);
+        if (redisGetReply(bench->stage.store, (void **)&reply) != REDIS_OK)
+            return fail(bench->stage.store->errstr);
         freeReplyObject(reply);
     }
     return 0;
@@ -257,14 +251,13 @@ static int with_client(struct bench *bench, int (*measure)(struct bench *bench))
 
 static int set_up(struct bench *bench)
 {
-    char why[STORE_ERROR_SIZE];
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* two descriptors for each client */
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    if (server_start(&bench->server, url, why) != 0 || !(bench->store = store_connect(bench->server.url, why)))
-        return fail(why);
+    if (stage_open(&bench->stage) != 0)
+        return -1;
     bench->base = event_base_new();
     bench->crowd = calloc(clients, sizeof *bench->crowd);
     bench->locks = calloc(locks, sizeof *bench->locks);
@@ -277,9 +270,7 @@ static void tear_down(struct bench *bench)
     free(bench->crowd);
     if (bench->base)
         event_base_free(bench->base);
-    if (bench->store)
-        redisFree(bench->store);
-    server_stop(&bench->server);
+    stage_close(&bench->stage);
 }
 
 static int play(struct bench *bench)

@@ -5,11 +5,10 @@
  * memory that all share. The modes run in turn, for a stretch each: bare PUBLISHes made by a script, MUTEX, and
  * FAIR. The same processes pass the bare messages round, at the same spacing as the holds. Their latency is reported
  * beside the figures of the locks. */
-#include "commands.h"
 #include "handover.h"
 #include "line.h"
 #include "scenario.h"
-#include "server.h"
+#include "stage.h"
 #include "store.h"
 
 #include <hiredis/hiredis.h>
@@ -21,8 +20,7 @@
 
 static unsigned processes = 8, hold_ms = 5, think_ms = 35, rounds = 5, pollers = 0, listeners = 0;
 static double stretch_seconds = 2;
-static const char *url, *only;
-static bool has_json;
+static const char *only;
 
 static const struct option_entry options[] = {
     {"processes", OPTION_COUNT, &processes, "that take turns", 2, CROWD_MAX},
@@ -33,8 +31,6 @@ static const struct option_entry options[] = {
     {"pollers", OPTION_COUNT, &pollers, "of the processes that may not listen, and poll", 0, CROWD_MAX},
     {"listeners", OPTION_COUNT, &listeners, "other programs that listen to the channels and want nothing", 0, 100},
     {"only", OPTION_TEXT, &only, "one mode beside the messages: mutex or fair", 0, 0},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each mode", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -49,8 +45,7 @@ static struct mode modes[] = {{.name = "publish", .order = HANDOVER_PUBLISH},
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct bench {
-    struct server server;
-    struct commands *commands;
+    struct stage stage;
     struct handover_board *board;
     struct crowd crowd;
     redisContext *listeners[100];
@@ -84,7 +79,7 @@ static int play(struct bench *bench, struct mode *mode)
     uint64_t before, after, began_ns, ended_ns;
     board->grants = board->grants_all = board->heartbeats = board->latencies = 0;
     board->is_over = false;
-    if (commands_count(bench->commands, &before) != 0)
+    if (commands_count(bench->stage.commands, &before) != 0)
         return -1;
     began_ns = crowd_now_ns();
     if (crowd_order(&bench->crowd, mode->order) != 0)
@@ -92,7 +87,7 @@ static int play(struct bench *bench, struct mode *mode)
     crowd_rest(stretch_seconds);
     ended_ns = crowd_now_ns();
     board->is_over = true;
-    if (crowd_await(&bench->crowd) != 0 || commands_count(bench->commands, &after) != 0)
+    if (crowd_await(&bench->crowd) != 0 || commands_count(bench->stage.commands, &after) != 0)
         return -1;
     if (board->grants == HANDOVER_GRANTS_MAX || board->latencies > HANDOVER_LATENCIES_MAX) {
         fprintf(stderr, "hilock-bench: more than %d grants in a stretch: make it shorter by --seconds\n",
@@ -182,7 +177,7 @@ static void tell_all(const struct bench *bench)
     for (unsigned i = 0; i < MODES; i++)
         if (is_wanted(&modes[i]) && modes[i].order != HANDOVER_PUBLISH)
             tell(bench, &modes[i]);
-    for (unsigned i = 0; i < MODES && has_json; i++)
+    for (unsigned i = 0; i < MODES && options_has_json; i++)
         if (is_wanted(&modes[i]) && modes[i].order != HANDOVER_PUBLISH)
             tell_json(bench, &modes[i]);
 }
@@ -196,13 +191,13 @@ static int make_poller(const struct bench *bench)
     char error[STORE_ERROR_SIZE];
     redisContext *store;
     int status;
-    if (url) {
+    if (options_url) {
         fprintf(stderr, "hilock-bench: --pollers makes a user on a private server: leave --url out\n");
         return -1;
     }
     snprintf(board->poller_url, sizeof board->poller_url, "unix://poller:secret@%s",
-             bench->server.url + strlen("unix://"));
-    store = store_connect(bench->server.url, error);
+             bench->stage.server.url + strlen("unix://"));
+    store = store_connect(bench->stage.server.url, error);
     if (!store) {
         fprintf(stderr, "hilock-bench: %s\n", error);
         return -1;
@@ -217,7 +212,7 @@ static int start_listeners(struct bench *bench)
 {
     char error[STORE_ERROR_SIZE], name[96];
     for (unsigned i = 0; i < listeners; i++) {
-        bench->listeners[i] = store_connect(bench->server.url, error);
+        bench->listeners[i] = store_connect(bench->stage.server.url, error);
         if (!bench->listeners[i]) {
             fprintf(stderr, "hilock-bench: %s\n", error);
             return -1;
@@ -235,19 +230,16 @@ static int start_listeners(struct bench *bench)
 
 static int set_up(struct bench *bench)
 {
-    char error[STORE_ERROR_SIZE];
     if (only && strcmp(only, "mutex") != 0 && strcmp(only, "fair") != 0) {
         fprintf(stderr, "hilock-bench: --only %s: must be mutex or fair\n", only);
         return -1;
     }
-    if (server_start(&bench->server, url, error) != 0 || !(bench->commands = commands_open(bench->server.url, error))) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
+    if (stage_open(&bench->stage) != 0)
         return -1;
-    }
     bench->board = crowd_board(sizeof *bench->board);
     if (!bench->board)
         return -1;
-    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
+    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->stage.server.url);
     snprintf(bench->board->name, sizeof bench->board->name, "bench:handover:%d", (int)getpid());
     bench->board->has_fair = !only || strcmp(only, "fair") == 0;
     bench->board->hold_us = hold_ms * 1000;
@@ -262,11 +254,10 @@ static void tear_down(struct bench *bench)
 {
     crowd_stop(&bench->crowd);
     crowd_board_free(bench->board, sizeof *bench->board);
-    commands_close(bench->commands);
     for (unsigned i = 0; i < listeners; i++)
         if (bench->listeners[i])
             redisFree(bench->listeners[i]);
-    server_stop(&bench->server);
+    stage_close(&bench->stage);
     samples_free(&bench->latencies);
     for (unsigned i = 0; i < MODES; i++)
         handover_sums_free(&modes[i].sums);

@@ -9,12 +9,10 @@
  * those that ask for the lock, whether it is granted or not. The counts are the server's, from the moment when all
  * are connected until all tries are answered. The modes run one after the other, `rounds` times, each in processes
  * of its own. */
-#include "commands.h"
 #include "hot.h"
 #include "line.h"
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,8 +22,7 @@
 enum { TRIES_MAX = 1000000 };
 
 static unsigned processes = 3, contenders = 4, tries = 400, hold_ms = 5, wait_ms = 1000, rounds = 1;
-static const char *url, *only;
-static bool has_json;
+static const char *only;
 
 static const struct option_entry options[] = {
     {"processes", OPTION_COUNT, &processes, "that contend", 1, CROWD_MAX},
@@ -35,8 +32,6 @@ static const struct option_entry options[] = {
     {"wait-ms", OPTION_COUNT, &wait_ms, "for how long each waits at most", 1, 3600000},
     {"rounds", OPTION_COUNT, &rounds, "of all modes", 1, 1000},
     {"only", OPTION_TEXT, &only, "one mode: handoff, gate or simple", 0, 0},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each mode", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -186,7 +181,7 @@ static void tell_all(void)
     printf("  as published, for 3 x 4 x 400 (SETs):\n");
     printf("  %-28s %8d %7d %16.2f\n", "no local lock", 1099, 101, 21245.0 / 1099);
     printf("  %-28s %8d %7d %16.2f\n", "a local lock before it", 1147, 53, 6105.0 / 1147);
-    for (unsigned i = 0; i < MODES && has_json; i++)
+    for (unsigned i = 0; i < MODES && options_has_json; i++)
         if (is_wanted(&modes[i]))
             tell_json(&modes[i]);
 }
@@ -211,25 +206,16 @@ static bool is_known(const char *name)
 
 static int run(void)
 {
-    struct server server;
-    struct commands *commands;
-    char error[STORE_ERROR_SIZE];
-    int status = -1;
+    struct stage stage;
+    int status;
     if (only && !is_known(only))
         return -1;
-    if (server_start(&server, url, error) != 0) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
-        return -1;
-    }
-    commands = commands_open(server.url, error);
-    if (commands)
-        status = play_all(server.url, commands);
-    else
-        fprintf(stderr, "hilock-bench: %s\n", error);
+    status = stage_open(&stage);
+    if (status == 0)
+        status = play_all(stage.server.url, stage.commands);
     if (status == 0)
         tell_all();
-    commands_close(commands);
-    server_stop(&server);
+    stage_close(&stage);
     return status;
 }
 

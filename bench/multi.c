@@ -5,20 +5,16 @@
  * Each process repeats: choose names by chance, acquire, hold, release, think. When the time is over, every wait
  * that is under way still goes on to its end, so that the longest wait is measured whole. A process that was granted
  * nothing in the given time is unserved. */
-#include "commands.h"
 #include "line.h"
 #include "multi.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <stdio.h>
 
 static unsigned multis = 16, singles = 16, each = 5, names = 20, hold_ms = 5, think_ms = 5, rounds = 3;
 static double seconds = 3;
-static const char *url;
-static bool has_json;
 
 static const struct option_entry options[] = {
     {"multis", OPTION_COUNT, &multis, "processes that want several names", 1, CROWD_MAX / 2},
@@ -29,8 +25,6 @@ static const struct option_entry options[] = {
     {"think-ms", OPTION_COUNT, &think_ms, "from a release to the next acquire", 0, 60000},
     {"seconds", OPTION_SECONDS, &seconds, "of each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "each with new processes", 1, 1000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each sort", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -137,38 +131,29 @@ static void tell_all(void)
         tell(&of_singles);
     printf("  commands %.2f per grant\n",
            (double)commands_sent / (double)(of_multis.waits.count + of_singles.waits.count));
-    if (has_json)
+    if (options_has_json)
         tell_json(&of_multis, multis);
-    if (has_json && singles)
+    if (options_has_json && singles)
         tell_json(&of_singles, singles);
 }
 
 static int run(void)
 {
-    struct server server;
-    struct commands *commands;
-    char error[STORE_ERROR_SIZE];
-    int status = 0;
+    struct stage stage;
+    int status;
     if (each > names) {
         fprintf(stderr, "hilock-bench: --each %u: there are %u names only, see --names\n", each, names);
         return -1;
     }
-    if (server_start(&server, url, error) != 0) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
-        return -1;
-    }
-    commands = commands_open(server.url, error);
-    if (!commands)
-        fprintf(stderr, "hilock-bench: %s\n", error);
-    for (unsigned round = 0; commands && status == 0 && round < rounds; round++)
-        status = play_round(server.url, commands);
-    if (commands && status == 0)
+    status = stage_open(&stage);
+    for (unsigned round = 0; status == 0 && round < rounds; round++)
+        status = play_round(stage.server.url, stage.commands);
+    if (status == 0)
         tell_all();
-    commands_close(commands);
-    server_stop(&server);
+    stage_close(&stage);
     samples_free(&of_multis.waits);
     samples_free(&of_singles.waits);
-    return commands ? status : -1;
+    return status;
 }
 
 const struct scenario scenario_multi = {

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c - a scenario's command line.
  *
- * A scenario lists its options in one table. Reading, checking and --help all use that table, so they cannot differ. */
+ * A scenario lists its options in one table, and what all have stands in one here. Reading, checking and --help all use
+ * these tables, so they cannot differ. */
 #include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *options_url;
+bool options_has_json;
+
+static const struct option_entry common[] = {
+    {"url", OPTION_TEXT, &options_url,
+     "redis://.., unix://.., for pairs also redis+cluster://..; without it a private redis-server is started", 0, 0},
+    {"json", OPTION_FLAG, &options_has_json, "prints a JSON object for each line of figures as well", 0, 0},
+    {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
+};
 
 static int refuse(const struct option_entry *entry, const char *text)
 {
@@ -59,6 +70,8 @@ int options_read(const struct option_entry *entries, int argc, char **argv)
         size_t length = strcspn(word, "=");
         const struct option_entry *entry = strncmp(word, "--", 2) == 0 ? find(entries, word + 2, length - 2) : NULL;
         const char *text = word[length] ? word + length + 1 : NULL;
+        if (!entry && strncmp(word, "--", 2) == 0)
+            entry = find(common, word + 2, length - 2);
         if (!entry || (entry->type == OPTION_FLAG && text)) {
             fprintf(stderr, "%s is no option of this scenario: see --help\n", word);
             return -1;
@@ -79,7 +92,7 @@ int options_read(const struct option_entry *entries, int argc, char **argv)
     return 0;
 }
 
-void options_describe(const struct option_entry *entries)
+static void describe(const struct option_entry *entries)
 {
     for (; entries->name; entries++) {
         printf("  --%-12s %s", entries->name, entries->what);
@@ -89,4 +102,10 @@ void options_describe(const struct option_entry *entries)
             printf(" (%g)", *(const double *)entries->value);
         printf("\n");
     }
+}
+
+void options_describe(const struct option_entry *entries)
+{
+    describe(entries);
+    describe(common);
 }

@@ -15,6 +15,10 @@ struct option_entry { /* the last entry of a table has no name */
     unsigned least, most; /* the bounds of a count */
 };
 
+/* What each scenario has besides its own: --url (NULL: a private server) and --json. */
+extern const char *options_url;
+extern bool options_has_json;
+
 /* Reads options, "--name value" or "--name=value". Returns 0, or -1: reported on stderr. */
 int options_read(const struct option_entry *entries, int argc, char **argv);
 void options_describe(const struct option_entry *entries);

@@ -5,8 +5,7 @@
 #include "pairs.h"
 
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <stdio.h>
 
@@ -14,18 +13,14 @@ enum { ROUNDS_MAX = 1000 };
 
 static unsigned inflight = 256, rounds = 31;
 static double round_seconds = 0.3;
-static const char *url, *loop_name = "libevent";
-static bool has_json;
+static const char *loop_name = "libevent";
 
 static const struct option_entry options[] = {
     {"inflight", OPTION_COUNT, &inflight, "names at work at a time", 1, 10000},
     {"seconds", OPTION_SECONDS, &round_seconds, "of each loop in each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of both loops", 1, ROUNDS_MAX},
-    {"url", OPTION_TEXT, &url,
-     "redis://.., unix://.. or redis+cluster://..; without it a private redis-server is started", 0, 0},
     {"loop", OPTION_TEXT, &loop_name, "that hilock lives on: libevent, libuv or libev; the bare loop is on libevent", 0,
      0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -40,7 +35,7 @@ static void tell(const struct pairs_play *play, const struct pairs_figures *figu
     printf("  client CPU          %10.2f us per pair (bare loop: %.2f)\n", figures->ours_us, figures->bare_us);
     printf("  server CPU          %10.2f us per pair\n", figures->server_us);
     printf("  commands            %10.3f per pair, counted at the server\n", figures->commands);
-    if (has_json) {
+    if (options_has_json) {
         struct json json = line_begin("pairs");
         pairs_tell_json(&json, play, figures);
         line_end(&json);
@@ -53,14 +48,9 @@ static int run(void)
     struct pairs_figures figures;
     struct pairs_play play = {.loop = loop_find(loop_name), .inflight = inflight, .rounds = rounds,
                               .seconds = round_seconds};
-    char error[STORE_ERROR_SIZE];
     int status;
-    if (!play.loop)
+    if (!play.loop || stage_server(&server) != 0)
         return -1;
-    if (server_start(&server, url, error) != 0) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
-        return -1;
-    }
     play.url = server.url;
     status = pairs_compare(&play, &figures);
     if (status == 0)

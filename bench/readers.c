@@ -8,14 +8,12 @@
  *   writer   64 readers hold, release and ask again at once, and a writer wants the name in between: its waits
  *   permits  64 handles want a name that 5 may share, hold it, release and ask again at once: how many hold it, on
  *            average, and how many commands a grant costs */
-#include "commands.h"
 #include "pairs.h"
 #include "queue.h"
 #include "readers.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
-#include "store.h"
+#include "stage.h"
 
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -25,8 +23,7 @@
 static unsigned processes = 8, clients = 0, readers = 1000, busy = 64, permits = 5, hold_ms = 20, rounds = 7;
 static unsigned inflight = 1;
 static double seconds = 3, join_seconds = 0.3;
-static const char *url, *only;
-static bool has_json;
+static const char *only;
 
 static const struct option_entry options[] = {
     {"only", OPTION_TEXT, &only, "one part: join, let-in, writer or permits", 0, 0},
@@ -40,15 +37,11 @@ static const struct option_entry options[] = {
     {"hold-ms", OPTION_COUNT, &hold_ms, "writer, permits: for how long each holds", 1, 60000},
     {"seconds", OPTION_SECONDS, &seconds, "writer, permits: of each round", 0, 0},
     {"rounds", OPTION_COUNT, &rounds, "of each part", 1, 1000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each line", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
 struct bench {
-    struct server server;
-    redisContext *store;
-    struct commands *commands;
+    struct stage stage;
     struct readers_board *board;
     struct crowd crowd;
     unsigned crowds;
@@ -79,7 +72,7 @@ static void tell_join(const struct pairs_play *play, const struct pairs_figures 
            "server CPU %.1f us; %.2f commands\n",
            play->sharers, figures->ours_per_s, figures->bare_per_s, figures->ratio.median, figures->ratio.least,
            figures->ratio.most, figures->ours_us, figures->bare_us, figures->server_us, figures->commands);
-    if (has_json) {
+    if (options_has_json) {
         struct json json = line_begin("readers");
         json_text(&json, "part", "join");
         json_count(&json, "sharers", play->sharers);
@@ -92,7 +85,7 @@ static int run_join(struct bench *bench)
 {
     const unsigned counts[] = {1, 10, readers};
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) {
-        struct pairs_play play = {bench->server.url, &loop_libevent, inflight, rounds, join_seconds, counts[i]};
+        struct pairs_play play = {bench->stage.server.url, &loop_libevent, inflight, rounds, join_seconds, counts[i]};
         struct pairs_figures figures;
         if (pairs_compare(&play, &figures) != 0)
             return -1;
@@ -116,7 +109,7 @@ static int let_in(struct bench *bench, double *ret_ms, double *ret_messages_ms)
 {
     if (time_of(bench, READERS_MESSAGES, ret_messages_ms) != 0 || order(bench, READERS_WRITE) != 0 ||
         order(bench, READERS_WAIT) != 0 ||
-        queue_await(bench->store, bench->board->name, bench->board->handles * processes) != 0)
+        queue_await(bench->stage.store, bench->board->name, bench->board->handles * processes) != 0)
         return -1;
     return time_of(bench, READERS_LET_IN, ret_ms) != 0 || order(bench, READERS_LEAVE) != 0 ? -1 : 0;
 }
@@ -131,7 +124,7 @@ static void tell_let_in(const struct bench *bench, const struct samples *times, 
            samples_at(times, 1), samples_at(messages, 0.5),
            samples_at(messages, 0), samples_at(messages, 1), samples_at(ratios, 0.5), samples_at(ratios, 0),
            samples_at(ratios, 1));
-    if (has_json) {
+    if (options_has_json) {
         struct json json = line_begin("readers");
         json_text(&json, "part", "let-in");
         json_count(&json, "processes", processes);
@@ -208,14 +201,14 @@ static int play_busy(struct bench *bench, struct sums *sums)
     uint64_t before, after, began_ns, ended_ns;
     board->grants = board->grants_all = 0;
     board->is_over = false;
-    if (commands_count(bench->commands, &before) != 0 || crowd_order(&bench->crowd, READERS_BUSY) != 0)
+    if (commands_count(bench->stage.commands, &before) != 0 || crowd_order(&bench->crowd, READERS_BUSY) != 0)
         return -1;
     crowd_rest(2 * hold_ms / 1e3); /* until all hold or wait */
     began_ns = crowd_now_ns();
     crowd_rest(seconds);
     ended_ns = crowd_now_ns();
     board->is_over = true;
-    if (crowd_await(&bench->crowd) != 0 || commands_count(bench->commands, &after) != 0)
+    if (crowd_await(&bench->crowd) != 0 || commands_count(bench->stage.commands, &after) != 0)
         return -1;
     if (board->grants >= READERS_GRANTS_MAX) {
         fprintf(stderr, "hilock-bench: more than %d grants in a round: make it shorter by --seconds\n",
@@ -264,7 +257,7 @@ static int run_writer(struct bench *bench)
                bench->board->handles * processes, samples_at(waits, 0.5), samples_at(waits, 0.99),
                samples_at(waits, 1), waits->count, samples_at(waits, 1) / hold_ms, (double)sums.grants / sums.span_s,
                (double)sums.commands / (double)sums.grants_all);
-    if (status == 0 && has_json) {
+    if (status == 0 && options_has_json) {
         struct json json = busy_json("writer", bench, &sums);
         json_count(&json, "writers_grants", waits->count);
         json_number(&json, "wait_p50_ms", samples_at(waits, 0.5));
@@ -289,7 +282,7 @@ static int run_permits(struct bench *bench)
                sums.held_s / sums.span_s / permits, (double)sums.grants / sums.span_s,
                (double)sums.commands / (double)sums.grants_all, samples_at(&sums.waits, 0.5),
                samples_at(&sums.waits, 0.99), samples_at(&sums.waits, 1));
-    if (status == 0 && has_json) {
+    if (status == 0 && options_has_json) {
         struct json json = busy_json("permits", bench, &sums);
         json_count(&json, "permits", permits);
         json_number(&json, "permits_in_use", sums.held_s / sums.span_s);
@@ -325,17 +318,11 @@ static bool is_any_wanted(void)
 
 static int set_up(struct bench *bench)
 {
-    char error[STORE_ERROR_SIZE];
     bench->board = crowd_board(sizeof *bench->board);
-    if (!bench->board)
+    if (!bench->board || stage_open(&bench->stage) != 0)
         return -1;
-    if (server_start(&bench->server, url, error) == 0 && (bench->store = store_connect(bench->server.url, error)) &&
-        (bench->commands = commands_open(bench->server.url, error))) {
-        snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
-        return 0;
-    }
-    fprintf(stderr, "hilock-bench: %s\n", error);
-    return -1;
+    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->stage.server.url);
+    return 0;
 }
 
 static int run(void)
@@ -347,11 +334,8 @@ static int run(void)
     for (unsigned i = 0; i < PARTS && status == 0; i++)
         if (is_wanted(&parts[i]))
             status = parts[i].run(&bench);
-    commands_close(bench.commands);
-    if (bench.store)
-        redisFree(bench.store);
     crowd_board_free(bench.board, sizeof *bench.board);
-    server_stop(&bench.server);
+    stage_close(&bench.stage);
     return status;
 }
 

@@ -10,12 +10,11 @@
  * began; the time of a PING on another connection; the processor time of a script before and after; and how many
  * places are in the queue one second after the end of the load. The time of a script by the clock is not reported,
  * because on a busy machine the server waits for a processor. */
-#include "commands.h"
 #include "line.h"
 #include "queue.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
+#include "stage.h"
 #include "store.h"
 #include "storm.h"
 
@@ -33,8 +32,7 @@ enum { PING_EVERY_MS = 10, STORE_PATIENCE_S = 60, EMPTY_PATIENCE_S = 60, STEPS_A
 static unsigned clients = 1000, processes = 4, handles = 1, wait_least_ms = 400, wait_most_ms = 600, hold_ms = 2;
 static unsigned pause_ms = 1500;
 static double seconds = 60, recover_within_s;
-static const char *url, *kind = "mutex";
-static bool has_json;
+static const char *kind = "mutex";
 
 static const struct option_entry options[] = {
     {"clients", OPTION_COUNT, &clients, "in all", 1, 100000},
@@ -48,8 +46,6 @@ static const struct option_entry options[] = {
     {"recover-within", OPTION_SECONDS, &recover_within_s,
      "the load goes on for so long at most, until the grants are back", 0, 0},
     {"pause-ms", OPTION_COUNT, &pause_ms, "of the server, half-way; 0: none", 0, 60000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; then without a pause", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -59,9 +55,7 @@ struct scripts { /* as the server counts: how many scripts have run, and how muc
 };
 
 struct bench {
-    struct server server;
-    struct commands *commands;
-    redisContext *store;
+    struct stage stage;
     struct storm_board *board;
     struct crowd crowd;
     struct samples pings, pings_after; /* in microseconds, before the pause and after it */
@@ -79,15 +73,15 @@ static double now_s(const struct bench *bench)
 static struct scripts scripts_now(struct bench *bench)
 {
     struct scripts scripts = {0, 0, false};
-    scripts.is_known = commands_count_of(bench->commands, "evalsha", &scripts.calls) == 0 &&
-                       commands_server_us(bench->commands, &scripts.us) == 0;
+    scripts.is_known = commands_count_of(bench->stage.commands, "evalsha", &scripts.calls) == 0 &&
+                       commands_server_us(bench->stage.commands, &scripts.us) == 0;
     return scripts;
 }
 
 static int ping(struct bench *bench, struct samples *pings)
 {
     uint64_t asked_ns = crowd_now_ns();
-    if (store_ask(bench->store, "PING") < 0)
+    if (store_ask(bench->stage.store, "PING") < 0)
         return -1;
     return samples_add(pings, (double)(crowd_now_ns() - asked_ns) / 1e3);
 }
@@ -96,9 +90,9 @@ static void pause_server(struct bench *bench)
 {
     bench->paused = scripts_now(bench);
     bench->paused_s = now_s(bench);
-    kill(bench->server.pid, SIGSTOP);
+    kill(bench->stage.server.pid, SIGSTOP);
     crowd_rest(pause_ms / 1e3);
-    kill(bench->server.pid, SIGCONT);
+    kill(bench->stage.server.pid, SIGCONT);
     bench->resumed_s = now_s(bench);
     bench->resumed = scripts_now(bench);
 }
@@ -174,8 +168,8 @@ static int await_empty(struct bench *bench)
     if (crowd_order(&bench->crowd, STORM_END) != 0)
         return -1;
     crowd_rest(1);
-    bench->left = queue_places(bench->store, bench->board->name);
-    for (long long left = bench->left; left >= 0; left = queue_places(bench->store, bench->board->name)) {
+    bench->left = queue_places(bench->stage.store, bench->board->name);
+    for (long long left = bench->left; left >= 0; left = queue_places(bench->stage.store, bench->board->name)) {
         double span_s = now_s(bench) - ended_s;
         if (left == 0)
             bench->emptied_ms = span_s * 1e3;
@@ -293,22 +287,18 @@ static int read_kind(struct storm_board *board)
 static int set_up(struct bench *bench)
 {
     const struct timeval patience = {STORE_PATIENCE_S, 0};
-    char error[STORE_ERROR_SIZE];
     struct storm_board *board = bench->board = crowd_board(sizeof *board);
     if (!board || read_kind(board) != 0)
         return -1;
-    if (wait_least_ms > wait_most_ms || (url && pause_ms)) {
-        fprintf(stderr, url && pause_ms ? "hilock-bench: only a private server can be stopped: say --pause-ms 0\n"
-                                        : "hilock-bench: --wait-least-ms is above --wait-most-ms\n");
+    if (wait_least_ms > wait_most_ms || (options_url && pause_ms)) {
+        fprintf(stderr, options_url && pause_ms
+                            ? "hilock-bench: only a private server can be stopped: say --pause-ms 0\n"
+                            : "hilock-bench: --wait-least-ms is above --wait-most-ms\n");
         return -1;
     }
-    if (server_start(&bench->server, url, error) != 0 || !(bench->commands = commands_open(bench->server.url, error)) ||
-        !(bench->store = store_connect(bench->server.url, error)) ||
-        redisSetTimeout(bench->store, patience) != REDIS_OK) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
+    if (stage_open(&bench->stage) != 0 || redisSetTimeout(bench->stage.store, patience) != REDIS_OK)
         return -1;
-    }
-    snprintf(board->url, sizeof board->url, "%s", bench->server.url);
+    snprintf(board->url, sizeof board->url, "%s", bench->stage.server.url);
     snprintf(board->name, sizeof board->name, "bench:storm:%d", (int)getpid());
     board->clients = clients;
     board->handles = handles;
@@ -321,10 +311,7 @@ static int set_up(struct bench *bench)
 static void tear_down(struct bench *bench)
 {
     crowd_stop(&bench->crowd);
-    if (bench->store)
-        redisFree(bench->store);
-    commands_close(bench->commands);
-    server_stop(&bench->server);
+    stage_close(&bench->stage);
     crowd_board_free(bench->board, sizeof *bench->board);
     samples_free(&bench->pings);
     samples_free(&bench->pings_after);
@@ -340,7 +327,7 @@ static int run(void)
     if (status == 0) {
         list_grants(&bench, grants, sizeof grants);
         tell(&bench, grants);
-        if (has_json)
+        if (options_has_json)
             tell_json(&bench, grants);
     }
     tear_down(&bench);

@@ -14,11 +14,10 @@
 #include "queue.h"
 #include "samples.h"
 #include "scenario.h"
-#include "server.h"
+#include "stage.h"
 #include "store.h"
 #include "succession.h"
 
-#include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,8 +30,7 @@
 enum { PHASES = 7, STRIKE_MS = 20, COUNTS_MAX = 32 };
 
 static unsigned rounds = 20, lease_ms = 3000, settle_ms = 1000;
-static const char *url, *only, *shape, *waiters = "0,1,2,4,8,16,64", *kind = "fair";
-static bool has_json;
+static const char *only, *shape, *waiters = "0,1,2,4,8,16,64", *kind = "fair";
 
 static const struct option_entry options[] = {
     {"waiters", OPTION_TEXT, &waiters, "how many wait before the living: numbers with commas between", 0, 0},
@@ -42,8 +40,6 @@ static const struct option_entry options[] = {
     {"lease-ms", OPTION_COUNT, &lease_ms, "of each hold", 300, 600000},
     {"settle-ms", OPTION_COUNT, &settle_ms, "from the last place in the queue to the strike, at least", 0, 60000},
     {"rounds", OPTION_COUNT, &rounds, "of all", 1, 1000},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each line", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -59,8 +55,7 @@ static const char *const shapes[] = {"processes", "handles"};
 enum { CASES = sizeof cases / sizeof *cases, SHAPES = sizeof shapes / sizeof *shapes };
 
 struct bench {
-    struct server server;
-    redisContext *store;
+    struct stage stage;
     struct succession_board *board;
     unsigned plays;
     unsigned counts[COUNTS_MAX], counts_count;
@@ -90,7 +85,7 @@ static void *sleep_again_and_again(void *user)
 
 static int await_places(struct bench *bench, unsigned count)
 {
-    return queue_await(bench->store, bench->board->name, count);
+    return queue_await(bench->stage.store, bench->board->name, count);
 }
 
 static int start(struct bench *bench, struct crowd *crowd, unsigned count, unsigned handles, char order)
@@ -145,7 +140,7 @@ static uint64_t strike(struct bench *bench, struct play *play, const struct stri
         return crowd_order(&play->holder, SUCCESSION_RELEASE) == 0 && crowd_await(&play->holder) == 0
                    ? bench->board->released_ns
                    : 0;
-    left_ms = store_ask(bench->store, "PTTL %s", bench->board->name);
+    left_ms = store_ask(bench->stage.store, "PTTL %s", bench->board->name);
     return left_ms < 0 ? 0 : crowd_now_ns() + (uint64_t)left_ms * 1000000;
 }
 
@@ -277,18 +272,15 @@ static bool are_words_known(void)
 
 static int set_up(struct bench *bench)
 {
-    char error[STORE_ERROR_SIZE];
     atomic_store(&bench->is_over, true); /* the sleeper does not run yet */
     if (!are_words_known() || read_waiters(bench) != 0)
         return -1;
-    if (server_start(&bench->server, url, error) != 0 || !(bench->store = store_connect(bench->server.url, error))) {
-        fprintf(stderr, "hilock-bench: %s\n", error);
+    if (stage_open(&bench->stage) != 0)
         return -1;
-    }
     bench->board = crowd_board(sizeof *bench->board);
     if (!bench->board)
         return -1;
-    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->server.url);
+    snprintf(bench->board->url, sizeof bench->board->url, "%s", bench->stage.server.url);
     bench->board->kind = strcmp(kind, "mutex") == 0 ? HILOCK_MUTEX : HILOCK_FAIR;
     bench->board->lease_ms = lease_ms;
     atomic_store(&bench->is_over, pthread_create(&bench->sleeper, NULL, sleep_again_and_again, bench) != 0);
@@ -305,17 +297,15 @@ static int run(void)
         printf("from a release, or the end of a lease of %u ms, to the living; %s, %u rounds\n", lease_ms, kind,
                rounds);
         tell_all(&bench, tell_line);
-        if (has_json)
+        if (options_has_json)
             tell_all(&bench, tell_json);
     }
     if (!atomic_exchange(&bench.is_over, true))
         pthread_join(bench.sleeper, NULL);
     for (unsigned i = 0; i < CASES * SHAPES * COUNTS_MAX; i++)
         samples_free(&bench.spans[i / SHAPES / COUNTS_MAX][i / COUNTS_MAX % SHAPES][i % COUNTS_MAX]);
-    if (bench.store)
-        redisFree(bench.store);
     crowd_board_free(bench.board, sizeof *bench.board);
-    server_stop(&bench.server);
+    stage_close(&bench.stage);
     return status;
 }
 

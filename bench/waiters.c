@@ -17,7 +17,7 @@
 #include "line.h"
 #include "memory.h"
 #include "scenario.h"
-#include "server.h"
+#include "stage.h"
 #include "store.h"
 
 #include <event2/event.h>
@@ -37,8 +37,7 @@ enum { NAME_SIZE = 17, SMALLER = 100, LEASE_MS = 3600000, LIMIT_MS = 86400000, R
 enum part { PART_WAIT, PART_CANCEL, PART_SERVE, PART_CLOSE, PARTS };
 
 static unsigned waiters = 100000, names = 10000, each = 10, fair = 10000, rounds = 5;
-static const char *url, *only;
-static bool has_json;
+static const char *only;
 static unsigned runs;
 
 static const struct option_entry options[] = {
@@ -48,8 +47,6 @@ static const struct option_entry options[] = {
     {"fair", OPTION_COUNT, &fair, "waiters of kind FAIR", 20 * SMALLER, 1000000},
     {"rounds", OPTION_COUNT, &rounds, "of large and small runs", 1, ROUNDS_MAX},
     {"only", OPTION_TEXT, &only, "shapes whose words begin so: MUTEX, FAIR, FAIR with ...", 0, 0},
-    {"url", OPTION_TEXT, &url, "redis://... or unix://...; without it a private redis-server is started", 0, 0},
-    {"json", OPTION_FLAG, &has_json, "ends with a JSON object for each shape", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -410,7 +407,7 @@ static void report(struct shape shape, const struct round *of)
         if (shape.kind == HILOCK_FAIR)
             print_growth(at_store, growth_of(of, i, true), bar);
     }
-    if (!has_json)
+    if (!options_has_json)
         return;
     struct json json = line_begin("waiters");
     json_text(&json, "mode", mode_of(shape));
@@ -453,12 +450,9 @@ static int run(void)
         {1, waiters, LIMIT_MS, HILOCK_MUTEX},       {names, each, LIMIT_MS, HILOCK_MUTEX},
         {1, fair, HILOCK_FOREVER, HILOCK_FAIR},     {1, fair, LIMIT_MS, HILOCK_FAIR},
         {fair / 10, 10, LIMIT_MS, HILOCK_FAIR}};
-    char why[STORE_ERROR_SIZE];
     struct server server;
-    int status = server_start(&server, url, why);
+    int status = stage_server(&server);
     keep_pages();
-    if (status != 0)
-        fprintf(stderr, "waiters: %s\n", why);
     for (unsigned i = 0; status == 0 && i < sizeof shapes / sizeof *shapes; i++)
         if (!only || strncmp(mode_of(shapes[i]), only, strlen(only)) == 0)
             status = measure(server.url, shapes[i]);
