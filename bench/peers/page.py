@@ -169,13 +169,15 @@ def text(rows):
     played = [row for row in rows if 'overlaps' in row]
     lines = [
         '# hilock beside its peers', '',
-        'Made by `bench/peers/run FOLDER --json FOLDER/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.',
+        'Made by `bench/peers/run FOLDER --json FOLDER/peers.json --page bench/peers/PEERS.md`, after `bench/peers/setup FOLDER`.'
+        + (f' These are {len(abouts)} runs, which played scenes of their own (`--scenes`), on one page (`bench/peers/page.py`).' if len(abouts) > 1 else ''),
         'What a scene is, and how it is played, is in [README.md](README.md).', '',
         *(line for about in abouts for line in (*machine(about, len(abouts) == 1), '')),
         f'Spans of a grant that overlapped another of the same name, in all {len(played)} plays: **{sum(row["overlaps"] for row in played)}**'
         + ''.join(f', {row["kind"]} in {row["scenario"]}' for row in played if row["overlaps"]) + '.', '',
-        'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second; of `permits` of',
-        'permits in use; of `free`, `readers` (how long the writer waits) and the recoveries it is the ratio of times, the other way round. Above 1 hilock is the better one. It is taken round by round; here is the median, and the range.', '',
+        'The ratio is hilock\'s best kind to the best peer, each the kind with the best median: of grants a second; of `permits` of permits in use; of `free`,',
+        '`readers` (how long the writer waits) and the recoveries it is the ratio of times, the other way round. Above 1 hilock is the better one. It is taken',
+        'round by round; here is the median, and the range.', '',
         *ratio_table(rows), '',
         'The pictures are made by `bench/plot --out bench/peers FOLDER/peers.json`:', '',
     ]
