@@ -169,7 +169,7 @@ static int run_let_in(struct bench *bench)
 /* ---- writer, permits ---- */
 
 struct sums {
-    struct samples waits, writer_waits; /* in milliseconds */
+    struct samples waits, writer_waits, holds; /* in milliseconds; holds: of the sharers */
     uint64_t grants, grants_all, commands;
     double held_s, span_s;
 };
@@ -188,11 +188,21 @@ static int add(struct sums *sums, const struct readers_board *board, uint64_t be
         if (samples_add(grant->is_writer ? &sums->writer_waits : &sums->waits,
                         (double)(grant->granted_ns - grant->asked_ns) / 1e6) != 0)
             return -1;
+        if (!grant->is_writer &&
+            samples_add(&sums->holds, (double)(grant->releasing_ns - grant->granted_ns) / 1e6) != 0)
+            return -1;
         sums->grants++;
     }
     sums->grants_all += board->grants_all;
     sums->span_s += (double)(ended_ns - began_ns) / 1e9;
     return 0;
+}
+
+static void free_sums(struct sums *sums)
+{
+    samples_free(&sums->waits);
+    samples_free(&sums->writer_waits);
+    samples_free(&sums->holds);
 }
 
 static int play_busy(struct bench *bench, struct sums *sums)
@@ -228,6 +238,7 @@ static int run_busy(struct bench *bench, uint32_t holders_max, bool has_writer, 
     crowd_stop(&bench->crowd);
     samples_sort(&ret_sums->waits);
     samples_sort(&ret_sums->writer_waits);
+    samples_sort(&ret_sums->holds);
     return status;
 }
 
@@ -252,10 +263,11 @@ static int run_writer(struct bench *bench)
     const struct samples *waits = &sums.writer_waits;
     int status = run_busy(bench, HILOCK_ANY_NUMBER, true, &sums);
     if (status == 0)
-        printf("  writer %4u %9.2f ms it waits, p50, %.2f p99, %.2f at most of %zu: %.2f holds of a reader at most; "
-               "%.0f grants/s, %.2f commands a grant\n",
+        printf("  writer %4u %9.2f ms it waits, p50, %.2f p99, %.2f at most of %zu: %.2f holds at most; readers held "
+               "%.2f ms p50, %.2f at most; %.0f grants/s, %.2f commands a grant\n",
                bench->board->handles * processes, samples_at(waits, 0.5), samples_at(waits, 0.99),
-               samples_at(waits, 1), waits->count, samples_at(waits, 1) / hold_ms, (double)sums.grants / sums.span_s,
+               samples_at(waits, 1), waits->count, samples_at(waits, 1) / hold_ms, samples_at(&sums.holds, 0.5),
+               samples_at(&sums.holds, 1), (double)sums.grants / sums.span_s,
                (double)sums.commands / (double)sums.grants_all);
     if (status == 0 && options_has_json) {
         struct json json = busy_json("writer", bench, &sums);
@@ -264,10 +276,11 @@ static int run_writer(struct bench *bench)
         json_number(&json, "wait_p99_ms", samples_at(waits, 0.99));
         json_number(&json, "wait_max_ms", samples_at(waits, 1));
         json_number(&json, "wait_max_holds", samples_at(waits, 1) / hold_ms);
+        json_number(&json, "hold_p50_ms", samples_at(&sums.holds, 0.5));
+        json_number(&json, "hold_max_ms", samples_at(&sums.holds, 1));
         line_end(&json);
     }
-    samples_free(&sums.waits);
-    samples_free(&sums.writer_waits);
+    free_sums(&sums);
     return status;
 }
 
@@ -292,8 +305,7 @@ static int run_permits(struct bench *bench)
         json_number(&json, "wait_max_ms", samples_at(&sums.waits, 1));
         line_end(&json);
     }
-    samples_free(&sums.waits);
-    samples_free(&sums.writer_waits);
+    free_sums(&sums);
     return status;
 }
 
