@@ -101,7 +101,8 @@ static void report_unknown(struct findings *findings, const char *commands)
 static void report(struct findings *findings, enum grade grade, const char *topic, unsigned kind, const char *lacks)
 {
     char advice[600];
-    snprintf(advice, sizeof advice, "ACL SETUSER its-name%s (NAME: what the locks' names begin with)", lacks);
+    snprintf(advice, sizeof advice, "ACL SETUSER its-name%s%s", lacks,
+             strstr(lacks, "NAME") ? " (NAME: what the locks' names begin with)" : "");
     findings->blocked |= *lacks ? kind : 0;
     if (*lacks)
         finding(findings, grade, topic, advice, "missing:%s", lacks);
@@ -133,7 +134,8 @@ void checkup_rights(struct findings *findings, struct store *store, const char *
     if (has(store, &pexpire, name, &no_expiry) < 0)
         finding(findings, DOUBTFUL, "rights", "run doctor again", "%s", store->error);
     report(findings, WRONG, "rights for MUTEX and FAIR", BLOCKS_QUEUED, queued);
-    report(findings, WRONG, "rights for SIMPLE", BLOCKS_SIMPLE, simple);
-    report(findings, DOUBTFUL, "rights to share a name", BLOCKS_SHARED, shared); /* not every program shares names */
+    /* not every program has SIMPLE locks, or shares names */
+    report(findings, *queued ? WRONG : DOUBTFUL, "rights for SIMPLE", BLOCKS_SIMPLE, simple);
+    report(findings, DOUBTFUL, "rights to share a name", BLOCKS_SHARED, shared);
     report_unknown(findings, unknown);
 }

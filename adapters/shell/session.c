@@ -73,9 +73,12 @@ static void on_closed(void *user)
     session_leave(session);
 }
 
+enum { DRAIN_MS = 3500 }; /* longer than the longest window of a grant */
+
+/* The drain is for the waiter that got the lock by our release: only this client looks whether it is alive. */
 void session_close(struct session *session)
 {
-    if (session->client && hilock_client_close(session->client, 0, on_closed, session) == HILOCK_OK)
+    if (session->client && hilock_client_close(session->client, DRAIN_MS, on_closed, session) == HILOCK_OK)
         while (session->client && event_base_dispatch(session->base) == 0)
             ;
     if (session->base)

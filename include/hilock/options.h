@@ -59,8 +59,8 @@ struct hilock_client_options {
     /* ---- quorum ---- */
     /* In the place of url: 2..9 URLs of independent masters, then NULL; in the same order in every
      * program. The votes of these masters decide each MUTEX and SIMPLE lock of this client
-     * (Redlock). There are no fencing tokens, no multi and no FAIR. The restart guard is on by
-     * default. */
+     * (Redlock). There are no fencing tokens, no multi, no FAIR and no holders_max. The restart
+     * guard is on by default. */
     const char *const *quorum_urls;
     uint32_t quorum_needed; /* 0: the majority, which is 1 + n/2. At most n */
 

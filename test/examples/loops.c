@@ -48,7 +48,7 @@ int main(int argc, char **argv)
             return 1;
     sigwait(&end, &signal_number);
     for (int i = 0; i < THREADS; i++) /* any thread may ask; each loop closes its own client */
-        (void)hilock_client_close(workers[i].client, 0, on_closed, workers[i].base);
+        (void)hilock_client_close(workers[i].client, 1000, on_closed, workers[i].base);
     for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     puts("ended");

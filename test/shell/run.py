@@ -128,6 +128,24 @@ def waiting(hilock, url):
     store.end(holds)
 
 
+def looks_after(hilock, url):
+    """Who frees a name ends only when it has looked at the waiter that got it. That one is stopped here, and so it does not hold the name then."""
+    holds = hold(hilock, url, 'n')
+    queue = []
+    for _ in range(2):
+        queue.append(store.start(hilock, 'run', '--url', url, '--json', 'n', '--', 'sleep', '1000', stderr=subprocess.STDOUT))
+        store.expect(json.loads(queue[-1].stdout.readline())['event'] == 'waiting', 'one waits')
+    queue[0].send_signal(signal.SIGSTOP)
+    holds.send_signal(signal.SIGINT)
+    store.expect(holds.wait(store.WAITS_S) == 130, 'the holder has ended')
+    holder = store.ask(url, 'HKEYS', 'n')
+    store.expect(f'/{queue[0].pid}' not in str(holder), f'and the one that is stopped has lost its turn by then: {holder}')
+    queue[0].send_signal(signal.SIGCONT)
+    for one in queue:
+        store.end(one)
+    store.ask(url, 'DEL', 'n')
+
+
 def leftovers(hilock, url):
     """The command ends, and leaves processes in its group and outside of it: they are ended before the lock is free."""
     with tempfile.NamedTemporaryFile() as pids:
@@ -182,7 +200,7 @@ def terminal(hilock, url):
 
 
 def run(url, hilock):
-    for scene in (codes, together, tokens, periods, waiting, leftovers, strangers, priorities, longer, terminal):
+    for scene in (codes, together, tokens, periods, waiting, looks_after, leftovers, strangers, priorities, longer, terminal):
         scene(hilock, url)
 
 
