@@ -19,6 +19,28 @@ HILOCK_BEGIN
 HILOCK_API HILOCK_CHECKED hilock_status
 hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *user);
 
+struct hilock_holder_info { /* one of the holders of a name; it lives until its callback returns */
+    size_t size;
+    const char *holder;       /* its id, as the result of a peek has it */
+    const char *holder_label; /* the label of its client, as text; never NULL */
+    uint64_t fencing_token;   /* of its grant. 0: SIMPLE, or another program's hold */
+    uint32_t remaining_ms;    /* what is left of its lease at the server; HILOCK_FOREVER: no end */
+};
+typedef void hilock_holder_fn(const struct hilock_holder_info *info, void *user);
+
+#define HILOCK_HOLDERS_LISTED 1000u /* at most so many holders of a name are listed */
+
+/* Asks the store for all that hold this name, as hilock_peek asks for one. on_holder runs once for
+ * each of them, those first whose leases last longest, and then on_result runs, in the same turn of
+ * the loop. If more than HILOCK_HOLDERS_LISTED hold the name, the others are not listed; `holders`
+ * of the result counts them all.
+ * Result: as of hilock_peek. NO_MEMORY: there was none for the list. A SIMPLE lock has no list: its
+ * holder is in the result.
+ * Refusals: as for hilock_peek; also UNSUPPORTED (quorum), INVALID (no on_holder). */
+HILOCK_API HILOCK_CHECKED hilock_status
+hilock_holders(hilock_lock *lock, hilock_holder_fn *on_holder, hilock_result_fn *on_result,
+               void *user);
+
 /* Ends the hold of another: of the holder with this id, as peek named it, or of any holder (NULL).
  * That holder learns of it at its next renewal, at most a third of its lease later (a Java program
  * at its unlock), and may write until then. Only a fence stops that. on_result may be NULL.

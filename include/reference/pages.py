@@ -56,6 +56,7 @@ PAGES = [
     ('hilock_client_each_lock', 3, 'list what is held and awaited',
      'stats.h hilock_lock_info hilock_visit_fn hilock_client_each_lock hilock_lock_describe'),
     ('hilock_peek', 3, 'who holds a name', 'inquiry.h hilock_peek'),
+    ('hilock_holders', 3, 'all who hold a name', 'hilock_holder_info hilock_holder_fn HILOCK_HOLDERS_LISTED hilock_holders'),
     ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
     ('hilock_client_stats', 3, 'statistics',
      'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),

@@ -209,6 +209,22 @@ hilock_status hilock_peek(hilock_lock *lock, hilock_result_fn *on_result, void *
     return status;
 }
 
+hilock_status hilock_holders(hilock_lock *lock, hilock_holder_fn *on_holder, hilock_result_fn *on_result, void *user)
+{
+    hilock_status status = admit(lock);
+    if (status == HILOCK_OK)
+        status = hl_client_admit_new(client_of(lock), "inquiries");
+    if (status == HILOCK_OK)
+        status = check_callback(lock, on_result, "hilock_holders");
+    if (status == HILOCK_OK && !on_holder)
+        status = hl_client_refuse(client_of(lock), HILOCK_INVALID, hl_words_no_on_holder);
+    if (status == HILOCK_OK && !lock->ops->list)
+        status = hl_client_refuse(client_of(lock), HILOCK_UNSUPPORTED, hl_words_cannot_list);
+    if (status == HILOCK_OK)
+        status = accepted(lock, lock->ops->list(core_of(lock), lock, on_holder, on_result, user), "an inquiry");
+    return status;
+}
+
 hilock_status hilock_force_release(hilock_lock *lock, const char *holder, hilock_result_fn *on_result, void *user)
 {
     hilock_status status = admit(lock);

@@ -257,6 +257,9 @@ const char hl_words_no_validity_place[] = "ret_validity is NULL: pass the addres
 const char hl_words_bad_holder_empty[] =
     "bad holder of 0 bytes: pass the holder that hilock_peek reported, or NULL for any holder";
 
+const char hl_words_no_on_holder[] = "on_holder is NULL: pass a function that is told each holder";
+const char hl_words_cannot_list[] =
+    "a handle of several names or of a quorum lists no holders: make a handle for one name at one deployment";
 const char hl_words_cannot_share[] =
     "a handle of SIMPLE, of several names or of a quorum cannot share its name: use one name and MUTEX or FAIR";
 

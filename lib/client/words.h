@@ -67,7 +67,7 @@ struct hl_text hl_words_multi_name_length(size_t length);
 /* ---- refusals of a call on a handle ---- */
 
 extern const char hl_words_no_single_holder[], hl_words_no_validity_place[], hl_words_bad_holder_empty[],
-    hl_words_cannot_share[];
+    hl_words_cannot_share[], hl_words_cannot_list[], hl_words_no_on_holder[];
 struct hl_text hl_words_shares_already(const char *name);
 struct hl_text hl_words_downgrade_reentered(const char *name, uint32_t count);
 struct hl_text hl_words_no_callback(const char *call);

@@ -79,6 +79,9 @@ struct hl_handle_ops { /* the caller has checked the arguments and the handle's 
      * UNSUPPORTED. */
     hilock_status (*inquire)(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                              const char *holder, hilock_result_fn *on_result, void *user);
+    /* Begins a request for all holders. NULL: handles of this table have no list. Returns OK or NO_MEMORY. */
+    hilock_status (*list)(struct hl_core *core, struct hilock_lock *lock, hilock_holder_fn *on_holder,
+                          hilock_result_fn *on_result, void *user);
     /* the token of one of several names; NULL: handles of this table have one name */
     uint64_t (*token)(const struct hilock_lock *lock, size_t index);
     void (*teardown)(struct hl_core *core, struct hilock_lock *lock); /* frees waits and holds, and sends nothing */

@@ -7,6 +7,7 @@
 #include "core/lease.h"
 #include "core/words.h"
 #include "hold/recheck.h"
+#include "lock/listing.h"
 #include "lock/place.h"
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
@@ -33,7 +34,7 @@ static void encode(struct hl_request *request, struct hl_command *command)
     inquiry->attempts++;
     inquiry->was_release_sent = inquiry->state == INQUIRY_RELEASING;
     if (inquiry->state == INQUIRY_PEEKING)
-        lock->terms->kind->peek(command, &words, &entry);
+        lock->terms->kind->peek(command, &words, &entry, inquiry->listing != NULL);
     else
         lock->terms->kind->force(command, &words,
                                  &(struct hl_force_params){.is_second = inquiry->is_second,
@@ -77,6 +78,7 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
 static void inquiry_free(struct hl_core *core, struct hl_inquiry *inquiry)
 {
     TAILQ_REMOVE(&core->locks->inquiries, inquiry, entry);
+    hl_listing_free(inquiry->listing);
     hl_callback_free(core, &inquiry->call);
 }
 
@@ -93,10 +95,13 @@ static void report(struct hl_core *core, struct hl_notice *notice)
 {
     struct hl_inquiry *inquiry = HL_CONTAINER(notice, struct hl_inquiry, call.notice);
     const struct hl_inquiry own = *inquiry;
+    if (own.listing && !hl_callback_is_silenced(own.call.lock, &own.call.notice))
+        inquiry->listing = NULL; /* its callback frees it */
     hl_callback_answer(core, &inquiry->call,
                        (struct hilock_result){
                            .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
-                           .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE : HILOCK_OP_PEEK,
+                           .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE
+                                        : own.listing ? HILOCK_OP_HOLDERS : HILOCK_OP_PEEK,
                            .attempts = own.attempts, .holders = own.holders,
                            .holder_remaining_ms = own.holder_remaining_ms,
                            .waiters = own.waiters, .waiters_ready = own.ready, .position = own.position});
@@ -165,7 +170,9 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     inquiry->waiters = peeked.waiters;
     inquiry->ready = peeked.ready;
     inquiry->position = peeked.position;
-    if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
+    if (inquiry->listing && hl_listing_read(inquiry->listing, reply) != 0)
+        decide(inquiry, HILOCK_NO_MEMORY);
+    else if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
         decide(inquiry, HILOCK_WRONG_KIND);
     else if (!inquiry->is_forcing)
         decide(inquiry, HILOCK_OK);
@@ -213,23 +220,46 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         on_released(inquiry, answer->reply);
 }
 
-hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
-                               const char *holder, hilock_result_fn *on_result, void *user)
+static struct hl_inquiry *new_inquiry(struct hl_core *core, struct hilock_lock *lock, hilock_result_fn *on_result,
+                                      void *user)
 {
     static const struct hl_request_ops ops = {about, encode, done};
     static const struct hl_notice_ops reports = {report, retire};
     struct hl_inquiry *inquiry = hl_callback_new(core, sizeof *inquiry, &reports, run_out, lock, on_result, user);
     if (!inquiry)
-        return HILOCK_NO_MEMORY;
+        return NULL;
     inquiry->request.ops = &ops;
-    inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
     TAILQ_INSERT_TAIL(&core->locks->inquiries, inquiry, entry);
     core->locks->inquiries_open++;
+    return inquiry;
+}
+
+hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
+                               const char *holder, hilock_result_fn *on_result, void *user)
+{
+    struct hl_inquiry *inquiry = new_inquiry(core, lock, on_result, user);
+    if (!inquiry)
+        return HILOCK_NO_MEMORY;
+    inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
     if (holder) {
         inquiry->state = INQUIRY_RELEASING;
         inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);
         memcpy(inquiry->holder, holder, inquiry->holder_length);
     }
+    ask(inquiry);
+    return HILOCK_OK;
+}
+
+hilock_status hl_inquiry_begin_list(struct hl_core *core, struct hilock_lock *lock, hilock_holder_fn *on_holder,
+                                    hilock_result_fn *on_result, void *user)
+{
+    struct hl_listing *listing = hl_listing_new(lock, on_holder, on_result, user);
+    struct hl_inquiry *inquiry = listing ? new_inquiry(core, lock, hl_listing_tell, listing) : NULL;
+    if (!inquiry) {
+        hl_listing_free(listing);
+        return HILOCK_NO_MEMORY;
+    }
+    inquiry->listing = listing;
     ask(inquiry);
     return HILOCK_OK;
 }

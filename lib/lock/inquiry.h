@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry - an operator's request: read the holder of a name (peek), or end its hold (force_release). An inquiry
- * is made through a handle, and takes no part in its locking: the handle may be in any state, and have any number of
- * inquiries.
+/* inquiry - an operator's request: read the holder of a name (peek) or all of them (holders), or end a hold
+ * (force_release). An inquiry is made through a handle, and takes no part in its locking: the handle may be in any
+ * state, and have any number of inquiries.
  *
  *   PEEKING -> RELEASING -> DECIDED -> reported -> freed
  *
@@ -36,6 +36,7 @@ struct hl_inquiry {
     uint32_t holder_remaining_ms, holders, waiters, ready, position;
     size_t holder_length;          /* the whole length, even if the holder is cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
+    struct hl_listing *listing;    /* of holders: what it tells; NULL: a peek, or it is being told */
     struct hl_text detail;
 };
 
@@ -43,6 +44,10 @@ struct hl_inquiry {
  * HILOCK_NO_MEMORY. */
 hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, hilock_operation operation,
                                const char *holder, hilock_result_fn *on_result, void *user);
+
+/* Begins a request for all holders. Returns HILOCK_OK or HILOCK_NO_MEMORY. */
+hilock_status hl_inquiry_begin_list(struct hl_core *core, struct hilock_lock *lock, hilock_holder_fn *on_holder,
+                                    hilock_result_fn *on_result, void *user);
 
 void hl_inquiries_end(struct hl_core *core);   /* the time of the closing client is over: decides all inquiries now */
 void hl_inquiries_clear(struct hl_core *core); /* the client ends: frees all inquiries without callbacks */

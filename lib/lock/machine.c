@@ -153,4 +153,4 @@ static struct hl_snapshot snapshot(const struct hilock_lock *lock)
 const struct hl_handle_ops hl_machine_ops =
     {.acquire = acquire, .cancel = cancel, .release = hl_tenure_release, .extend = hl_watchdog_extend,
      .downgrade = hl_watchdog_downgrade, .silence = silence, .snapshot = snapshot, .inquire = hl_inquiry_begin,
-     .teardown = hl_machine_forget_lock};
+     .list = hl_inquiry_begin_list, .teardown = hl_machine_forget_lock};

@@ -105,8 +105,10 @@ typedef enum hl_form hl_recheck_fn(struct hl_command *, const struct hl_target *
 typedef enum hl_form hl_force_fn(struct hl_command *, const struct hl_target *, const struct hl_force_params *);
 typedef enum hl_form hl_downgrade_fn(struct hl_command *, const struct hl_target *, const struct hl_downgrade_params *);
 /* An operator's request: reads the holder, and the position of the entry, if there is one. hl_response_peeked reads its
- * answer. */
-typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, const struct hl_queue_entry *);
+ * answer. is_list: it asks for all holders, HL_LISTED_MAX at most, which hl_response_listed reads; a name of a kind
+ * without a queue has one, and lists none. */
+typedef enum hl_form hl_peek_fn(struct hl_command *, const struct hl_target *, const struct hl_queue_entry *,
+                                int is_list);
 
 enum hl_queueing { /* who has places in the queue at the store; what follows from it is in core/discipline.h */
     HL_QUEUES_NOT,     /* there is no queue */

@@ -20,6 +20,7 @@ enum {
 /* ---- a holder ---- */
 enum {
     HL_UUID_LENGTH = 36,         /* a holder begins with the uuid of its client */
+    HL_LISTED_MAX = 1000,        /* how many holders of a name are listed */
     HL_PEEKED_HOLDER_MAX = 1024  /* a holder that is longer is cut by a peek, and cannot be named */
 };
 

@@ -218,7 +218,7 @@ enum hl_form hl_queued_recheck(struct hl_command *command, const struct hl_targe
 }
 
 enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *target,
-                            const struct hl_queue_entry *entry)
+                            const struct hl_queue_entry *entry, int is_list)
 {
     begin(command, &hl_script_mutex_peek, with_queue, target);
     hl_command_begin_text(command);
@@ -227,6 +227,8 @@ enum hl_form hl_queued_peek(struct hl_command *command, const struct hl_target *
         hl_command_append(command, holder, hl_holder_write(holder, target->uuid, target->id, target->label));
         hl_record_add_entry(command, entry);
     }
+    if (is_list)
+        hl_command_add_word(command, "all");
     return HL_FORM_SCRIPT;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/stranger.h"
+#include "wire/field.h"
+#include "wire/protocol.h"
 #include "wire/scripts.h"
 
 enum { WORDS_MAX = 512, SHA1_LENGTH = 40 };
@@ -166,4 +168,22 @@ struct hl_response hl_response_peeked(const struct hl_reply *reply, enum hl_form
                                 .position = count_at(reply, 4),
                                 .holders = count_at(reply, 5),
                                 .ready = count_at(reply, 6)};
+}
+
+int hl_response_listed(const struct hl_reply *reply, size_t i, struct hl_listed *ret)
+{
+    enum { BEHIND = 7, WORDS = 3 };
+    size_t at = BEHIND + WORDS * i;
+    const struct hl_reply *holder = hl_reply_item(reply, at, HL_REPLY_STRING);
+    const struct hl_reply *value = hl_reply_item(reply, at + 1, HL_REPLY_STRING);
+    const struct hl_reply *what = hl_reply_item(reply, 2, HL_REPLY_STRING);
+    int64_t left;
+    if (i >= HL_LISTED_MAX || !holder || !value || !hl_response_number(reply, at + 2, -1, &left))
+        return 0;
+    *ret = (struct hl_listed){.holder = holder->bytes, .holder_length = holder->length,
+                              .left_ms = left < 0 ? 0 : (uint64_t)left, .has_no_ttl = left < 0};
+    if (find_of(what) > HL_FIND_SHARED ||
+        !hl_field_is_number((struct hl_field){value->bytes, value->length}, &ret->token))
+        ret->token = 0;
+    return 1;
 }

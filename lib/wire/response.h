@@ -91,6 +91,14 @@ struct hl_response {
     size_t quote_length;
 };
 
+struct hl_listed { /* one of the holders of a name */
+    const char *holder; /* valid as long as the reply */
+    size_t holder_length;
+    uint64_t token;
+    uint64_t left_ms;
+    int has_no_ttl;
+};
+
 typedef struct hl_response hl_parse_fn(const struct hl_reply *reply, enum hl_form form);
 
 struct hl_fault hl_response_cause(const struct hl_reply *error);
@@ -106,6 +114,9 @@ hl_parse_fn hl_response_renewed; /* reads the answer of a script: 0: not this ho
                                     found */
 /* Reads {PTTL, holder, what it is, length of the queue, position, number of holders, ready}, or only the first two. */
 hl_parse_fn hl_response_peeked;
+/* Reads the holder at place i of the list behind a peek's answer. Its token is 0 if the number is none of ours. Returns
+ * 0 if there is no such holder. */
+int hl_response_listed(const struct hl_reply *reply, size_t i, struct hl_listed *ret);
 /* Returns 1 and item i if that is a number from `least` up to HL_NUMBER_MAX. */
 int hl_response_number(const struct hl_reply *reply, size_t i, int64_t least, int64_t *ret_number);
 

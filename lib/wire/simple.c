@@ -56,9 +56,9 @@ enum hl_form hl_simple_force(struct hl_command *command, const struct hl_target 
 }
 
 enum hl_form hl_simple_peek(struct hl_command *command, const struct hl_target *target,
-                            const struct hl_queue_entry *entry)
+                            const struct hl_queue_entry *entry, int is_list)
 {
-    (void)entry;
+    (void)entry, (void)is_list;
     begin(command, &hl_script_simple_peek, NULL, target);
     return HL_FORM_SCRIPT;
 }

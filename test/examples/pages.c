@@ -282,6 +282,21 @@ static void on_peeked(const struct hilock_result *result, void *user)
 
 static hilock_status who_holds(hilock_lock *lock) { return hilock_peek(lock, on_peeked, NULL); }
 
+/* page hilock_holders */
+static void on_holder(const struct hilock_holder_info *info, void *user)
+{
+    (void)user;
+    printf("%s, token %" PRIu64 ", %" PRIu32 " ms left\n", info->holder_label, info->fencing_token, info->remaining_ms);
+}
+
+static void on_listed(const struct hilock_result *result, void *user)
+{
+    (void)user;
+    printf("%" PRIu32 " hold it, %" PRIu32 " wait\n", result->holders, result->waiters);
+}
+
+static hilock_status who_all_hold(hilock_lock *lock) { return hilock_holders(lock, on_holder, on_listed, NULL); }
+
 /* page hilock_force_release */
 static void on_peeked_then_end(const struct hilock_result *result, void *user)
 {

@@ -91,6 +91,21 @@ static void is_granted(struct handle *handle)
     assert_int_equal(handle->acquired.status, HILOCK_OK);
 }
 
+static void on_holder(const struct hilock_holder_info *info, void *user)
+{
+    *(unsigned *)user += info->fencing_token != 0 && info->remaining_ms > 0;
+}
+
+static void on_listed(const struct hilock_result *result, void *user)
+{
+    if (result->status != HILOCK_OK || result->holders != *(unsigned *)user)
+        *(unsigned *)user = 1000; /* refused, or not all */
+    else
+        *(unsigned *)user += 10;
+}
+
+static int are_two_listed(void *count) { return *(unsigned *)count >= 10; }
+
 /* Two share the name, and one of these never renews; a writer waits for both, and a reader for it. So the share that
  * is over is removed by the writer's script, and the reader gets its share from the writer's release, and then once more
  * from its downgrade. */
@@ -98,11 +113,15 @@ static void share_all(const struct fixture *fixture)
 {
     struct client ours, theirs;
     struct handle reader, dead, writer, later;
+    unsigned listed = 0;
     client_open_with(&ours, AS_SHOP(fixture->server->tcp_url));
     client_open_with(&theirs, AS_SHOP(fixture->server->tcp_url));
     ours.watched = theirs.watched = "refused";
     is_granted(share(&dead, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 1000, .renew = HILOCK_RENEW_NEVER)));
     is_granted(share(&reader, &ours, HILOCK_LOCK_OPTIONS(.holders_max = 2, .lease_ms = 3000)));
+    assert_int_equal(hilock_holders(reader.lock, on_holder, on_listed, &listed), HILOCK_OK);
+    client_until(&ours, are_two_listed, &listed, "the list");
+    assert_int_equal(listed, 12);
     client_until(&ours, client_has_renewed, &ours, "a renewal");
     share(&writer, &theirs, NULL);
     handle_until(&writer, &writer.waiting, 1, "WAITING");

@@ -116,9 +116,9 @@ TEST(other_requests_are_said_so)
     assert_script(&command, &hl_script_mutex_force, "|2|stock|hilock:queue:{stock}|another:5|redisson_lock__channel:{stock}|PUBLISH");
     hl_queued_mutex.force(&command, &words, &second);
     assert_script(&command, &hl_script_mutex_force, "|1|stock|another:5|redisson_lock__channel:{stock}|SPUBLISH");
-    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .holders_max = 1});
+    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 1700000003, .window_ms = 400, .holders_max = 1}, 0);
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|" UUID ":7 1 - 1700000003 400 0 1");
-    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 0});
+    hl_queued_peek(&command, &words, &(struct hl_queue_entry){.due_s = 0}, 0);
     assert_script(&command, &hl_script_mutex_peek, "|2|stock|hilock:queue:{stock}|");
 }
 

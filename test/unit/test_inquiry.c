@@ -208,3 +208,103 @@ A_PLAY(a_forced_release_wakes_whom_a_fair_lock_of_Redisson_would)
     SAME(s, heard, 1);
     store_disconnect(java);
 }
+
+/* ---- all who hold ---- */
+
+enum { SEEN_MAX = 1200 };
+struct seen {
+    struct fixture *fixture;
+    unsigned count, ends_at; /* ends_at: inside this callback the handle is freed; 0: never */
+    struct handle *handle;
+    uint64_t tokens[SEEN_MAX];
+    uint32_t left_ms[SEEN_MAX];
+    char first[FIXTURE_TEXT];
+    struct hilock_result result;
+    int results;
+};
+
+static void on_seen(const struct hilock_holder_info *info, void *user)
+{
+    struct seen *seen = user;
+    if (!seen->count)
+        snprintf(seen->first, sizeof seen->first, "%s", info->holder);
+    SAME(seen->fixture, info->size, sizeof *info);
+    TEXT(seen->fixture, info->holder_label, "unit");
+    seen->tokens[seen->count] = info->fencing_token;
+    seen->left_ms[seen->count++] = info->remaining_ms;
+    if (seen->count == seen->ends_at)
+        handle_free(seen->handle);
+}
+
+static void on_all_seen(const struct hilock_result *result, void *user)
+{
+    struct seen *seen = user;
+    seen->result = *result;
+    seen->results++;
+    if (seen->count)
+        TEXT(seen->fixture, result->holder, seen->first);
+}
+
+static void look(struct handle *handle, struct seen *seen)
+{
+    *seen = (struct seen){.fixture = handle->fixture, .handle = handle, .ends_at = seen->ends_at};
+    SAME(handle->fixture, hilock_holders(handle->lock, on_seen, on_all_seen, seen), HILOCK_OK);
+    run_ms(handle->fixture, 1);
+}
+
+/* By name, token and lease; the result is that of a peek, and names the first of them. */
+GIVEN(all_who_hold_are_listed, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "unit")))
+{
+    struct handle *eye = handle_new(p, "eye", "stock", NULL), *a, *b;
+    static struct seen seen;
+    look(eye, &seen);
+    HOLDS(s, seen.count == 0 && seen.results == 1 && seen.result.status == HILOCK_OK && seen.result.holders == 0);
+    a = held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000, .holders_max = HILOCK_ANY_NUMBER));
+    b = held(p, "b", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 30000, .holders_max = HILOCK_ANY_NUMBER));
+    look(eye, &seen);
+    HOLDS(s, seen.count == 2 && seen.results == 1 && seen.result.holders == 2 && seen.result.operation == HILOCK_OP_HOLDERS);
+    SAME(s, seen.tokens[0], hilock_lock_token(b->lock));
+    SAME(s, seen.tokens[1], hilock_lock_token(a->lock));
+    HOLDS(s, seen.left_ms[0] > 29900 && seen.left_ms[0] <= 30000 && seen.left_ms[1] > 8900 && seen.left_ms[1] <= 9000);
+    release_quietly(a);
+    release_quietly(b);
+    a = held(p, "c", "stock", HILOCK_LOCK_OPTIONS(.lease_ms = 9000));
+    look(eye, &seen);
+    HOLDS(s, seen.count == 1 && seen.tokens[0] == hilock_lock_token(a->lock) && seen.left_ms[0] > 8900);
+    release_quietly(a);
+    SAME(s, hilock_holders(multi_new(p, "m", (const char *const[]){"three", "four", NULL}, NULL)->lock, on_seen, on_all_seen, &seen), HILOCK_UNSUPPORTED);
+    TEXT(s, hilock_client_refusal(p->client), "a handle of several names or of a quorum lists no holders: make a handle for one name at one deployment");
+}
+
+/* So many that more are not listed; the result counts them all. */
+GIVEN(a_thousand_holders_are_listed_at_most, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "unit")))
+{
+    enum { ALL = HILOCK_HOLDERS_LISTED + 5 };
+    static struct handle *all[ALL];
+    static struct seen seen;
+    s->is_untold = 1;
+    for (unsigned i = 0; i < ALL; i++)
+        all[i] = acquiring(handle_new(p, "h", "stock", HILOCK_LOCK_OPTIONS(.holders_max = HILOCK_ANY_NUMBER)), HILOCK_FOREVER);
+    run_ms(s, 3000);
+    look(all[0], &seen);
+    SAME(s, seen.count, HILOCK_HOLDERS_LISTED);
+    SAME(s, seen.result.holders, ALL);
+}
+
+/* What is freed inside is told nothing more. */
+GIVEN(who_frees_its_handle_is_told_no_more, fixture_connect(s, HILOCK_CLIENT_OPTIONS(.label = "unit")))
+{
+    static struct seen seen = {.ends_at = 1};
+    struct handle *eye = handle_new(p, "eye", "stock", NULL);
+    held(p, "a", "stock", HILOCK_LOCK_OPTIONS(.holders_max = 2));
+    held(p, "b", "stock", HILOCK_LOCK_OPTIONS(.holders_max = 2));
+    look(eye, &seen);
+    HOLDS(s, seen.count == 1 && seen.results == 0);
+    static struct seen none;
+    eye = handle_new(p, "other", "stock", NULL);
+    none = (struct seen){.fixture = s, .handle = eye};
+    SAME(s, hilock_holders(eye->lock, on_seen, on_all_seen, &none), HILOCK_OK);
+    handle_drop(eye);
+    run_ms(s, 5);
+    HOLDS(s, none.count == 0 && none.results == 0);
+}

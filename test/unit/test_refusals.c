@@ -42,6 +42,12 @@ static void never(const struct hilock_result *result, void *user)
     fixture_claim(user, 0, "a refused call never calls back", __FILE__, __LINE__);
 }
 
+static void never_one(const struct hilock_holder_info *info, void *user)
+{
+    (void)info;
+    fixture_claim(user, 0, "a refused call lists nobody", __FILE__, __LINE__);
+}
+
 static void never_closed(void *user) { fixture_claim(user, 0, "a refused close closes nothing", __FILE__, __LINE__); }
 
 #define LOCK(name, ...) .names = {name}, .options = OPTIONS(__VA_ARGS__), .call = lock
@@ -149,6 +155,11 @@ static const struct row creates[] = {
     X(peek_that_nobody_hears_of, hilock_peek(t->idle, NULL, NULL), HILOCK_INVALID, "on_result is NULL", "hilock_peek needs a callback", 0) \
     X(peek_at_a_client_that_closes, hilock_peek(t->late_idle, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
     X(peek_at_one_that_is_gone, hilock_peek(t->orphan, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
+    X(holders_of_NULL, hilock_holders(NULL, never_one, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
+    X(holders_told_to_nobody, hilock_holders(t->idle, NULL, never, t->fixture), HILOCK_INVALID, "on_holder is NULL", "pass a function that is told each holder", 0) \
+    X(holders_without_an_end, hilock_holders(t->idle, never_one, NULL, t->fixture), HILOCK_INVALID, "on_result is NULL", "hilock_holders needs a callback", 0) \
+    X(holders_at_a_client_that_closes, hilock_holders(t->late_idle, never_one, never, t->fixture), HILOCK_CLOSED, "the client is closing: no new inquiries", "open another client", CLOSING) \
+    X(holders_at_one_that_is_gone, hilock_holders(t->orphan, never_one, never, t->fixture), HILOCK_CLOSED, NULL, NULL, 0) \
     X(force_release_of_NULL, hilock_force_release(NULL, NULL, never, t->fixture), HILOCK_INVALID, NULL, NULL, 0) \
     X(force_release_of_no_holder, hilock_force_release(t->idle, "", never, t->fixture), HILOCK_INVALID, "bad holder of 0 bytes", "pass the holder that hilock_peek reported", 0) \
     X(force_release_of_an_endless_holder, hilock_force_release(t->idle, t->long_name, never, t->fixture), HILOCK_INVALID, "bad holder of more than ", "pass the holder that hilock_peek reported", 0) \

@@ -55,7 +55,7 @@ TEST(requests_of_operators_are_said_so)
     const struct hl_force_params params = {.holder = "another:5", .holder_length = 9};
     assert_int_equal(hl_simple_kind.force(&command, &words, &params), HL_FORM_FORCED);
     assert_script(&command, &hl_script_simple_release, "|another:5");
-    assert_int_equal(hl_simple_kind.peek(&command, &words, &(struct hl_queue_entry){.due_s = 0}), HL_FORM_SCRIPT);
+    assert_int_equal(hl_simple_kind.peek(&command, &words, &(struct hl_queue_entry){.due_s = 0}, 0), HL_FORM_SCRIPT);
     assert_script(&command, &hl_script_simple_peek, "");
 }
 

@@ -59,6 +59,7 @@ static void on_result(const struct hilock_result *result, void *user)
         tell_result(handle, &handle->shared, result);
         break;
     case HILOCK_OP_PEEK:
+    case HILOCK_OP_HOLDERS:
     case HILOCK_OP_FORCE_RELEASE: break;
     }
 }

@@ -226,7 +226,7 @@ static void say_peek(struct trial *trial, struct line *line)
 {
     const struct hl_target words = words_of_held(trial, line);
     const struct hl_acquire_params waits = acquire_for(trial, line);
-    hl_queued_peek(&line->command, &words, &waits.entry);
+    hl_queued_peek(&line->command, &words, &waits.entry, 0);
 }
 
 /* SIMPLE locks stand at the token keys: strings, where MUTEX locks seldom come. */
@@ -252,7 +252,7 @@ static void say_simple(struct trial *trial, struct line *line)
     else if (kind < 9)
         hl_simple_release(&line->command, &words, &(struct hl_release_params){.is_second = is_second});
     else
-        hl_simple_peek(&line->command, &words, &(struct hl_queue_entry){.due_s = 0});
+        hl_simple_peek(&line->command, &words, &(struct hl_queue_entry){.due_s = 0}, 0);
 }
 
 static void script_of(unsigned i, struct hl_script *ret_script, char sha1[SIM_SHA1_DIGITS + 1])
