@@ -41,6 +41,20 @@ static void end_one(struct one *one)
         session_leave(peeking->session);
 }
 
+static void on_holder(const struct hilock_holder_info *info, void *user)
+{
+    struct look *look = ((struct one *)user)->look;
+    struct look_holder *all = realloc(look->all, (look->listed + 1) * sizeof *all);
+    if (!all)
+        return;
+    look->all = all;
+    all += look->listed;
+    *all = (struct look_holder){.id = strdup(info->holder), .token = info->fencing_token,
+                                .remaining_ms = info->remaining_ms};
+    snprintf(all->who, sizeof all->who, "%s", info->holder_label);
+    look->listed += all->id != NULL;
+}
+
 static void on_peeked(const struct hilock_result *result, void *user)
 {
     struct one *one = user;
@@ -70,6 +84,8 @@ static int ask(struct one *one, hilock_kind kind)
     one->look->status = hilock_lock_create(&one->lock, client, one->look->name,
                                            HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .kind = kind));
     if (one->look->status == HILOCK_OK)
+        one->look->status = hilock_holders(one->lock, on_holder, on_peeked, one);
+    if (one->look->status == HILOCK_UNSUPPORTED) /* a quorum */
         one->look->status = hilock_peek(one->lock, on_peeked, one);
     return one->look->status == HILOCK_OK ? 0 : -1;
 }
@@ -167,8 +183,7 @@ static void leave_out(struct looks *looks)
             looks->all[kept++] = *look;
             continue;
         }
-        free(look->name);
-        free(look->holder);
+        look_free(look);
     }
     looks->count = kept;
 }
@@ -192,12 +207,19 @@ int looks_take(struct looks *ret, struct session *session, const struct options 
     return code;
 }
 
+void look_free(struct look *look)
+{
+    for (size_t i = 0; i < look->listed; i++)
+        free(look->all[i].id);
+    free(look->all);
+    free(look->name);
+    free(look->holder);
+}
+
 void looks_free(struct looks *looks)
 {
-    for (size_t i = 0; i < looks->count; i++) {
-        free(looks->all[i].name);
-        free(looks->all[i].holder);
-    }
+    for (size_t i = 0; i < looks->count; i++)
+        look_free(&looks->all[i]);
     free(looks->all);
     *looks = (struct looks){0};
 }
@@ -210,6 +232,28 @@ static void json_known(struct json *json, const char *key, const char *text)
         json_text(json, key, text);
     else
         json_null(json, key);
+}
+
+static void json_left(struct json *json, uint32_t remaining_ms)
+{
+    if (remaining_ms == HILOCK_FOREVER)
+        json_null(json, "remaining_ms");
+    else
+        json_count(json, "remaining_ms", remaining_ms);
+}
+
+static void json_holders(struct json *json, const struct look *look)
+{
+    json_open(json, "all_holders", '[');
+    for (size_t i = 0; i < look->listed; i++) {
+        json_open(json, NULL, '{');
+        json_text(json, "holder", look->all[i].id);
+        json_known(json, "who", look->all[i].who);
+        json_count(json, "token", look->all[i].token);
+        json_left(json, look->all[i].remaining_ms);
+        json_shut(json, '}');
+    }
+    json_shut(json, ']');
 }
 
 void look_json(struct json *json, const struct look *look)
@@ -228,10 +272,8 @@ void look_json(struct json *json, const struct look *look)
         json_count(json, "token", look->token);
         json_count(json, "held_ms", look->since_ms);
     }
-    if (is_held && look->remaining_ms == HILOCK_FOREVER)
-        json_null(json, "remaining_ms");
-    else
-        json_count(json, "remaining_ms", is_held ? look->remaining_ms : 0);
+    json_left(json, is_held ? look->remaining_ms : 0);
+    json_holders(json, look);
     json_count(json, "waiters", look->waiters);
     json_count(json, "waiters_ready", look->ready);
     json_text(json, "detail", look->detail);

@@ -155,6 +155,14 @@ static void fit(size_t widths[COLUMNS], size_t terminal)
     }
 }
 
+static void print_holder(const struct look_holder *one)
+{
+    char left[32] = "no end";
+    if (one->remaining_ms != HILOCK_FOREVER)
+        span_of(left, sizeof left, one->remaining_ms);
+    printf("%*sid: %s, %s left\n", INDENT, "", plain_of(one->id).bytes, left);
+}
+
 static void print_row(const struct look *look, const size_t widths[COLUMNS], int is_long)
 {
     for (int i = 0; i < COLUMNS; i++)
@@ -162,8 +170,10 @@ static void print_row(const struct look *look, const size_t widths[COLUMNS], int
     putchar('\n');
     if (is_long && columns_of(plain_of(look->name).bytes) > widths[NAME])
         printf("%*sname: %s\n", INDENT, "", plain_of(look->name).bytes);
-    if (is_long && is_held(look))
+    if (is_long && is_held(look) && look->listed < 2)
         printf("%*sid: %s\n", INDENT, "", plain_of(look->holder).bytes);
+    for (size_t i = 0; is_long && look->listed > 1 && i < look->listed; i++)
+        print_holder(&look->all[i]);
 }
 
 static void print_failure(const struct look *look, size_t terminal)

@@ -56,6 +56,11 @@ def shared(hilock, url):
     store.expect(row['who'] in {label(one) for one in sharers}, f'and one of them: {row}')
     text = ended(hilock, 'status', '--url', url, 'shop:shared')[1]
     store.expect(re.search(r'^shop:shared  1 of 3: sh@', text, re.M), f'also in the table: {text}')
+    listed = row['all_holders']
+    store.expect(len({one['token'] for one in listed}) == 3 and {one['who'] for one in listed} == {label(one) for one in sharers} and
+                 listed[0]['holder'] == row['holder'] and all(0 < one['remaining_ms'] <= 9000 for one in listed), f'all of them: {row}')
+    text = ended(hilock, 'status', '--url', url, '--long', 'shop:shared')[1]
+    store.expect(set(re.findall(r'^    id: (\S+), \d\.\d s left$', text, re.M)) == {one['holder'] for one in listed}, f'all ids, in the long form: {text}')
     watch = store.start(hilock, 'watch', '--url', url, '--json', '--every', '20ms', 'shop:shared')
     store.expect(json.loads(watch.stdout.readline())['holders'] == 3, 'watch begins with all of them')
     for left in (2, 1, 0):
