@@ -134,7 +134,8 @@ if not is_alone then
   local is_shared = held > 0
   -- Pollers are many and ask often: while the name is held, those far behind leave the walk to others.
   if left == -2 or is_beat and not is_far or is_shared and most then
-    local c_channel = '$KEY_CHANNEL:' .. string.sub(queue, $KEY_QUEUE_LENGTH + 2)
+    local tag = string.sub(queue, $KEY_QUEUE_LENGTH + 2)
+    local c_channel, java_queue = '$KEY_CHANNEL:' .. tag, '$KEY_JAVA_QUEUE:' .. tag
     if left == -2 then
       -- include kept.lua
       kept_free_ms, is_shut = may_take_left and 0 or math.ceil(kept_free_us / 1000), kept_free_us > 0
@@ -142,6 +143,11 @@ if not is_alone then
     elseif is_shared then
       -- Other programs get the name only when nobody holds it, so nobody joins while they listen.
       is_shut = (pcall('PUBSUB', numsub, c_channel)[2] or 0) > 0
+      if not is_shut then
+        local java_waiter
+        -- include java_waiter.lua
+        is_shut = java_waiter and (pcall('PUBSUB', numsub, c_channel .. ':' .. java_waiter)[2] or 0) > 0
+      end
     else
       held = 1e9
     end

@@ -28,7 +28,8 @@ call('PEXPIRE', name, life_ms)
 call('PEXPIRE', share, life_ms)
 if call('EXISTS', queue) == 0 then return 1 end
 
-local c_channel = '$KEY_CHANNEL:' .. string.sub(queue, $KEY_QUEUE_LENGTH + 2)
+local tag, java_waiter = string.sub(queue, $KEY_QUEUE_LENGTH + 2), nil
+local c_channel, java_queue = '$KEY_CHANNEL:' .. tag, '$KEY_JAVA_QUEUE:' .. tag
 local numsub = terms > '$SHARDED' and 'SHARDNUMSUB' or 'NUMSUB'
 local gone, with_me, has_star, heard, late, first, others, head, has_marks, has_mode = {}, false, false, nil
 local refusal, refused, token, token_us, highest, highest_us, last_us, granted_ms
@@ -40,6 +41,10 @@ left = life_ms
 -- include choose.lua
 -- While other programs listen, nobody joins a shared name (mutex_acquire.lua).
 if first then others = others or pcall('PUBSUB', numsub, c_channel)[2] or 0 end
+if first then
+  -- include java_waiter.lua
+end
+if java_waiter then others = others + (pcall('PUBSUB', numsub, c_channel .. ':' .. java_waiter)[2] or 0) end
 if first and others <= string.match(terms, '%d+') + 0 then
   local reserved = #chosen - 1
   -- include token.lua

@@ -195,6 +195,32 @@ TRIAL(test_a_set_that_is_lost_is_made_again)
     assert_true(!holds(trial, holder_of('b', 1)) && is_shared_by(trial, 2));
 }
 
+/* A waiter of Redisson's fair lock listens to a channel of its own. While it does, nobody joins, and a downgrade lets nobody in. */
+TRIAL(test_nobody_joins_while_a_fair_waiter_of_java_listens)
+{
+    static const char java_queue[] = "redisson_lock_queue:{stock}";
+    int64_t a = token_of(try_as(trial, holder_of('a', 1)));
+    struct waiter r = stands(trial, 'r', "1000000");
+    unsigned java = listens(trial, "redisson_lock__channel:{stock}:java:1");
+    (void)RUN(trial, "RPUSH", java_queue, "java:1");
+    char token[32];
+    snprintf(token, sizeof token, "%" PRId64, a);
+    (void)SCRIPT(trial, hl_script_share_downgrade, "4", N, Q, T, S, holder_of('a', 1), "0 300000", "10000", token);
+    assert_true(is_shared_by(trial, 1) && waits(trial, &r));
+    assert_true(token_of(joins(trial, holder_of('b', 1), "5")) == 0 && is_shared_by(trial, 1));
+    leaves(trial, java); /* its client is gone; the list stays */
+    assert_true(token_of(joins(trial, holder_of('b', 1), "5")) > 0 && holds(trial, r.id) && is_shared_by(trial, 3));
+}
+
+/* Another program has deleted the name: the ends that it leaves are those of nobody, once somebody comes again. */
+TRIAL(test_a_set_without_its_name_is_deleted)
+{
+    (void)joins(trial, holder_of('a', 1), "2");
+    (void)joins(trial, holder_of('b', 1), "2");
+    (void)RUN(trial, "DEL", N);
+    assert_true(token_of(joins(trial, holder_of('c', 1), "2")) > 0 && is_shared_by(trial, 1));
+}
+
 /* It goes on with the same token, and those that share and stand first come in. */
 TRIAL(test_a_hold_becomes_a_share)
 {
