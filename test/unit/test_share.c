@@ -87,6 +87,30 @@ A_PLAY(each_share_has_its_own_lease)
     release_quietly(c);
 }
 
+/* The store decides about a try that shares, also beside a share of its own client. */
+A_PLAY(a_try_that_shares_is_not_denied_by_a_share_of_its_client)
+{
+    struct handle *a = reads(fixture_connect(s, NULL), "a"), *b = handle_new(a->client, "b", "stock", SHARES(2)), *c = handle_new(a->client, "c", "stock", SHARES(2));
+    acquire(b, HILOCK_TRY);
+    TELLS_IN(s, 1, "a:OK b:OK");
+    acquire(c, HILOCK_TRY);
+    TELLS_IN(s, 1, "c:TIMED_OUT");
+    release_quietly(a);
+    release_quietly(b);
+}
+
+/* Nobody would renew that share or end it. */
+A_PLAY(a_share_that_nobody_waits_for_is_given_back)
+{
+    struct handle *a = reads(fixture_connect(s, NULL), "a");
+    release_quietly(a);
+    run_ms(s, 1);
+    SAME(s, asked(s, "share_release"), 1);
+    (void)push_grant(a->client, "stock", 1, 1, 1, 1000);
+    TELLS_IN(s, 2, "a:OK");
+    SAME(s, asked(s, "share_release"), 2);
+}
+
 /* ---- a fleet whose number is changed, one program after the other ---- */
 
 enum { FEW = 5, MANY = 10 };
