@@ -92,13 +92,19 @@ static enum hl_form acquire_share(struct hl_command *command, const struct hl_ta
     return HL_FORM_SCRIPT;
 }
 
+static void add_renewal(struct hl_command *command, const struct hl_target *target,
+                        const struct hl_renew_params *params)
+{
+    hl_command_add_number(command, params->lease_ms);
+    hl_holder_add(command, target->uuid, target->id, target->label);
+    hl_command_add_number(command, params->token);
+}
+
 enum hl_form hl_queued_renew(struct hl_command *command, const struct hl_target *target,
                              const struct hl_renew_params *params)
 {
     begin(command, &hl_script_renew, no_more, target);
-    hl_command_add_number(command, params->lease_ms);
-    hl_holder_add(command, target->uuid, target->id, target->label);
-    hl_command_add_number(command, params->token);
+    add_renewal(command, target, params);
     if (params->most_ms) {
         hl_command_add_number(command, params->most_ms);
         hl_command_add_number(command, params->not_after_ms);
@@ -110,9 +116,7 @@ static enum hl_form renew_share(struct hl_command *command, const struct hl_targ
                                 const struct hl_renew_params *params)
 {
     begin(command, &hl_script_share_renew, with_share, target);
-    hl_command_add_number(command, params->lease_ms);
-    hl_holder_add(command, target->uuid, target->id, target->label);
-    hl_command_add_number(command, params->token);
+    add_renewal(command, target, params);
     return HL_FORM_SCRIPT;
 }
 
@@ -146,7 +150,7 @@ static enum hl_form release_narrowly(struct hl_command *command, const struct hl
 
 /* Adds the first two arguments of a release; the caller may continue the second. */
 static void add_release(struct hl_command *command, const struct hl_target *target, int is_sharded, unsigned own,
-                          uint64_t token_ttl_ms)
+                        uint64_t token_ttl_ms)
 {
     hl_holder_add(command, target->uuid, target->id, target->label);
     hl_command_begin_text(command);

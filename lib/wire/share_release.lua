@@ -62,12 +62,7 @@ if queues > 1 then
   end
   if may_grant and not is_shut then
     -- include choose.lua
-    if first and not others then others = pcall('PUBSUB', numsub, c_channel)[2] or 0 end
-    if first and java_waiter then others = others + (pcall('PUBSUB', numsub, java_waiter)[2] or 0) end
-    local is_head_new = held == 1e9 and (was_first or removed > 0)
-    if is_head_new and head and head[2] ~= '-' then
-      pcall(head[6], head[2], '$ASK_WORD ' .. head[1] .. ' 0: ' .. name)
-    end
+    -- include others.lua
   end
   -- Others get the name when nobody has it any more: it is left to them, or nobody joins meanwhile.
   if first and others > 0 and others > string.match(terms, '%d+') + 0 then
@@ -95,15 +90,9 @@ if queues > 1 then
       return removed > 0 and said .. ' ' .. removed or said
     end
   end
-  -- include leave.lua
-  -- the last place is gone, so there is nobody for whom a free name would be kept from others
-  if has_star and call('ZCOUNT', queue, '1', '+inf') == 0 then call('ZREM', queue, '*') end
-  -- include tell.lua
+  -- include settle.lua
 end
-if not was_mine then
-  local said = has_more and $FREED_MORE or 0
-  return removed > 0 and said .. ' ' .. removed or said
-end
+-- include looked.lua
 if sharers > 0 and not is_joined then
   local said = has_more and $FREED_MORE or $HANDED_OVER
   return removed > 0 and said .. ' ' .. removed or said
