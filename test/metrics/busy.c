@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum { BUYERS = 12, NAMES = 3, LEASE_MS = 2000, WAIT_MS = 400, HOLD_MS = 60, THINK_MS = 300 };
+enum { PERMITS = 2 }; /* of the first name; the others are held alone */
 
 struct buyer {
     hilock_client *client;
@@ -71,7 +72,8 @@ int main(int argc, char **argv)
         char name[16];
         snprintf(name, sizeof name, "item:%d", i % NAMES);
         buyers[i].next = evtimer_new(base, on_next, &buyers[i]);
-        if (hilock_lock_create(&buyers[i].lock, client, name, HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored)) != HILOCK_OK)
+        if (hilock_lock_create(&buyers[i].lock, client, name,
+                               HILOCK_LOCK_OPTIONS(.on_lost = hilock_lost_ignored, .holders_max = i % NAMES ? 1 : PERMITS)) != HILOCK_OK)
             return fprintf(stderr, "%s\n", hilock_client_refusal(client)), 2;
         after(&buyers[i], THINK_MS);
     }

@@ -99,11 +99,15 @@ def number(text, unit):
 
 
 def draw_stat(axes, panel, ask):
-    (sample, *_) = ask.now(panel['targets'][0])
+    """The first query large, the others by their names below it."""
+    first, *others = panel['targets']
+    (sample, *_) = ask.now(first)
     unit, steps = panel['fieldConfig']['defaults']['unit'], panel['fieldConfig']['defaults']['thresholds']['steps']
     value = float(sample['value'][1])
     colour = [step['color'] for step in steps if step['value'] is None or value >= step['value']][-1]
     axes.axis('off')
+    more = [f'{legend(target, {})} {number(ask.now(target)[0]["value"][1], unit)}' for target in others]
+    axes.text(0.5, 0.1, ', '.join(more), fontsize=9, ha='center', va='center', transform=axes.transAxes)
     axes.text(0.5, 0.5, number(value, unit), fontsize=24, ha='center', va='center', weight='bold',
               color={'green': '#2B7A3D', 'red': '#A3000B', 'orange': '#B26B00', 'blue': '#0072B2'}[colour], transform=axes.transAxes)
 
