@@ -226,7 +226,9 @@ void sim_check_loss(struct sim_actor *actor, const struct hilock_event *event)
     int is_former = sim->sets.count && sim_is_tainted(actor);
     if (event->reason == HILOCK_REASON_TAKEN && !is_former && sim_is_kept(actor, event->fencing_token))
         sim_violate(&sim->world, "I5", "%s lost %s as taken, and the store still keeps it", actor->who, name);
-    if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms)
+    /* a share is renewed only where both of its keys are */
+    int is_apart = sim_shares(actor) && sim_is_unsettled(sim, &sim->names[actor->name]);
+    if (!sim->swarm.mean_gap_us && actor->lease_ms >= 3000 && !is_by_terms && !is_apart)
         sim_violate(&sim->world, "I13", "%s lost %s without any fault", actor->who, name);
 }
 
