@@ -146,6 +146,7 @@ struct result {
 
 using event = hilock_event; /* lives until the function that gets it returns */
 using on_result = std::function<void(const result &)>;
+using on_holder = std::function<void(const hilock_holder_info &)>;
 using on_event = std::function<void(const event &)>;
 using on_trace = std::function<void(const hilock_trace &)>;
 /* May not call hilock. Not set: warnings go to standard error. */
@@ -307,6 +308,13 @@ class lock {
             return hilock_extend(lock, span, told, user);
         };
     }
+    static calling listing(on_holder each)
+    {
+        return [each = std::move(each)](hilock_lock *lock, hilock_result_fn *told, void *user) {
+            static_cast<detail::operation *>(user)->each = each;
+            return hilock_holders(lock, detail::lock_state::was_listed, told, user);
+        };
+    }
     static detail::operation *begin(detail::lock_state *state, const calling &ask,
                                     detail::operation &&made, result &refused)
     {
@@ -405,12 +413,18 @@ public:
     {
         return start(hilock_peek, std::move(answer));
     }
+    /* As hilock_holders: `each` is told of each holder, and then comes the answer. */
+    [[nodiscard]] hilock::status holders(on_holder each, on_result answer)
+    {
+        return start(listing(std::move(each)), std::move(answer));
+    }
     hilock::status release(on_result answer) { return start(hilock_release, std::move(answer)); }
 #if defined(HILOCK_COROUTINES)
     awaiting acquire(milliseconds wait) const { return await(acquiring(wait), true); }
     awaiting extend(milliseconds lease = milliseconds(0)) const { return await(extending(lease)); }
     awaiting downgrade() const { return await(hilock_downgrade); }
     awaiting peek() const { return await(hilock_peek); }
+    awaiting holders(on_holder each) const { return await(listing(std::move(each))); }
     awaiting release() const { return await(hilock_release); }
 #endif
     hilock::status cancel() noexcept

@@ -88,7 +88,7 @@ task await(client &c)
 {
     lock l(c, "name", {.on_lost = hilock::lost_ignored, .lease = 5s});
     const hilock::result got = co_await l.acquire(1s);
-    if (got && (co_await l.extend()) && (co_await l.downgrade()) && (co_await l.peek()))
+    if (got && (co_await l.extend()) && (co_await l.downgrade()) && (co_await l.peek()) && (co_await l.holders({})))
         co_await l.release();
     co_await c.close();
 }

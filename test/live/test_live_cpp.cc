@@ -59,7 +59,11 @@ PLAY(shares_its_name)
     moved.drop();
     at.loop.until([&] { return alone.count == 1; }, "the writer's turn");
     CHECK(alone.last && taken(at, moved, hilock::try_once).status == status::timed_out);
-    answers shared;
+    answers shared, listed;
+    int seen = 0;
+    CHECK(moved.holders([&](const hilock_holder_info &one) { seen += one.fencing_token == writer.token() && one.remaining_ms > 0; }, std::ref(listed)) == status::ok);
+    at.loop.until([&] { return listed.count == 1; }, "the list");
+    CHECK(listed.last && listed.last.holders == 1 && seen == 1);
     CHECK(writer.downgrade(std::ref(shared)) == status::ok);
     at.loop.until([&] { return shared.count == 1; }, "the downgrade");
     CHECK(shared.last && taken(at, moved, hilock::try_once) && writer.remaining() > 30s);

@@ -58,6 +58,7 @@ struct operation {
     bool is_awaited = false; /* a coroutine awaits it, so it is answered in every case */
     bool is_silent = false;  /* nobody wants the answer any more */
     std::list<operation>::iterator place{};
+    hilock::on_holder each{}; /* of a list: is told each holder */
 };
 
 /* The state of a client or of a lock. */
@@ -249,6 +250,13 @@ struct lock_state final : party {
         const auto kept = state->shared_from_this();
         if (!state->is_ended)
             state->on_event(*what);
+    }
+    static void was_listed(const hilock_holder_info *one, void *user) noexcept
+    {
+        const auto *it = static_cast<operation *>(user);
+        const auto each = it->is_silent ? nullptr : it->each; /* a copy: it may end the lock */
+        if (each)
+            each(*one);
     }
     static void was_answered(const hilock_result *what, void *user) noexcept
     {
