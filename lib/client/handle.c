@@ -163,16 +163,16 @@ static hilock_status check_downgrade(const struct hilock_lock *lock)
 {
     struct hilock_client *client = client_of(lock);
     const struct hl_snapshot now = lock->ops->snapshot(lock);
-    const struct hl_quoted name = hl_name_quoted(lock->name);
     if (!lock->ops->downgrade || lock->terms->kind->queueing == HL_QUEUES_NOT)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_cannot_share);
     if (now.state != HILOCK_STATE_HELD)
         return refuse_unheld(lock);
     if (!hl_holds_alone(lock->hold->terms))
-        return hl_client_refuse(client, HILOCK_UNSUPPORTED, hl_words_shares_already(name.bytes).bytes);
+        return hl_client_refuse(client, HILOCK_UNSUPPORTED,
+                                hl_words_shares_already(hl_name_quoted(lock->name).bytes).bytes);
     if (now.count > 1)
         return hl_client_refuse(client, HILOCK_UNSUPPORTED,
-                                hl_words_downgrade_reentered(name.bytes, now.count).bytes);
+                                hl_words_downgrade_reentered(hl_name_quoted(lock->name).bytes, now.count).bytes);
     return HILOCK_OK;
 }
 
