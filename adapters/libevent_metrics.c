@@ -3,7 +3,8 @@
  * each client, and this file merges the texts: on a page a metric may have only one heading, and all of its lines must
  * come below that. This file does not need to know the names of the metrics.
  *
- * A client may end while it is on the page, so the page keeps a weak reference to each client.
+ * A client may end while it is on the page, on another thread perhaps in the middle of a scrape. So the page keeps a
+ * weak reference to each client, and reads by it alone.
  * Invariant: the page is sent whole, or not at all (503 without memory). */
 #include <hilock/adapters/libevent.h>
 
@@ -30,15 +31,12 @@ struct hilock_libevent_page {
 
 /* ---- the text ---- */
 
-/* Makes the text of one client. The text is empty for a client that has ended, and in a forked child, where hilock does
- * not fill the struct. */
+/* Makes the text of one client. The text is empty for a client that has ended, and in a forked child. */
 static char *text_of(const struct served *served)
 {
     struct hilock_stats stats = {.size = sizeof stats};
-    const hilock_client *client = hilock_weak_client(served->weak);
-    if (!client)
+    if (hilock_weak_stats(served->weak, &stats) != HILOCK_OK)
         return strdup("");
-    hilock_client_stats(client, &stats);
     size_t length = hilock_stats_prometheus(&stats, served->label, NULL, 0);
     char *text = malloc(length + 1);
     if (text)

@@ -60,6 +60,12 @@ struct hilock_stats {
  * to a second old (and 0 in the first such call). In a forked child the struct is left as it
  * was. */
 HILOCK_API void hilock_client_stats(const hilock_client *client, struct hilock_stats *ret_stats);
+/* The same of a client that its own thread may end at any moment: any thread may call it, also when
+ * the client is gone. The end of a client waits for the copy, some microseconds. Unless it returns
+ * OK the struct is left as it was. Do not call it in `now_us` or in `allocator`.
+ * Refusals: INVALID (NULL), CLOSED (the client is gone), FORKED. */
+HILOCK_API hilock_status
+hilock_weak_stats(const hilock_weak *weak, struct hilock_stats *ret_stats);
 /* Adds part to total (of ages it takes the greater one), to make one page for the clients of many
  * loops. Set `size` in both first. */
 HILOCK_API void hilock_stats_add(struct hilock_stats *total, const struct hilock_stats *part);

@@ -59,7 +59,7 @@ PAGES = [
     ('hilock_holders', 3, 'all who hold a name', 'hilock_holder_info hilock_holder_fn HILOCK_HOLDERS_LISTED hilock_holders'),
     ('hilock_force_release', 3, "end somebody else's hold", 'hilock_force_release'),
     ('hilock_client_stats', 3, 'statistics',
-     'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_stats_add hilock_stats_prometheus'),
+     'HILOCK_BUCKETS HILOCK_STATUSES hilock_histogram hilock_stats hilock_client_stats hilock_weak_stats hilock_stats_add hilock_stats_prometheus'),
     ('hilock_trace', 3, 'every step of every lock, for tracing', 'trace.h hilock_trace_step hilock_trace hilock_trace_fn'),
     ('hilock_libevent_metrics', 3, 'serve statistics to Prometheus on libevent',
      'hilock_libevent_page hilock_libevent_served hilock_libevent_metrics hilock_libevent_metrics_drop hilock_libevent_metrics_free'),

@@ -23,6 +23,20 @@ hilock_client *hilock_weak_client(const hilock_weak *weak)
     return core ? HL_CONTAINER(core, struct hilock_client, core) : NULL;
 }
 
+hilock_status hilock_weak_stats(const hilock_weak *weak, struct hilock_stats *ret_stats)
+{
+    if (!weak || !ret_stats)
+        return HILOCK_INVALID;
+    if (hl_cell_is_forked(cell_of(weak)))
+        return HILOCK_FORKED;
+    const struct hl_core *core = hl_cell_begin_read(cell_of(weak));
+    if (!core)
+        return HILOCK_CLOSED;
+    hilock_client_stats(HL_CONTAINER(core, const struct hilock_client, core), ret_stats);
+    hl_cell_end_read(cell_of(weak));
+    return HILOCK_OK;
+}
+
 void hilock_weak_unref(hilock_weak *weak)
 {
     if (weak)

@@ -2,6 +2,7 @@
 /* cell - see cell.h. */
 #include "core/cell.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,6 +43,25 @@ void hl_cell_unref(struct hl_cell *cell)
         return;
     munmap(cell->page, PAGE_BYTES);
     hl_memory_free(&memory, cell);
+}
+
+struct hl_core *hl_cell_begin_read(struct hl_cell *cell)
+{
+    if (!(atomic_fetch_add(&cell->readers, 1) & CELL_RETIRED))
+        return cell->core;
+    hl_cell_end_read(cell);
+    return NULL;
+}
+
+void hl_cell_end_read(struct hl_cell *cell) { atomic_fetch_sub(&cell->readers, 1); }
+
+/* A forked child has no other thread, so a read that its parent was in never ends there. */
+void hl_cell_retire(struct hl_cell *cell)
+{
+    atomic_fetch_or(&cell->readers, CELL_RETIRED);
+    while (!hl_cell_is_forked(cell) && atomic_load(&cell->readers) != CELL_RETIRED)
+        sched_yield();
+    cell->core = NULL;
 }
 
 /* There is an owner from now on. Another thread may have said so before, and may be in a turn already. */

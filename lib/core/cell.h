@@ -36,7 +36,9 @@ enum hl_cell_page { /* what the page has in its first byte */
 
 struct hl_cell {
     atomic_uint refs;           /* the references of terms, validities and the client; counted from any thread */
-    struct hl_core *core;       /* NULL: the client is gone; used by the owner's thread only */
+    struct hl_core *core;       /* NULL: the client is gone; used by the owner's thread, and by others between
+                                   hl_cell_begin_read and hl_cell_end_read */
+    atomic_uint readers;        /* how many threads are between these two; and CELL_RETIRED */
     struct hl_memory memory;
     atomic_int turn;            /* enum hl_cell_turn. Its change from UNOWNED is a release, and every call reads it with
                                    acquire */
@@ -46,6 +48,8 @@ struct hl_cell {
     pid_t pid;
     unsigned char *page;        /* page[0] is an enum hl_cell_page, written before the cell is shared */
 };
+
+enum { CELL_RETIRED = 1 << 30 }; /* the client is ending: no thread begins to read any more */
 
 struct hl_cell *hl_cell_new(const struct hl_memory *memory); /* returns one reference, or NULL without memory */
 void hl_cell_ref(struct hl_cell *cell);
@@ -60,6 +64,13 @@ hilock_status hl_cell_adopt(struct hl_cell *cell);
 /* Returns 1 the first time that a turn is refused with this status. In one process there is only one: a parent refuses
  * with WRONG_THREAD, a child with FORKED. */
 int hl_cell_report_once(struct hl_cell *cell, hilock_status refusal);
+
+/* Any thread may read what only the end of a client takes away: returns the core, which stays until hl_cell_end_read;
+ * NULL: the client is gone, and nothing is to be ended. Between the two nothing waits and nothing calls back. */
+struct hl_core *hl_cell_begin_read(struct hl_cell *cell);
+void hl_cell_end_read(struct hl_cell *cell);
+/* The client is gone from now on. Waits until no thread reads it, which takes a few instructions. */
+void hl_cell_retire(struct hl_cell *cell);
 
 int hl_cell_is_forked(const struct hl_cell *cell);
 hilock_status hl_cell_check_thread(struct hl_cell *cell); /* the same as hl_cell_admit, but counts nothing */

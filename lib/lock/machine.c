@@ -109,7 +109,7 @@ void hl_machine_done(struct hl_core *core)
     hl_alarms_done(&core->holds->recheck_alarms);
     if (!core->cell)
         return;
-    core->cell->core = NULL;
+    hl_cell_retire(core->cell);
     hl_cell_unref(core->cell);
 }
 

@@ -2,16 +2,19 @@
 /* page [print] - the page of hilock_libevent_metrics as a scrape over loopback gets it: all clients on it, and what goes wrong is
  * answered. `print` writes the page and asks nothing of it. */
 #include <hilock/adapters/libevent.h>
+#include <hilock/loop.h>
 
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define EXPECT(claim)                                                     \
     do {                                                                  \
@@ -119,6 +122,67 @@ static void play_client_first(struct fixture *fixture)
     hilock_libevent_metrics_free(page);
 }
 
+/* ---- a client of another thread that ends during a scrape ---- */
+
+static struct ending {
+    pthread_t server;
+    uint64_t (*now_us)(const void *clock);
+    atomic_int is_read, is_ending, is_over, was_over; /* was_over: the client was gone before its numbers were read */
+} ending;
+
+static void until(atomic_int *flag)
+{
+    while (!atomic_load(flag))
+        usleep(100);
+}
+
+/* The page reads the clock of a client. While it does, the client ends, which needs some time if nothing stops it. */
+static uint64_t slow_now_us(const void *clock)
+{
+    if (atomic_load(&ending.is_read) != 1 || !pthread_equal(pthread_self(), ending.server))
+        return ending.now_us(clock);
+    atomic_store(&ending.is_read, 2);
+    until(&ending.is_ending);
+    usleep(20000);
+    atomic_store(&ending.was_over, atomic_load(&ending.is_over));
+    return ending.now_us(clock);
+}
+
+static void *end_while_read(void *client)
+{
+    EXPECT(hilock_client_adopt(client) == HILOCK_OK);
+    atomic_store(&ending.is_read, 1);
+    while (atomic_load(&ending.is_read) != 2)
+        usleep(100);
+    atomic_store(&ending.is_ending, 1);
+    hilock_client_abandon(client);
+    atomic_store(&ending.is_over, 1);
+    return NULL;
+}
+
+static void play_end_elsewhere(struct fixture *fixture)
+{
+    struct event_base *base = event_base_new();
+    struct hilock_loop loop;
+    hilock_libevent_page *page;
+    hilock_client *client;
+    pthread_t thread;
+    EXPECT(hilock_libevent_loop(&loop, base) == HILOCK_OK);
+    ending.server = pthread_self();
+    ending.now_us = loop.now_us;
+    loop.now_us = slow_now_us;
+    EXPECT(hilock_client_open(&client, &loop, HILOCK_CLIENT_OPTIONS(.url = "unix:///nowhere/socket"), NULL) == HILOCK_OK);
+    const struct hilock_libevent_served served[] = {{client, "elsewhere"}, {NULL, NULL}};
+    EXPECT(hilock_libevent_metrics(&page, fixture->http, "/elsewhere", served) == HILOCK_OK);
+    EXPECT(pthread_create(&thread, NULL, end_while_read, client) == 0);
+    until(&ending.is_read);
+    EXPECT(count(ask(fixture, EVHTTP_REQ_GET, "/elsewhere"), "hilock_acquires_total{client=\"elsewhere\"} 0\n") == 1);
+    EXPECT(pthread_join(thread, NULL) == 0 && !atomic_load(&ending.was_over));
+    EXPECT(*ask(fixture, EVHTTP_REQ_GET, "/elsewhere") == '\0' && fixture->code == 200);
+    hilock_libevent_metrics_free(page);
+    event_base_free(base);
+}
+
 static void play_end(struct fixture *fixture, hilock_libevent_page *page)
 {
     hilock_libevent_metrics_drop(page, fixture->clients[1]);
@@ -171,7 +235,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "print") == 0)
         fputs(ask(&fixture, EVHTTP_REQ_GET, "/metrics"), stdout);
     else
-        play_page(&fixture), play_foreign(&fixture), play_refusals(&fixture), play_client_first(&fixture);
+        play_page(&fixture), play_foreign(&fixture), play_refusals(&fixture), play_client_first(&fixture), play_end_elsewhere(&fixture);
     play_end(&fixture, page);
     evhttp_free(fixture.http);
     event_base_free(fixture.base);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client's life: opened, closed in order, abandoned; one thread, one process. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/client.h"
 #include "play.h"
 
 /* ---- closing ---- */
@@ -139,8 +141,13 @@ WITH_CLIENT(a_weak_reference_is_null_from_the_end_of_the_client_on)
     hilock_weak_unref(weak);
     client_close(p, 0);
     HOLDS(s, hilock_weak_client(kept) == p->client); /* it closes: calls still reach it */
+    struct hilock_stats stats = {.size = sizeof stats};
+    HOLDS(s, hilock_weak_stats(kept, &stats) == HILOCK_OK && stats.connects > 0);
+    HOLDS(s, hilock_weak_stats(NULL, &stats) == HILOCK_INVALID && hilock_weak_stats(kept, NULL) == HILOCK_INVALID);
     run_ms(s, 10000);
     HOLDS(s, hilock_weak_client(kept) == NULL);
+    stats.connects = 77;
+    HOLDS(s, hilock_weak_stats(kept, &stats) == HILOCK_CLOSED && stats.connects == 77);
     hilock_weak_unref(kept);
     hilock_weak_unref(NULL);
     HOLDS(s, hilock_client_weak(NULL) == NULL && hilock_weak_client(NULL) == NULL);
@@ -148,14 +155,48 @@ WITH_CLIENT(a_weak_reference_is_null_from_the_end_of_the_client_on)
 
 WITH_CLIENT(a_weak_reference_is_null_in_a_forked_child)
 {
+    struct hilock_stats stats = {.size = sizeof stats};
     hilock_weak *weak = hilock_client_weak(p->client);
     int status = 1;
     pid_t child = fork();
     if (child == 0)
-        _exit(hilock_weak_client(weak) != NULL);
+        _exit(hilock_weak_client(weak) != NULL || hilock_weak_stats(weak, &stats) != HILOCK_FORKED);
     HOLDS(s, child > 0 && waitpid(child, &status, 0) == child);
     SAME(s, status, 0);
     HOLDS(s, hilock_weak_client(weak) == p->client);
+    hilock_weak_unref(weak);
+}
+
+static struct reading { struct hl_cell *cell; atomic_int is_reading, is_ending, is_over; } reading;
+
+/* Reads as long as the client would need to end, if nothing stopped it. */
+static void *read_slowly(void *ret_was_over)
+{
+    struct hl_core *core = hl_cell_begin_read(reading.cell);
+    atomic_store(&reading.is_reading, 1);
+    while (!atomic_load(&reading.is_ending))
+        usleep(100);
+    usleep(20000);
+    *(int *)ret_was_over = !core || atomic_load(&reading.is_over);
+    hl_cell_end_read(reading.cell);
+    return NULL;
+}
+
+WITH_CLIENT(the_end_of_a_client_waits_for_a_thread_that_reads_it)
+{
+    int was_over = -1;
+    pthread_t thread;
+    reading = (struct reading){.cell = p->client->core.cell};
+    hilock_weak *weak = hilock_client_weak(p->client);
+    HOLDS(s, pthread_create(&thread, NULL, read_slowly, &was_over) == 0);
+    while (!atomic_load(&reading.is_reading))
+        usleep(100);
+    atomic_store(&reading.is_ending, 1);
+    client_abandon(p);
+    atomic_store(&reading.is_over, 1);
+    pthread_join(thread, NULL);
+    HOLDS(s, !was_over);
+    HOLDS(s, !hl_cell_begin_read(reading.cell));
     hilock_weak_unref(weak);
 }
 
