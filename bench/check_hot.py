@@ -8,7 +8,7 @@ import checks
 
 ASKED = {'processes': 3, 'contenders': 4, 'tries': 60, 'hold_ms': 1, 'wait_ms': 60000, 'rounds': 1}
 # Acquisition commands per success that a mode may need: each process asks and listens as it begins; after that each release asks for the next one as well.
-MOST = {'handoff': 0.3, 'gate': 0.3, 'simple': None}
+MOST = {'handoff': 0.3, 'one-turn': 0.3, 'simple': None}
 
 modes = checks.by('mode', checks.play('hot', ASKED))
 if modes.keys() != MOST.keys():

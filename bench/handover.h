@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct handover_grant { /* of the lock; nanoseconds of one clock */
+struct handover_grant { /* one grant of the lock; all times are nanoseconds of one clock */
     uint64_t asked_ns, granted_ns, released_ns; /* the acquire call, its callback, the release call */
     uint32_t process;
 };
@@ -19,17 +19,17 @@ enum { HANDOVER_GRANTS_MAX = 1 << 18, HANDOVER_LATENCIES_MAX = 1 << 18 };
 
 struct handover_board {
     char url[512], name[64];
-    char poller_url[600]; /* of the last `pollers` processes */
+    char poller_url[600]; /* the last `pollers` processes use this one */
     unsigned pollers;
     bool has_fair;
     uint32_t hold_us, think_us;
     atomic_bool is_over;      /* end of this stretch: no more acquires */
     atomic_uint grants_all;   /* with those after its end */
-    atomic_uint heartbeats;   /* of these: requests of a wait after its first */
+    atomic_uint heartbeats;   /* how many requests of waits came after the first of their wait */
     atomic_uint grants, latencies;
     struct handover_grant grant[HANDOVER_GRANTS_MAX]; /* in the order of the grants: each is begun while the lock is
                                                          held */
-    uint64_t latency_ns[HANDOVER_LATENCIES_MAX];      /* of bare PUBLISHes */
+    uint64_t latency_ns[HANDOVER_LATENCIES_MAX];      /* how long bare PUBLISHes took */
 };
 
 /* Orders: a stretch of each; answered when it is over and nothing is held or awaited. */

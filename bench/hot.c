@@ -31,7 +31,7 @@ static const struct option_entry options[] = {
     {"hold-ms", OPTION_COUNT, &hold_ms, "for how long each holds", 0, 60000},
     {"wait-ms", OPTION_COUNT, &wait_ms, "for how long each waits at most", 1, 3600000},
     {"rounds", OPTION_COUNT, &rounds, "of all modes", 1, 1000},
-    {"only", OPTION_TEXT, &only, "one mode: handoff, gate or simple", 0, 0},
+    {"only", OPTION_TEXT, &only, "one mode: handoff, one-turn or simple", 0, 0},
     {NULL, OPTION_FLAG, NULL, NULL, 0, 0},
 };
 
@@ -44,9 +44,9 @@ struct mode {
 };
 
 static struct mode modes[] = {
-    {"handoff", "gate and local hand-off", HILOCK_MUTEX, 0, 0, 0, 0, 0, 0, true},
-    {"gate", "gate alone (turns_max 1)", HILOCK_MUTEX, 1, 0, 0, 0, 0, 0, true},
-    {"simple", "gate, polling (kind SIMPLE)", HILOCK_SIMPLE, 1, 0, 0, 0, 0, 0, false},
+    {"handoff", "with local hand-off", HILOCK_MUTEX, 0, 0, 0, 0, 0, 0, true},
+    {"one-turn", "without it (turns_max 1)", HILOCK_MUTEX, 1, 0, 0, 0, 0, 0, true},
+    {"simple", "polling (kind SIMPLE)", HILOCK_SIMPLE, 1, 0, 0, 0, 0, 0, false},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -200,7 +200,7 @@ static bool is_known(const char *name)
     for (unsigned i = 0; i < MODES; i++)
         if (strcmp(modes[i].name, name) == 0)
             return true;
-    fprintf(stderr, "hilock-bench: --only %s: must be handoff, gate or simple\n", name);
+    fprintf(stderr, "hilock-bench: --only %s: must be handoff, one-turn or simple\n", name);
     return false;
 }
 

@@ -30,7 +30,7 @@ unsigned sim_store_publish(struct sim_store *store, const char *channel, const c
     return sim_pubsub_tell(store, 0, channel, strlen(channel), text, strlen(text));
 }
 
-unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said)
+unsigned sim_store_deliver(struct sim_store *store, int is_sharded, const struct sim_said *said)
 {
     sim_replies_reset(&store->replies);
     return sim_pubsub_tell(store, is_sharded, said->channel, said->channel_length, said->text, said->text_length);

@@ -31,7 +31,7 @@ const struct sim_sentinel_knows *sim_store_knows(const struct sim_store *store);
 /* Publishes a message of the store's own. Returns how many connections got it. */
 unsigned sim_store_publish(struct sim_store *store, const char *channel, const char *text);
 /* Publishes a message that another server has passed on. Returns how many connections got it. */
-unsigned sim_store_hear(struct sim_store *store, int is_sharded, const struct sim_said *said);
+unsigned sim_store_deliver(struct sim_store *store, int is_sharded, const struct sim_said *said);
 
 /* ---- cluster ---- */
 

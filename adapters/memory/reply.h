@@ -17,10 +17,10 @@ enum sim_reply_type {
 
 struct sim_reply {
     enum sim_reply_type type;
-    int64_t integer;               /* for INTEGER */
-    const char *bytes;             /* for STRING, STATUS and ERROR: never NULL */
+    int64_t integer;               /* set if INTEGER */
+    const char *bytes;             /* set if STRING, STATUS or ERROR; never NULL then */
     size_t length;
-    const struct sim_reply *items; /* for ARRAY: `count` items */
+    const struct sim_reply *items; /* set if ARRAY: there are `count` of them */
     size_t count;
 };
 

@@ -22,7 +22,7 @@ struct sim_store_events {
      * the command's reply, and a sunsubscribe that it has not asked for (peers.h). The message is valid until the
      * call returns. */
     void (*message)(void *arg, unsigned connection, const struct sim_reply *push);
-    /* A PUBLISH or SPUBLISH must be passed on with sim_store_hear(): to the replicas, and on a plain channel to the
+    /* A PUBLISH or SPUBLISH must be passed on with sim_store_deliver(): to the replicas, and on a plain channel to the
      * whole cluster. NULL: there is no other store. */
     void (*published)(void *arg, int is_sharded, const struct sim_said *said);
     void (*killed)(void *arg, unsigned connection); /* CLIENT KILL has removed this connection from the store.

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct family {
-    pid_t spared;      /* for the holder: the guard, which gets no signals; its descendants do. 0: none */
+    pid_t spared;      /* the holder spares its guard, which gets no signals; its descendants do. 0: nobody is spared */
     pid_t *strangers;  /* children that this process had before it became hilock. Neither they nor their descendants are
                           a part of the command */
     size_t strangers_count;

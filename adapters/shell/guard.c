@@ -87,7 +87,7 @@ static void start(struct watch *watch)
     report(watch, GUARD_STARTED);
 }
 
-static void hear(struct watch *watch)
+static void receive(struct watch *watch)
 {
     static char text[GUARD_TEXT_MAX];
     char poke[16];
@@ -176,7 +176,7 @@ void guard_run(const struct guard *guard)
         if (poll(polled, 3, -1) < 0)
             continue;
         if (polled[0].revents)
-            hear(&watch);
+            receive(&watch);
         if (polled[1].revents)
             look_after_children(&watch);
         if (watch.command && ender_turn(&watch.ender) && watch.has_ended)

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct hold { /* of one item's lock, by its fencing token */
+struct hold { /* a hold of one item's lock; its fencing token names it */
     unsigned item;
     uint64_t token;
 };
@@ -19,7 +19,7 @@ struct audit {
     unsigned tokens_fallen;     /* sales whose token is not above the one of the item's sale before */
     unsigned sold_of[ITEMS_MAX]; /* pieces of each item, doubles not counted */
     unsigned sold_by[SHOPS];
-    unsigned wait_p50_ms, wait_p99_ms; /* of all sales, for the lock */
+    unsigned wait_p50_ms, wait_p99_ms; /* how long all sales waited for the lock */
 };
 
 void audit_run(struct audit *ret_audit, const struct entry *entries, size_t count);

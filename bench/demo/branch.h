@@ -30,7 +30,7 @@ struct branch {
     enum branch_state state;
     pid_t pid;      /* 0: none */
     unsigned port;  /* 0 until it is open */
-    char uuid[64];  /* of its lock client; "-" without locks */
+    char uuid[64];  /* the uuid of its lock client; "-" without locks */
     struct event *voice; /* NULL: none, or all was read */
     struct evbuffer *words;
 };

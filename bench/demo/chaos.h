@@ -21,7 +21,7 @@ struct chaos {
     struct branch *branches; /* SHOPS */
     enum chaos_stage stage;
     struct chaos_victim killed, suspended;
-    uint64_t since_ms;       /* of the stage */
+    uint64_t since_ms;       /* when the stage began */
     uint64_t killed_ms;      /* by the ledger's clock; 0: nobody was killed yet */
     uint64_t reopen_ms;      /* when the killed shop opens again; 0: it did */
     unsigned tries;

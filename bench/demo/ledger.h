@@ -24,8 +24,8 @@ struct entry { /* one line of the ledger; the shops write it, see till.c */
 struct shelf { /* one item, now */
     unsigned left;
     uint64_t fence;   /* highest token that the resource has seen */
-    char holder[128]; /* of the item's lock, "<client uuid>:<n>:<label>"; "" when free */
-    uint64_t token;   /* of that hold */
+    char holder[128]; /* who holds the item's lock, "<client uuid>:<n>:<label>"; "" when it is free */
+    uint64_t token;   /* the token of that hold */
 };
 
 /* Fills the shelves of a run; all its keys begin with prefix. NULL: ret_error (STORE_ERROR_SIZE) says why. */

@@ -20,7 +20,7 @@ struct buyer {
     struct load *load;
     const struct branch *shop;
     struct evhttp_connection *connection; /* NULL: none */
-    unsigned port;                        /* of the connection; 0: it broke */
+    unsigned port;                        /* where the connection leads; 0: it broke */
     unsigned item;
     struct event *pause;
 };

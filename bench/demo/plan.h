@@ -12,7 +12,7 @@ enum {
     SHOPS = 3,             /* named A, B, C; a process each */
     RESTART_MS = 1000,     /* after this a killed shop is opened again */
     BUYING_MAX_MS = 24000, /* sold out or not, then the shops close */
-    PREFIX_SIZE = 64       /* of the names of all keys of one run */
+    PREFIX_SIZE = 64       /* room for the prefix that the names of all keys of one run have */
 };
 
 struct plan {
@@ -22,7 +22,7 @@ struct plan {
     uint32_t lease_ms;               /* the locks of a killed shop stay so long at most */
     uint32_t suspended_ms;           /* at least: longer than the lease */
     uint32_t wait_ms;                /* how long a sale waits for its lock; then the buyer wants something else */
-    unsigned calm_pieces;            /* so many are sold before the accidents begin */
+    unsigned calm_pieces;            /* how many are sold before the accidents begin */
 };
 
 /* A queue for each item all the time. All is sold in about 15 seconds; without the lock, each piece several times. */

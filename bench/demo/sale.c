@@ -28,7 +28,7 @@
 struct sale {
     struct shop *shop;
     struct evhttp_request *request; /* NULL: answered, or the buyer hung up */
-    unsigned number;                /* of this shop's sales, from 1 */
+    unsigned number;                /* its place among this shop's sales, from 1 */
     hilock_lock *lock;              /* NULL: without */
     struct event *thinking;
     struct till_sale till;          /* what is written in the end */

@@ -22,7 +22,7 @@ struct shop {
     struct hilock_libevent_page *page; /* statistics, at /metrics; NULL: without locks */
     struct till *till;
     unsigned sales;       /* begun and not ended */
-    unsigned begun;       /* so many ever: the number of the last one */
+    unsigned begun;       /* how many were ever begun: the number of the last one */
     bool has_locks, is_closing;
 };
 

@@ -18,7 +18,7 @@ struct till_sale {
     unsigned item;
     uint64_t token;     /* 0: sold without a lock, and always accepted */
     long long piece;    /* the stock as it was read: this piece is sold, and one less is written */
-    uint32_t waited_ms; /* for the lock */
+    uint32_t waited_ms; /* how long the sale waited for the lock */
 };
 
 /* NULL: reported on stderr. on_gone runs if the connection ends by itself. */

@@ -39,7 +39,7 @@ struct hl_notice {
 };
 TAILQ_HEAD(hl_notice_list, hl_notice);
 
-enum hl_delivery { /* of the notices of a client; the latest delivery has ended as DONE or as BEHIND */
+enum hl_delivery { /* how far a client is with its notices; a delivery ends as DONE or as BEHIND */
     DELIVERY_DONE,
     DELIVERY_RUNNING,
     DELIVERY_BEHIND /* some notices were left for the next turn of the loop */

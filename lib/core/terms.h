@@ -11,11 +11,11 @@
 /* Whose terms these are. The terms of members change when their group is granted, and when it waits again. */
 enum hl_terms_owner {
     TERMS_OF_USER,
-    TERMS_OF_WAITING_GROUP, /* of its members: they are neither counted nor listed, and report to the group only */
-    TERMS_OF_HELD_GROUP     /* likewise; their acquires are sent even to a server that is under its restart guard */
+    TERMS_OF_WAITING_GROUP, /* its members are neither counted nor listed, and report to the group only */
+    TERMS_OF_HELD_GROUP     /* the same, and their acquires are sent even to a server under its restart guard */
 };
 
-enum { HL_HOLDERS_ANY = 1000000 }; /* of holders_max: any number; so it is written in the queue at the store, too */
+enum { HL_HOLDERS_ANY = 1000000 }; /* "any number" of holders_max, also in the queue at the store */
 
 struct hl_terms {
     unsigned refs;

@@ -76,7 +76,7 @@ struct hl_group {
     uint8_t state;                   /* enum hl_group_state */
     uint8_t step;                    /* the strategy's own state; HL_GROUP_PAUSED: nothing is held until the alarm */
     uint8_t is_try;
-    unsigned at, looks;              /* for the strategy: the index of a member; how often it looked or was refused */
+    unsigned at, looks;              /* the strategy's own: the index of a member; how often it looked or was refused */
     uint8_t contention;              /* enum hl_contention */
     unsigned doublings;              /* WAITING: how often hl_members_patience_us was too short, and was doubled */
     unsigned count, needed;

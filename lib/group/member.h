@@ -54,7 +54,7 @@ unsigned hl_members_attempts(const struct hl_group *group); /* how many requests
 
 /* Stores as votes what is known about requests that are pending. is_over: the wait has ended, so silence counts, too */
 void hl_members_learn(struct hl_group *group, int is_over);
-int hl_members_are_final(const struct hl_group *group); /* so many refused for good that the others are too few */
+int hl_members_are_final(const struct hl_group *group); /* 1: too many have refused for good */
 /* Makes group->refusal from the votes, and returns its status. is_over: the time of the wait is up */
 hilock_status hl_members_verdict(struct hl_group *group, int is_over);
 /* Writes the detail of a grant: how many masters granted, which did not, and how long the hold is valid. */

@@ -111,7 +111,7 @@ static hilock_status check_path(struct hl_text *why, const char *option, const c
     if (!error && S_ISDIR(status.st_mode) == is_folder)
         return HILOCK_OK;
     hl_words_unreadable_file(why, option, hl_text_quote(path, strlen(path)).bytes,
-                             error ? strerror(error) : is_folder ? "not a directory" : "a directory");
+                             error ? strerror(error) : is_folder ? hl_words_not_a_directory : hl_words_a_directory);
     return HILOCK_INVALID;
 }
 

@@ -31,6 +31,8 @@ void hl_words_second_hiredis(struct hl_text *to, const char *file, const char *f
 /* ---- TLS ---- */
 
 const char hl_words_tls_memory[] = "out of memory for TLS";
+const char hl_words_not_a_directory[] = "not a directory";
+const char hl_words_a_directory[] = "a directory";
 const char hl_words_tls_closed[] = "the server closed the connection in the TLS handshake";
 const char hl_words_no_client_cert[] = "the server wants a client certificate: give tls_cert_file and tls_key_file";
 const char hl_words_handshake_refused[] =

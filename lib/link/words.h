@@ -21,7 +21,8 @@ void hl_words_second_hiredis(struct hl_text *to, const char *file, const char *f
 
 /* ---- TLS (tls.c, tls_none.c) ---- */
 
-extern const char hl_words_tls_memory[], hl_words_tls_closed[], hl_words_no_client_cert[], hl_words_handshake_refused[];
+extern const char hl_words_tls_memory[], hl_words_tls_closed[], hl_words_no_client_cert[], hl_words_handshake_refused[],
+    hl_words_not_a_directory[], hl_words_a_directory[];
 
 void hl_words_no_tls(struct hl_text *to, int major, int minor, int patch); /* the version of hiredis */
 void hl_words_tls_setup(struct hl_text *to, const char *reason);

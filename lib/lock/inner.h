@@ -16,7 +16,7 @@ hilock_status hl_inner_ask(struct hilock_lock *lock, int is_try, uint64_t limit_
                            void *user);
 int hl_inner_is_asking(const struct hilock_lock *lock); /* its acquire has no answer yet */
 int hl_inner_is_trying(const struct hilock_lock *lock); /* likewise, and that acquire is a try */
-uint32_t hl_inner_attempts(const struct hilock_lock *lock); /* of its acquire; 0: it does not ask */
+uint32_t hl_inner_attempts(const struct hilock_lock *lock); /* how often its acquire was tried; 0: it does not ask */
 void hl_inner_withdraw(struct hilock_lock *lock); /* it asks: ends the acquire without a callback */
 /* It asks: the answer if the acquire ended now, and the words of that answer, which the caller owns. */
 hilock_status hl_inner_outlook(const struct hilock_lock *lock);
@@ -28,7 +28,7 @@ void hl_inner_refresh_holder(struct hilock_lock *lock);
 
 /* ---- its name ---- */
 
-int hl_inner_is_name_held(const struct hilock_lock *lock); /* as last heard; by anybody */
+int hl_inner_is_name_held(const struct hilock_lock *lock); /* by anybody, as the store last answered */
 unsigned hl_inner_waiting(const struct hilock_lock *lock); /* how many handles of this client wait for it, but tries */
 
 /* ---- a member that holds ---- */

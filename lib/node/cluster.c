@@ -2,7 +2,7 @@
 /* cluster - the deployment of a Redis Cluster: each key is at the server that has its hash slot.
  *
  * The route asks one server for the owners of all slots: at the start, after MOVED, and while a server with slots is
- * away. The pause between these questions grows while nothing changes. A question has two halves over one link: first
+ * away. The pause between these queries grows while nothing changes. A query has two halves over one link: first
  * the config-epochs (CLUSTER NODES), then the slots (CLUSTER SLOTS). In this order the slots may be newer than the
  * epochs, but never older. If they could be older, a server that has just learnt that it was replaced would make its
  * old slots look new. servers.h decides which replies may move a slot; a MOVED moves its one slot at once.
@@ -10,7 +10,7 @@
  * A request that reached the wrong server is sent again, within bounds: after MOVED and ASK to the server that they
  * name, after TRYAGAIN and CLUSTERDOWN to the same server, a moment later. If a server redirects to its own address,
  * another server is at that address now (wrong_server.h). Nothing more is read from a server that lost all its slots.
- * Invariants: there is one question at a time. Requests for a slot without a known server wait at the node
+ * Invariants: there is one query at a time. Requests for a slot without a known server wait at the node
  * `unassigned`, which has no links, and so do requests that are sent again in a moment. */
 #include "base/container.h"
 #include "base/stranger.h"
@@ -27,7 +27,7 @@ struct cluster {
     struct hl_servers servers;
     struct hl_node unassigned;
     unsigned seed;                  /* the seed that was tried last */
-    struct hl_request question;
+    struct hl_request query;
     void *refresh_timer, *park_timer, *rest_timer;
     uint64_t pause_us;
     struct hl_flush slots_moved;    /* waits while slots have moved in this turn */
@@ -38,7 +38,7 @@ struct cluster {
     int has_table, is_refreshing, is_parking;
 };
 
-/* Starts the timer for the next question. Also called when a server is silent: another server may have its slots by
+/* Starts the timer for the next query. Also called when a server is silent: another server may have its slots by
  * now, and a stopped server would execute old requests when it continues. */
 static void refresh_later(void *arg)
 {
@@ -146,9 +146,9 @@ static int is_unsettled(const struct cluster *cluster)
     return 0;
 }
 
-static void encode(struct hl_request *question, struct hl_command *command)
+static void encode(struct hl_request *query, struct hl_command *command)
 {
-    const struct cluster *cluster = question->node->arg;
+    const struct cluster *cluster = query->node->arg;
     hl_command_begin(command, "CLUSTER");
     hl_command_add_word(command, cluster->is_second_half ? "SLOTS" : "NODES");
 }
@@ -156,14 +156,14 @@ static void encode(struct hl_request *question, struct hl_command *command)
 static void ask_half(struct cluster *cluster, int is_second_half)
 {
     cluster->is_second_half = is_second_half;
-    hl_node_submit(&cluster->servers.asked->node, &cluster->question, cluster->servers.options.command_timeout_ms,
+    hl_node_submit(&cluster->servers.asked->node, &cluster->query, cluster->servers.options.command_timeout_ms,
                    HL_REQUEST_URGENT);
 }
 
 /* Asks the next server that is up, not the last one again, because the reply of that one may be outdated. */
 static void refresh(struct cluster *cluster)
 {
-    if (hl_request_is_busy(&cluster->question))
+    if (hl_request_is_busy(&cluster->query))
         return;
     struct hl_server *asked = hl_servers_up(&cluster->servers, cluster->servers.asked);
     if (asked) {
@@ -218,9 +218,9 @@ static void report_unserved_slots(struct cluster *cluster, const struct hl_reply
                                    .retry_us = cluster->pause_us});
 }
 
-static void on_answer(struct hl_request *question, const struct hl_answer *answer)
+static void on_answer(struct hl_request *query, const struct hl_answer *answer)
 {
-    struct cluster *cluster = question->node->arg;
+    struct cluster *cluster = query->node->arg;
     const struct hl_reply *reply = answer->reply;
     unsigned changes = 0, doubts = 0;
     if (reply && !cluster->is_second_half && hl_slots_read_epochs(&cluster->servers.epochs, reply)) {
@@ -362,7 +362,7 @@ static void on_down(void *arg, struct hl_node *node)
     if (!server->lost_at_us)
         server->lost_at_us = hl_now_us(cluster->route.host);
     if (cluster->servers.asked == server)
-        (void)hl_node_withdraw(&cluster->question); /* withdraws the half that was not sent yet */
+        (void)hl_node_withdraw(&cluster->query); /* withdraws the half that was not sent yet */
     if (!cluster->has_table)
         note_stranger(cluster, hl_node_name(node), hl_node_why(node));
     cluster->route.events->on_down(cluster->route.arg, node);
@@ -413,13 +413,13 @@ struct hl_route *hl_cluster_new(struct hl_host *host, const struct hl_endpoints 
 {
     static const struct hl_route_ops ops = {node_of, node_at, is_up, start, free_route, 1, 1};
     static const struct hl_node_events node_events = {on_up, on_down, on_error, refresh_later};
-    static const struct hl_request_ops question_ops = {NULL, encode, on_answer};
+    static const struct hl_request_ops query_ops = {NULL, encode, on_answer};
     struct hl_node_options unassigned = *options;
     struct cluster *cluster = hl_memory_new(&host->memory, sizeof *cluster);
     if (!cluster)
         return NULL;
     cluster->route = (struct hl_route){&ops, host, events, arg, 0, 0};
-    cluster->question.ops = &question_ops;
+    cluster->query.ops = &query_ops;
     cluster->slots_moved.flush = on_slots_moved;
     cluster->pause_us = PAUSE_MIN_US;
     cluster->servers.host = host;

@@ -8,10 +8,10 @@
  * address that is known already: then the client has missed the master in between. If sentinels with the same epoch
  * name different masters, their answers are compared, so that they cannot send the client back and forth.
  *
- * A question to a sentinel has two halves over one link: first the config-epoch (SENTINEL MASTER), then the address
+ * A query to a sentinel has two halves over one link: first the config-epoch (SENTINEL MASTER), then the address
  * (SENTINEL GET-MASTER-ADDR-BY-NAME). In this order the address may be newer than the epoch, but never older. (The
  * reply to SENTINEL MASTER has an address, too, but until the switch that is the old address with the new epoch.) A
- * half without an answer ends the question. A message is only a hint to ask its sender, because it has no epoch and may
+ * half without an answer ends the query. A message is only a hint to ask its sender, because it has no epoch and may
  * come late and out of order. The sentinel that leads a failover publishes the promotion (+promoted-slave) up to
  * seconds before all sentinels publish the switch, and gives the new address from then on. Replies are hostile (R9): an
  * impossible address counts as none. Invariant: requests wait at the one node while no master is known. */
@@ -27,7 +27,7 @@ enum { SEEK_US = 500000, HEARD_US = 10000000, READONLY_MAX = 5 }; /* after HEARD
 
 struct sentinel {
     struct hl_node node;
-    struct hl_request question;
+    struct hl_request query;
     struct deployment *deployment;
     int is_second_half;          /* the epoch has been read, and the address is asked for */
     uint64_t epoch;              /* its config-epoch; 0: there was no failover yet */
@@ -67,13 +67,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
 static void ask_half(struct sentinel *sentinel, int is_second_half)
 {
     sentinel->is_second_half = is_second_half;
-    hl_node_submit(&sentinel->node, &sentinel->question, sentinel->node.options.command_timeout_ms, 0);
+    hl_node_submit(&sentinel->node, &sentinel->query, sentinel->node.options.command_timeout_ms, 0);
 }
 
-/* Asks a sentinel, after its pending question if there is one. One that is away is asked when it connects. */
+/* Asks a sentinel, after its pending query if there is one. One that is away is asked when it connects. */
 static void ask(struct sentinel *sentinel)
 {
-    sentinel->is_to_ask_again = sentinel->node.is_up && hl_request_is_busy(&sentinel->question);
+    sentinel->is_to_ask_again = sentinel->node.is_up && hl_request_is_busy(&sentinel->query);
     if (sentinel->node.is_up && !sentinel->is_to_ask_again)
         ask_half(sentinel, 0);
 }
@@ -273,7 +273,7 @@ static void on_sentinel_down(void *arg, struct hl_node *node)
 {
     struct sentinel *sentinel = arg;
     struct hl_text why;
-    (void)hl_node_withdraw(&sentinel->question); /* withdraws the second half, which must not go over another link */
+    (void)hl_node_withdraw(&sentinel->query); /* withdraws the second half, which must not go over another link */
     hl_text_set(&why, "%s: %s", hl_node_name(node), hl_node_why(node));
     const struct hl_stranger *stranger = hl_stranger_named(hl_node_why(node), strlen(hl_node_why(node)));
     sentinel->stranger = stranger ? stranger->words : NULL;
@@ -357,7 +357,7 @@ static int add_sentinel(struct deployment *deployment, const struct hl_endpoints
     hl_address_write(text, &own.session.endpoint.address);
     snprintf(own.session.endpoint.name, sizeof own.session.endpoint.name, "sentinel %.256s", text);
     sentinel->deployment = deployment;
-    sentinel->question.ops = &ops;
+    sentinel->query.ops = &ops;
     if (hl_node_init(&sentinel->node, deployment->route.host, &own, &events, sentinel) != 0)
         return 0;
     deployment->count++;

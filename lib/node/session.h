@@ -22,7 +22,7 @@ enum { HL_SERVER_ID_MAX = 40 };
 
 struct hl_endpoint {
     struct hl_address address;
-    char name[HL_ADDRESS_TEXT_MAX]; /* as shown to people: "10.0.0.5:6379" */
+    char name[HL_ADDRESS_TEXT_MAX]; /* how it is shown to people: "10.0.0.5:6379" */
 };
 
 struct hl_identity_query { /* a command of the greeting that asks the server which one it is */

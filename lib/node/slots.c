@@ -22,19 +22,19 @@ static int read_server(const struct hl_reply *server, struct hl_slots_master *re
 /* Each range in the reply is {from, to, {master}, {replica}, ..}. */
 unsigned hl_slots_read(const struct hl_reply *reply, hl_slots_fn *tell, void *arg)
 {
-    unsigned told = 0;
+    unsigned slots = 0;
     for (size_t i = 0; reply->type == HL_REPLY_ARRAY && i < reply->count && i < HL_SLOTS; i++) {
         const struct hl_reply *from = hl_reply_item(&reply->items[i], 0, HL_REPLY_INTEGER),
                               *to = hl_reply_item(&reply->items[i], 1, HL_REPLY_INTEGER);
         const struct hl_reply *server = hl_reply_item(&reply->items[i], 2, HL_REPLY_ARRAY);
         struct hl_slots_master master;
         if (!from || !to || !server || from->integer < 0 || to->integer < from->integer || to->integer >= HL_SLOTS ||
-            to->integer - from->integer >= HL_SLOTS_ANSWERED_MAX - told || !read_server(server, &master))
+            to->integer - from->integer >= HL_SLOTS_ANSWERED_MAX - slots || !read_server(server, &master))
             continue;
         tell(arg, (unsigned)from->integer, (unsigned)to->integer, &master);
-        told += (unsigned)(to->integer - from->integer) + 1;
+        slots += (unsigned)(to->integer - from->integer) + 1;
     }
-    return told;
+    return slots;
 }
 
 struct part { const char *bytes; size_t length; };

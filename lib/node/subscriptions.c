@@ -26,7 +26,7 @@ struct hl_channel {
     TAILQ_HEAD(, hl_listener) listeners; /* empty: the channel is not wanted */
     uint64_t sent_us;
     enum channel_state state;
-    uint8_t sent_unsubscribe, is_fenced;
+    uint8_t sent_unsubscribe, has_marker;
     size_t length;
     char name[];
 };
@@ -46,7 +46,7 @@ static void tell(struct hl_channel *channel, enum hl_channel_event event, const 
 }
 
 static int is_wanted(const struct hl_channel *channel) { return !TAILQ_EMPTY(&channel->listeners); }
-static int is_beat(const struct hl_channel *channel) { return channel == channel->subscriptions->beat; }
+static int is_probe(const struct hl_channel *channel) { return channel == channel->subscriptions->probe; }
 
 static void forget(struct hl_channel *channel)
 {
@@ -55,7 +55,7 @@ static void forget(struct hl_channel *channel)
     hl_memory_free(&subscriptions->host->memory, channel);
 }
 
-static int is_sharded(const struct hl_channel *c) { return c->subscriptions->is_sharded && !is_beat(c); }
+static int is_sharded(const struct hl_channel *c) { return c->subscriptions->is_sharded && !is_probe(c); }
 
 static const char *word_of(const struct hl_channel *channel)
 {
@@ -83,10 +83,10 @@ static void send_wanted(struct hl_channel *channel)
     channel->state = CHANNEL_SENT;
     channel->sent_unsubscribe = !is_wanted(channel);
     channel->sent_us = hl_now_us(subscriptions->host);
-    channel->is_fenced = channel->sent_unsubscribe && is_sharded(channel);
+    channel->has_marker = channel->sent_unsubscribe && is_sharded(channel);
     hl_session_wake_at(&subscriptions->session, channel->sent_us + subscriptions->timeout_us);
-    if (send_word(channel, word_of(channel)) == 0 && channel->is_fenced)
-        send_word(subscriptions->beat, "UNSUBSCRIBE");
+    if (send_word(channel, word_of(channel)) == 0 && channel->has_marker)
+        send_word(subscriptions->probe, "UNSUBSCRIBE");
 }
 
 /* Moves a channel towards what is wanted. A refused channel is subscribed again only when its next listener opens. */
@@ -95,7 +95,7 @@ static void reconcile(struct hl_channel *channel)
     int is_off = channel->state == CHANNEL_OFF || channel->state == CHANNEL_REFUSED;
     if (channel->state == (is_wanted(channel) ? CHANNEL_OFF : CHANNEL_ON))
         send_wanted(channel);
-    else if (is_off && !is_wanted(channel) && !is_beat(channel))
+    else if (is_off && !is_wanted(channel) && !is_probe(channel))
         forget(channel);
 }
 
@@ -113,10 +113,10 @@ static void reconcile_all(struct hl_subscriptions *subscriptions)
 static void on_answer(struct hl_channel *channel, const struct hl_reply *refusal)
 {
     struct hl_subscriptions *subscriptions = channel->subscriptions;
-    uint8_t *is_told = &subscriptions->told_refusals[channel->sent_unsubscribe];
+    uint8_t *is_reported = &subscriptions->reported_refusals[channel->sent_unsubscribe];
     struct hl_text what;
-    if (refusal && !*is_told) {
-        *is_told = 1;
+    if (refusal && !*is_reported) {
+        *is_reported = 1;
         hl_words_refused(&what, word_of(channel),
                          hl_host_quote(subscriptions->host, refusal->bytes, refusal->length).bytes, "");
         hl_trace(subscriptions->host, HL_NODE_FAULT,
@@ -145,7 +145,7 @@ static void on_wrong_slot(struct hl_channel *channel)
 
 static int is_confirmed(const struct hl_channel *channel, const struct hl_reply *kind, const struct hl_channel *named)
 {
-    const struct hl_channel *last = channel->is_fenced ? channel->subscriptions->beat : channel;
+    const struct hl_channel *last = channel->has_marker ? channel->subscriptions->probe : channel;
     const char *word = channel->sent_unsubscribe ? "unsubscribe" : is_sharded(channel) ? "ssubscribe" : "subscribe";
     return kind && hl_reply_is(kind, word) && named == last;
 }
@@ -159,7 +159,7 @@ static void on_confirmation(struct hl_subscriptions *subscriptions, const struct
     int is_of_slot = hl_reply_starts(reply, "MOVED ") || hl_reply_starts(reply, "ASK ") ||
                       hl_reply_starts(reply, "CLUSTERDOWN") || hl_reply_starts(reply, "TRYAGAIN");
     int is_error = reply->type == HL_REPLY_ERROR, is_taken = kind && hl_reply_is(kind, "sunsubscribe");
-    if (channel && channel->is_fenced && (is_error || (is_taken && named == channel)))
+    if (channel && channel->has_marker && (is_error || (is_taken && named == channel)))
         return;
     if (is_taken && subscriptions->is_sharded) {
         if (named && named->state == CHANNEL_ON)
@@ -262,7 +262,7 @@ static void on_due(void *arg, uint64_t due_us)
     else if (quiet_us < subscriptions->keepalive_us)
         hl_session_wake_at(session, subscriptions->active_at_us + subscriptions->keepalive_us);
     else
-        send_wanted(subscriptions->beat);
+        send_wanted(subscriptions->probe);
 }
 
 static struct hl_channel *channel_new(struct hl_subscriptions *subscriptions, const char *name, size_t length)
@@ -285,14 +285,14 @@ int hl_subscriptions_init(struct hl_subscriptions *subscriptions, struct hl_host
 {
     /* there is no on_fault, because the command session reports the same */
     static const struct hl_session_events events = {on_open, on_reply, on_close, NULL, on_due, NULL};
-    static const char beat[] = "hilock:beat";
+    static const char probe[] = "hilock:probe";
     *subscriptions = (struct hl_subscriptions){.host = host, .timeout_us = (uint64_t)timeout_ms * 1000,
                                                .keepalive_us = (uint64_t)keepalive_ms * 1000};
     TAILQ_INIT(&subscriptions->sent);
     hl_table_init(&subscriptions->channels, &host->memory, hl_random_next(&host->random),
                   hl_random_next(&host->random));
-    subscriptions->beat = channel_new(subscriptions, beat, sizeof beat - 1);
-    if (subscriptions->beat && hl_session_init(&subscriptions->session, host, options, &events, subscriptions) == 0)
+    subscriptions->probe = channel_new(subscriptions, probe, sizeof probe - 1);
+    if (subscriptions->probe && hl_session_init(&subscriptions->session, host, options, &events, subscriptions) == 0)
         return 0;
     hl_subscriptions_done(subscriptions);
     return -1;
@@ -304,7 +304,7 @@ int hl_subscriptions_is_idle(const struct hl_subscriptions *subscriptions)
     const struct hl_listener *listener;
     while ((entry = hl_table_next(&subscriptions->channels, entry)) != NULL) {
         const struct hl_channel *channel = HL_CONTAINER(entry, const struct hl_channel, entry);
-        if (!is_wanted(channel) && !is_beat(channel))
+        if (!is_wanted(channel) && !is_probe(channel))
             return 0;
         TAILQ_FOREACH(listener, &channel->listeners, entry)
             if (!listener->may_rest)

@@ -11,8 +11,8 @@
  * ends the subscription when the slot leaves (a sunsubscribe that no command asked for), and refuses it if it does not
  * have the slot. Then the route is notified. The channel is subscribed here again in a moment, unless by then its
  * listeners were closed because the route has another node for the key. SUNSUBSCRIBE may be answered twice when the
- * slot has just left. So a fence follows it: an UNSUBSCRIBE that has one answer in any state. All answers before that
- * of the fence belong to SUNSUBSCRIBE.
+ * slot has just left. So a marker follows it: an UNSUBSCRIBE that has one answer in any state. All answers before that
+ * of the marker belong to SUNSUBSCRIBE.
  *
  * The listeners of a channel are called in the order of their opening. A listener may close itself or another one
  * meanwhile. Invariants: a channel has at most one command under way. ON is reported only for a confirmation over the
@@ -49,12 +49,12 @@ struct hl_subscriptions { /* all channels of one node, and the one link that the
     void *wrong_slot_arg;
     void (*on_open)(void *arg);      /* the link is open, and session.server_id is known. NULL: not needed */
     void *open_arg;
-    uint8_t told_refusals[2]; /* a refused SUBSCRIBE, and a refused UNSUBSCRIBE, was reported */
+    uint8_t reported_refusals[2]; /* a refused SUBSCRIBE, and a refused UNSUBSCRIBE, was reported */
     uint8_t was_open;   /* the link was open at least once since it was last lost */
     uint8_t is_cut_reported; /* a cut by the server was reported; cleared when the command link is lost */
     int is_sharded; /* channels are sharded (SSUBSCRIBE) */
     struct hl_listener *next;   /* the next listener to call, while listeners are called */
-    struct hl_channel *beat; /* a channel that is never subscribed: its UNSUBSCRIBE is the keep-alive and the fence */
+    struct hl_channel *probe; /* a channel that is never subscribed: its UNSUBSCRIBE is the keep-alive and the marker */
 };
 
 /* Returns 0, or -1 if there is no memory. The options outlive the subscription. */

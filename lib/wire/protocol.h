@@ -11,10 +11,10 @@
 #define HL_KEY_PLACE "hilock:place"
 #define HL_KEY_SHARE "hilock:share"
 #define HL_KEY_CHANNEL "redisson_lock__channel"  /* the unlock channel, which is Redisson's */
-#define HL_KEY_JAVA_QUEUE "redisson_lock_queue"  /* of Redisson's fair lock */
+#define HL_KEY_JAVA_QUEUE "redisson_lock_queue"  /* the queue of Redisson's fair lock */
 enum {
-    HL_KEY_QUEUE_LENGTH = 12,   /* of "hilock:queue". A script finds the name behind it */
-    HL_KEY_CHANNEL_LENGTH = 22  /* of HL_KEY_CHANNEL */
+    HL_KEY_QUEUE_LENGTH = 12,   /* the length of "hilock:queue"; a script finds the name behind it */
+    HL_KEY_CHANNEL_LENGTH = 22  /* the length of HL_KEY_CHANNEL */
 };
 
 /* ---- a holder ---- */
@@ -34,7 +34,7 @@ enum {
     HL_QUEUE_MAX = 100000,      /* how many may wait for a name, if a request names no other number */
     HL_QUEUE_LIVES_MS = 90000,  /* without a heartbeat a queue is gone after this time */
     HL_PROMISE_MAX_MS = 10000,  /* no heartbeat comes later than this after the one before */
-    HL_QUEUE_PERIOD_US = 30000000 /* and the first number that is drawn in a period keeps it for as long */
+    HL_QUEUE_PERIOD_US = 30000000 /* the first number that is drawn in a period keeps the queue for as long */
 };
 
 /* ---- requests ---- */
@@ -67,11 +67,11 @@ enum { /* the places that a request removed, in one sum */
 
 /* ---- grants ---- */
 #define HL_GRANT_WORD "G1"
-#define HL_ASK_WORD "F1"       /* there is news: ask */
-enum { /* who was granted the name by a push relies on it for the window less a part of it and some time */
+#define HL_ASK_WORD "F1"       /* there is news: the waiter asks again */
+enum { /* a client relies on a pushed grant for the window less the part W/50 of it and 20 ms */
     HL_WINDOW_REST_PART = 50,
     HL_WINDOW_REST_MS = 20
 };
-enum { HL_LEFT_MS = 5 };       /* for so long a release leaves a free name to other programs */
+enum { HL_LEFT_MS = 5 };       /* how long a release leaves a free name to other programs */
 
 #endif

@@ -106,12 +106,12 @@ static uint64_t hold_us(struct sim *sim)
 /* A renewal may have been sent since: then a time by which no request that its deadline counts from had left yet. */
 static uint64_t sent_us(const struct sim_actor *actor, const struct hl_hold *part)
 {
-    uint64_t reach_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
+    uint64_t span_us = 2100 * (uint64_t)sim_of(actor)->lease_ms;
     if (part->window_ms) /* and handed on since: it counts from a heartbeat, as old as a place in the queue at most */
-        reach_us += 1000 * (uint64_t)HL_QUEUE_LIVES_MS;
+        span_us += 1000 * (uint64_t)HL_QUEUE_LIVES_MS;
     if (!part->served && (part->ask == ASK_ACQUIRE || part->ask == ASK_CONFIRM))
         return part->request.sent_us;
-    return part->deadline_us > reach_us ? part->deadline_us - reach_us : 0;
+    return part->deadline_us > span_us ? part->deadline_us - span_us : 0;
 }
 
 /* True time at which the request left to which the hold is owed, of several the first: what was lost since then may be lost to it. */

@@ -44,14 +44,14 @@ static int loses_answers(void *arg)
 }
 
 /* What asks for a lock, keeps it or ends it. */
-static int may_haunt(const struct message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
+static int changes_a_lock(const struct message *sent) { return sent->argc > 2 && (strcmp(sent->argv[0], "EVALSHA") == 0 || strcmp(sent->argv[0], "SET") == 0); }
 
 static uint64_t stray_us(void *arg, const struct message *request)
 {
     struct sim *sim = arg;
     struct hl_random *random = &sim->world.network;
     sim->world.sometimes[SIM_FAULT_REQUEST_LOST]++;
-    if (sim->is_healed || !may_haunt(request) || !sim_chance(random, 0.5))
+    if (sim->is_healed || !changes_a_lock(request) || !sim_chance(random, 0.5))
         return 0;
     return 1 + hl_random_below(random, sim_chance(random, 0.5) ? 600000 : 3000000);
 }
@@ -60,7 +60,7 @@ static uint64_t stray_us(void *arg, const struct message *request)
 
 static void count_execution(struct sim *sim, const struct message *message, const struct hl_reply *reply)
 {
-    if (!may_haunt(message))
+    if (!changes_a_lock(message))
         return;
     if (reply->type == HL_REPLY_ERROR && hl_reply_starts(reply, "LATE"))
         sim->world.sometimes[SIM_LATE_REFUSED]++;
@@ -128,7 +128,7 @@ static void executed(void *arg, struct hl_link *link, const struct message *requ
     }
     if (is_late) {
         sim->world.sometimes[SIM_LATE_RUN]++;
-        if (may_haunt(request) && keeps_unknown(request, reply))
+        if (changes_a_lock(request) && keeps_unknown(request, reply))
             sim->ghost_us = sim->world.time.now_us;
         sim->world.sometimes[SIM_GHOST] += reply->type == HL_REPLY_INTEGER && reply->integer > 1000000000;
     } else

@@ -92,7 +92,7 @@ static unsigned unserved(const struct sim *sim)
 }
 
 /* What a dead link's bytes made may stand for as long as they asked for. */
-static int is_haunted(const struct sim *sim)
+static int may_have_unknown_holds(const struct sim *sim)
 {
     return sim->ghost_us && sim->world.time.now_us < sim->ghost_us + (sim->has_extras ? 2000u : 1000u) * (uint64_t)sim->lease_ms + LIVE_STEP_US;
 }
@@ -107,7 +107,7 @@ static void demand_progress(struct sim *sim)
         sim->actors[i].served = 0;
     for (unsigned i = 0; i < sim->javas_count; i++)
         sim->javas[i].served = 0;
-    while ((unserved(sim) || sim->world.time.now_us < least_us || is_haunted(sim)) && sim->world.time.now_us < bound_us &&
+    while ((unserved(sim) || sim->world.time.now_us < least_us || may_have_unknown_holds(sim)) && sim->world.time.now_us < bound_us &&
            !sim->world.is_broken)
         sim_pass(sim, sim->world.time.now_us + LIVE_STEP_US);
     for (unsigned i = 0; i < sim->actors_count && !sim->world.is_broken; i++)

@@ -327,7 +327,7 @@ void sim_sets_said(void *arg, int is_sharded, const struct sim_said *said)
         struct sim_place *place = &sim->places[i];
         int is_near = sim_set_of(place) == set || (!is_sharded && sim->deployment == SIM_CLUSTER && sim_set_of(place));
         if (is_near && place != from && !sim_is_former(place) && !place->is_away && !sim_server_is_stalled(place))
-            sim_store_hear(place->store->core, is_sharded, said);
+            sim_store_deliver(place->store->core, is_sharded, said);
     }
 }
 

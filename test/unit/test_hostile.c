@@ -39,8 +39,8 @@ static uint64_t below(struct hostile *h, uint64_t bound) { return hl_random_belo
 /* ---- what they say ---- */
 
 static const char *const texts[] = {
-    "", "0", "1", "-1", "OK", "PONG", "master", "slave", "message", "smessage", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe", "mode", "mutex", "hilock:beat",
-    "hilock:beat", "stock0", "stock1", "redisson_lock__channel:{stock0}", "hilock:token:{stock0}", "+switch-master", "config-epoch", "9223372036854775807",
+    "", "0", "1", "-1", "OK", "PONG", "master", "slave", "message", "smessage", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe", "mode", "mutex", "hilock:probe",
+    "hilock:probe", "stock0", "stock1", "redisson_lock__channel:{stock0}", "hilock:token:{stock0}", "+switch-master", "config-epoch", "9223372036854775807",
     "999999999999", "18446744073709551615", "10.0.0.2", "127.0.0.1", "nowhere", "?", "6379", "65536", "G", "G x 1 2 3 4 stock0", "F", "LATE", "YES", "NO", "HELD",
     "run_id:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nuptime_in_seconds:1\r\n", "uptime_in_seconds:999999999999\r\nrun_id:\r\n", "uptime_in_seconds:\r\n",
     "maxmemory:1\nmaxmemory_policy:allkeys-lru", "mymaster 127.0.0.1 6379 10.0.0.2 6379", "\x1b[2J\"\\\xff%s%n"};

@@ -74,7 +74,7 @@ TEST(bounds_of_a_client)
 /* Neither -1 nor the start of the negative numbers, where overflows end, is near one. */
 TEST(no_constant_is_a_span_or_a_small_negative_number)
 {
-    static const uint32_t constants[] = {HILOCK_FOREVER, HILOCK_GUARD_OFF};
+    static const uint32_t constants[] = {HILOCK_FOREVER, HILOCK_GUARD_OFF, HILOCK_ANY_NUMBER};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         assert_in_range(constants[i], (uint32_t)INT32_MAX + 1000000, (uint32_t)-1000000);
 }

@@ -137,7 +137,7 @@ WITH_CLIENT(messages_that_are_none_are_ignored)
     waits(p, "a", "stock");
     run_ms(s, 10);
     is_ignored(s, p, say_array(3, say_string("message"), say_string("another channel"), say_string("0")), 0);
-    is_ignored(s, p, say_array(3, say_string("message"), say_string("hilock:beat"), say_string("0")), 0);
+    is_ignored(s, p, say_array(3, say_string("message"), say_string("hilock:probe"), say_string("0")), 0);
     is_ignored(s, p, say_array(2, say_string("message"), say_string(CHANNEL)), 0);
     is_ignored(s, p, say_array(3, say_string("message"), say_nil(), say_string("0")), 0);
     is_ignored(s, p, say_array(3, say_string("message"), say_string(CHANNEL), say_integer(0)), 0);
@@ -188,7 +188,7 @@ A_PLAY(a_dead_idle_stream_is_found_by_its_beat)
     SAME(s, asked(s, "UNSUBSCRIBE"), 0);
     run_ms(s, 4000);
     HOLDS(s, asked(s, "UNSUBSCRIBE") >= 1);
-    TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:beat");
+    TEXT(s, store_line(&s->store, "UNSUBSCRIBE", 0)->text, "UNSUBSCRIBE hilock:probe");
 }
 
 A_PLAY(a_refused_beat_keeps_nobody_from_living)

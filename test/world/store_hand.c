@@ -64,7 +64,7 @@ void store_free_name(struct store *store, const char *name)
     char channel[2048];
     size_t length = hl_key_write(channel, hl_key_channel, name, strlen(name));
     store_delete(store, name);
-    sim_store_hear(store->core, 0, &(struct sim_said){channel, "0", length, 1});
+    sim_store_deliver(store->core, 0, &(struct sim_said){channel, "0", length, 1});
 }
 
 void store_set_hash(struct store *store, const char *name, const char *field, uint64_t lease_ms)
@@ -92,7 +92,7 @@ unsigned store_publish(struct store *store, const char *channel, const char *tex
 
 unsigned store_publish_to_shard(struct store *store, const char *channel, const char *text)
 {
-    return sim_store_hear(store->core, 1, &(struct sim_said){channel, text, strlen(channel), strlen(text)});
+    return sim_store_deliver(store->core, 1, &(struct sim_said){channel, text, strlen(channel), strlen(text)});
 }
 
 void store_restart(struct store *store, int keeps_data) { sim_store_restart(store_now(store), keeps_data); }
