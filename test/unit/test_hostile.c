@@ -230,8 +230,16 @@ static void make(struct actor *actor)
         options.kind = HILOCK_MUTEX;
     options.wake = below(h, 4) ? HILOCK_WAKE_SUBSCRIBE : HILOCK_WAKE_POLL;
     options.reentrant = below(h, 3) == 0;
+    if (!is_quorum && options.kind != HILOCK_SIMPLE && below(h, 3) == 0)
+        options.holders_max = HILOCK_ANY_NUMBER;
     options.replicas = !is_quorum && below(h, 4) == 0;
     actor->handle = handle_new(h->client, "h", h->names[below(h, 2) ? (unsigned)options.kind : below(h, NAMES)], &options);
+}
+
+static void on_holder(const struct hilock_holder_info *info, void *user)
+{
+    struct call *call = user;
+    HOLDS(&call->actor->hostile->s, !call->is_over && info->holder && info->holder_label);
 }
 
 static void begin(struct actor *actor, unsigned what)
@@ -246,6 +254,8 @@ static void begin(struct actor *actor, unsigned what)
          : what == 1 ? hilock_release(lock, on_answer, call)
          : what == 2 ? hilock_extend(lock, 0, on_answer, call)
          : what == 3 ? hilock_peek(lock, on_answer, call)
+         : what == 4 ? hilock_downgrade(lock, on_answer, call)
+         : what == 5 ? hilock_holders(lock, on_holder, on_answer, call)
                      : hilock_force_release(lock, NULL, on_answer, call)) == HILOCK_OK)
         h->calls_count++;
 }
@@ -259,7 +269,7 @@ static void act(struct actor *actor)
     else if (what < 10)
         begin(actor, 1);
     else if (what < 13)
-        begin(actor, what - 8);
+        begin(actor, 2 + (unsigned)below(h, 5));
     else if (what == 13)
         (void)hilock_cancel(actor->handle->lock);
     else {

@@ -65,6 +65,27 @@ static void use(struct handle *handle)
         is_done(s, release(handle));
 }
 
+static void on_holder(const struct hilock_holder_info *info, void *user)
+{
+    struct handle *handle = user;
+    HOLDS(handle->fixture, info->fencing_token != 0);
+}
+
+static void on_listed(const struct hilock_result *result, void *user)
+{
+    (void)result, (void)user;
+}
+
+/* It goes on as a share, and who holds is listed. */
+static void look_on(struct handle *handle)
+{
+    if (!is_held_still(handle))
+        return;
+    is_done(handle->fixture, downgrade(handle));
+    is_done(handle->fixture, hilock_holders(handle->lock, on_holder, on_listed, handle));
+    run_ms(handle->fixture, 10);
+}
+
 static struct handle *asks(struct client *p, hilock_kind kind, const char *name, uint32_t wait_ms)
 {
     struct handle *handle = handle_new(p, name, name,
@@ -110,6 +131,7 @@ static void plain_day(struct fixture *s, struct client *p)
     run_ms(s, 4000);
     ask(c, 1000);
     run_ms(s, 1100);
+    look_on(b);
     let_go(b);
     let_go(c);
     handle_free(d);
