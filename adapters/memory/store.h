@@ -66,7 +66,7 @@ void sim_store_deny(struct sim_store *store, const char *command, const char *pr
 enum sim_refusal {
     SIM_REFUSE_NOTHING,
     SIM_REFUSE_WRITES, /* READONLY, MISCONF, NOREPLICAS: refuses writes; a script runs up to its first write */
-    SIM_REFUSE_GROWTH, /* like OOM: refuses writes that may need memory; in a script that has written already, none */
+    SIM_REFUSE_GROWTH, /* like OOM: refuses writes that may need memory, but none of a script that has written */
     SIM_REFUSE_ALL     /* like LOADING, MASTERDOWN: refuses all commands except AUTH, SELECT, CLIENT, INFO, ROLE,
                           TIME, PUBLISH, SUBSCRIBE and UNSUBSCRIBE */
 };

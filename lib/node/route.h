@@ -61,7 +61,7 @@ enum { HL_ROUTE_ENDPOINTS_MAX = 16, HL_MASTERS_MAX = 9 };
 struct hl_endpoints { /* where a deployment is found; the route copies all but the logins */
     struct hl_address list[HL_ROUTE_ENDPOINTS_MAX]; /* the sentinels, the cluster servers or the masters */
     unsigned count;
-    const struct hl_login *logins[HL_ROUTE_ENDPOINTS_MAX]; /* for each address; they outlive the route */
+    const struct hl_login *logins[HL_ROUTE_ENDPOINTS_MAX]; /* one for each address; they outlive the route */
     uint8_t are_tls[HL_ROUTE_ENDPOINTS_MAX];
     unsigned needed;    /* how many votes a quorum needs */
     const char *master; /* the sentinels' name for the master */
