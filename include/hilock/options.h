@@ -54,7 +54,7 @@ struct hilock_client_options {
     const char *label; /* NULL: program@host/pid. What others see of this client, in its holder ids
                           and in CLIENT LIST. 1..64 letters, digits or _.-+@/=, */
     const char *name_prefix; /* NULL: none. It is put before every lock name, for ACLs and for
-                                tenants */
+                                tenants. It must be able to begin a name */
 
     /* ---- quorum ---- */
     /* In the place of url: 2..9 URLs of independent masters, then NULL; in the same order in every

@@ -5,6 +5,7 @@
 #include "client/words.h"
 #include "core/terms.h"
 #include "wire/holder.h"
+#include "wire/keys.h"
 #include "wire/queued.h"
 
 #include <hilock/version.h>
@@ -67,6 +68,18 @@ hilock_status hl_options_check_lease(uint32_t lease_ms, uint32_t restart_guard_m
     return HILOCK_OK;
 }
 
+/* Returns 1 if a name that begins with this prefix can be a good one. The name may close a brace that the prefix
+ * opens. */
+static int can_begin_name(const char *prefix)
+{
+    char name[HILOCK_NAME_MAX + 2];
+    size_t length = strlen(prefix);
+    memcpy(name, prefix, length);
+    memcpy(name + length, "x}", 2);
+    return !hl_key_is_reserved(prefix, length) &&
+           (hl_key_has_good_braces(name, length + 1) || hl_key_has_good_braces(name, length + 2));
+}
+
 static hilock_status check_client(const struct hilock_client_options *options, struct hl_text *why)
 {
     const struct hilock_allocator *allocator = options->allocator;
@@ -83,6 +96,10 @@ static hilock_status check_client(const struct hilock_client_options *options, s
         return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_log_level((int)options->log_level).bytes);
     if (strlen(options->name_prefix) >= HILOCK_NAME_MAX)
         return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_long_prefix);
+    if (!can_begin_name(options->name_prefix)) {
+        const struct hl_quoted prefix = hl_text_quote(options->name_prefix, strlen(options->name_prefix));
+        return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_prefix(prefix.bytes).bytes);
+    }
     if (options->label && !hl_holder_is_label(options->label)) {
         const struct hl_quoted label = hl_text_quote(options->label, strlen(options->label));
         return hl_text_refuse(why, HILOCK_INVALID, "%s", hl_words_bad_label(label.bytes, HL_LABEL_MAX).bytes);

@@ -109,6 +109,12 @@ struct hl_text hl_words_bad_label(const char *label, int most)
                most);
 }
 
+struct hl_text hl_words_bad_prefix(const char *prefix)
+{
+    return say("bad name_prefix \"%s\": no name can begin with it, because \"hilock:\" and \"redisson_lock\" are "
+               "reserved, and the first brace of a name must open a non-empty {...}; choose another one", prefix);
+}
+
 struct hl_text hl_words_hold_max_below_lease(uint32_t hold_max_ms, uint32_t lease_ms)
 {
     return say("hold_max_ms %u is less than lease_ms %u: lower the lease or raise the limit", hold_max_ms, lease_ms);

@@ -32,6 +32,7 @@ struct hl_text hl_words_lease_beyond_guard(uint32_t lease_ms, uint32_t guard_ms)
 struct hl_text hl_words_bad_guard(uint32_t guard_ms, int least_ms);
 struct hl_text hl_words_bad_log_level(int level);
 struct hl_text hl_words_bad_label(const char *label, int most);
+struct hl_text hl_words_bad_prefix(const char *prefix);
 struct hl_text hl_words_hold_max_below_lease(uint32_t hold_max_ms, uint32_t lease_ms);
 struct hl_text hl_words_min_validity_beyond_lease(uint32_t min_validity_ms, uint32_t lease_ms);
 struct hl_text hl_words_bad_holders_max(uint32_t holders_max, int most);

@@ -158,6 +158,17 @@ TEST(a_prefix_must_leave_room_for_a_name)
     assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = prefix)), HILOCK_OK);
 }
 
+TEST(a_prefix_must_be_able_to_begin_a_name)
+{
+    struct hilock_client_options to;
+    const char *good[] = {"", "shop:", "{shop}:", "{", "a{b", "hilock", "redisson"};
+    const char *bad[] = {"hilock:", "hilock:shop:", "redisson_lock", "}", "x}", "{}", "a{}b"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = good[i])), HILOCK_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(read_client(&to, HILOCK_CLIENT_OPTIONS(.name_prefix = bad[i])), HILOCK_INVALID);
+}
+
 /* All other mistakes are test_refusals'. */
 TEST(a_lock_may_be_as_much_as_it_may)
 {
