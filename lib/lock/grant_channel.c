@@ -18,9 +18,10 @@ struct hl_grant_channel {
     LIST_HEAD(, hl_line) lines;     /* the lines of the names whose grants come here */
     struct hl_core *core;
     struct hl_node *node;           /* the node at which the client listens */
-    struct hl_listener *listener;   /* NULL: not subscribed yet, or there was no memory for that */
+    struct hl_listener *listener;   /* while ON or REFUSED */
     uint64_t used_at_us;            /* when a place joined it last */
-    int is_refused;                 /* the server refused the subscription */
+    enum { GRANTS_OFF, GRANTS_ON, GRANTS_REFUSED } listening; /* OFF: not subscribed yet, or there was no memory for
+                                                                 that. REFUSED: by the server */
     unsigned slot;                  /* the hash slot; without slots: the index of the master */
     char tag[HL_SLOT_TAG + 1];      /* the hash tag of the slot; "": there are no slots */
     uint64_t undone_since_us;       /* when the present span of UNDONE_SPAN_US began */
@@ -157,13 +158,13 @@ static void on_channel(void *arg, enum hl_channel_event event, const struct hl_r
     struct hl_grant_channel *channel = arg;
     switch (event) {
     case HL_CHANNEL_ON:
-        channel->is_refused = 0;
+        channel->listening = GRANTS_ON;
         hl_handshake_report_counts(channel->node, 1);
         wake_all(channel);
         break;
     case HL_CHANNEL_MESSAGE: on_push(channel, message); break;
     case HL_CHANNEL_REFUSED:
-        channel->is_refused = 1;
+        channel->listening = GRANTS_REFUSED;
         wake_all(channel);
         break;
     }
@@ -175,7 +176,7 @@ static void locate(struct hl_grant_channel *channel)
         return;
     hl_listener_close(channel->listener);
     channel->listener = NULL;
-    channel->is_refused = 0;
+    channel->listening = GRANTS_OFF;
     channel->node = node_of(channel);
 }
 
@@ -187,11 +188,12 @@ static void subscribe_to_channel(struct hl_grant_channel *channel)
     locate(channel);
     subscriptions = &channel->node->subscriptions;
     hl_subscriptions_start(subscriptions); /* the subscription link may have been closed as unused */
-    if (channel->listener)
+    if (channel->listening != GRANTS_OFF)
         return;
     hl_record_channel(written, channel->core->uuid, channel->tag, subscriptions->is_sharded);
     text += *written == *HL_CHANNEL_SHARDED; /* this mark is for the scripts, and no part of the name */
     channel->listener = hl_listener_open(subscriptions, text, strlen(text), on_channel, channel);
+    channel->listening = channel->listener ? GRANTS_ON : GRANTS_OFF;
     if (!channel->listener)
         return;
     channel->listener->may_rest = 1;
@@ -279,7 +281,7 @@ enum hl_entry_channel hl_grant_channel_listen(const struct hl_queue_place *place
     locate(channel);
     if (place->ticket)
         subscribe_to_channel(channel);
-    if (channel->is_refused || (place->ticket && !channel->listener))
+    if (channel->listening == GRANTS_REFUSED || (place->ticket && channel->listening == GRANTS_OFF))
         return ENTRY_POLLS;
     return channel->node->subscriptions.is_sharded ? ENTRY_SHARDED : ENTRY_PLAIN;
 }
@@ -288,7 +290,7 @@ void hl_grant_channels_follow(struct hl_core *core)
 {
     struct hl_grant_channel *channel;
     for (channel = next_of(core, NULL); channel; channel = next_of(core, channel))
-        if (channel->listener && channel->node != node_of(channel))
+        if (channel->listening != GRANTS_OFF && channel->node != node_of(channel))
             subscribe_to_channel(channel);
 }
 

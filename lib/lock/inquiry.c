@@ -12,6 +12,8 @@
 
 static struct hl_core *core_of(const struct hl_inquiry *inquiry) { return inquiry->call.lock->terms->cell->core; }
 
+static int is_forcing(const struct hl_inquiry *inquiry) { return inquiry->operation == HILOCK_OP_FORCE_RELEASE; }
+
 static struct hl_inquiry *inquiry_of(struct hl_request *request)
 {
     return HL_CONTAINER(request, struct hl_inquiry, request);
@@ -32,12 +34,13 @@ static void encode(struct hl_request *request, struct hl_command *command)
     const struct hl_target words = {.name = lock->name->bytes, .name_length = lock->name->length, .uuid = core->uuid,
                                     .id = waits ? waits->id : 0, .label = core->label};
     inquiry->attempts++;
-    inquiry->was_release_sent = inquiry->state == INQUIRY_RELEASING;
+    if (inquiry->state == INQUIRY_RELEASING && inquiry->release == RELEASE_NOT_SENT)
+        inquiry->release = RELEASE_SENT;
     if (inquiry->state == INQUIRY_PEEKING)
         lock->terms->kind->peek(command, &words, &entry, inquiry->listing != NULL);
     else
         lock->terms->kind->force(command, &words,
-                                 &(struct hl_force_params){.is_second = inquiry->is_second,
+                                 &(struct hl_force_params){.is_second = inquiry->stage == STAGE_SECOND,
                                                            .is_sharded = request->node->subscriptions.is_sharded,
                                                            .holder = inquiry->holder,
                                                            .holder_length = inquiry->holder_length});
@@ -60,16 +63,16 @@ static void describe(struct hl_core *core, struct hl_inquiry *inquiry)
     if (inquiry->status == HILOCK_UNREACHABLE || inquiry->status == HILOCK_UNKNOWN)
         hl_words_inquiry_unanswered(text, hl_node_name(node),
                                     hl_lease_span_ms(hl_now_us(&core->host) - inquiry->call.begun_us),
-                                    hl_words_silence(node), inquiry->was_release_sent);
+                                    hl_words_silence(node), inquiry->release != RELEASE_NOT_SENT);
     else if (inquiry->status == HILOCK_PROTOCOL)
         hl_words_holder_too_long(text, quoted.bytes, inquiry->holder_length, HL_INQUIRY_HOLDER_MAX);
     else if (inquiry->status == HILOCK_WRONG_KIND)
         hl_words_refusal(inquiry->call.lock, inquiry->status, "", text);
-    else if (inquiry->is_forcing && inquiry->status == HILOCK_OK)
+    else if (is_forcing(inquiry) && inquiry->status == HILOCK_OK)
         hl_words_forced(text, quoted.bytes, holder.bytes);
     else if (!*inquiry->holder)
         hl_words_nobody_holds(text, quoted.bytes);
-    else if (inquiry->is_forcing)
+    else if (is_forcing(inquiry))
         hl_words_not_forced(text, quoted.bytes, holder.bytes);
     else
         hl_words_holder(text, quoted.bytes, holders.bytes, (enum hl_find)inquiry->found, inquiry->holder_remaining_ms);
@@ -100,7 +103,7 @@ static void report(struct hl_core *core, struct hl_notice *notice)
     hl_callback_answer(core, &inquiry->call,
                        (struct hilock_result){
                            .status = own.status, .holder = own.holder, .detail = own.detail.bytes,
-                           .operation = own.is_forcing ? HILOCK_OP_FORCE_RELEASE
+                           .operation = is_forcing(&own) ? HILOCK_OP_FORCE_RELEASE
                                         : own.listing ? HILOCK_OP_HOLDERS : HILOCK_OP_PEEK,
                            .attempts = own.attempts, .holders = own.holders,
                            .holder_remaining_ms = own.holder_remaining_ms,
@@ -117,7 +120,7 @@ static void decide(struct hl_inquiry *inquiry, hilock_status status)
     core->locks->inquiries_open--;
     hl_terms_trace(inquiry->call.lock->terms, HL_INQUIRY_ENDED,
                    &(struct hl_fact){.name = inquiry->call.lock->name->bytes, .status = status,
-                                     .detail = inquiry->detail.bytes, .count = inquiry->is_forcing});
+                                     .detail = inquiry->detail.bytes, .count = is_forcing(inquiry) ? 1 : 0});
     hl_callback_decided(core, &inquiry->call, 0);
 }
 
@@ -126,7 +129,7 @@ static void run_out(struct hl_core *core, struct hl_call *call)
     struct hl_inquiry *inquiry = HL_CONTAINER(call, struct hl_inquiry, call);
     (void)core;
     hl_node_withdraw(&inquiry->request);
-    decide(inquiry, inquiry->was_release_sent ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
+    decide(inquiry, inquiry->release != RELEASE_NOT_SENT ? HILOCK_UNKNOWN : HILOCK_UNREACHABLE);
 }
 
 void hl_inquiries_end(struct hl_core *core)
@@ -149,7 +152,7 @@ static void on_fault(struct hl_inquiry *inquiry, const struct hl_response *said)
 {
     struct hl_text words = hl_words_of_server(core_of(inquiry), said->quote, said->quote_length);
     hl_words_refusal(inquiry->call.lock, said->fault.status, words.bytes, &inquiry->detail);
-    decide(inquiry, inquiry->has_unanswered_release ? HILOCK_UNKNOWN : said->fault.status);
+    decide(inquiry, inquiry->release == RELEASE_UNANSWERED ? HILOCK_UNKNOWN : said->fault.status);
 }
 
 static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
@@ -172,9 +175,9 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
     inquiry->position = peeked.position;
     if (inquiry->listing && hl_listing_read(inquiry->listing, reply) != 0)
         decide(inquiry, HILOCK_NO_MEMORY);
-    else if (inquiry->found == HL_FIND_OTHER || (inquiry->is_forcing && inquiry->found > HL_FIND_RLOCK))
+    else if (inquiry->found == HL_FIND_OTHER || (is_forcing(inquiry) && inquiry->found > HL_FIND_RLOCK))
         decide(inquiry, HILOCK_WRONG_KIND);
-    else if (!inquiry->is_forcing)
+    else if (!is_forcing(inquiry))
         decide(inquiry, HILOCK_OK);
     else if (!inquiry->holder_length)
         decide(inquiry, HILOCK_LOST);
@@ -190,10 +193,10 @@ static void on_peeked(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply)
 {
     struct hl_response said = inquiry->call.lock->terms->kind->released(reply, HL_FORM_FORCED);
-    if (said.result == HL_AGAIN && inquiry->is_second)
+    if (said.result == HL_AGAIN && inquiry->stage == STAGE_SECOND)
         said = hl_response_fault(reply);
     if (said.result == HL_AGAIN) {
-        inquiry->is_second = 1;
+        inquiry->stage = STAGE_SECOND;
         ask(inquiry);
     } else if (said.result == HL_FAULT)
         on_fault(inquiry, &said);
@@ -201,7 +204,7 @@ static void on_released(struct hl_inquiry *inquiry, const struct hl_reply *reply
         /* the forced release wakes the first waiter, which may be dead, so this client rechecks the name at once */
         if (said.result == HL_YES)
             hl_recheck_now(core_of(inquiry), inquiry->call.lock->name, inquiry->call.lock->terms);
-        decide(inquiry, said.result == HL_YES || inquiry->has_unanswered_release ? HILOCK_OK : HILOCK_LOST);
+        decide(inquiry, said.result == HL_YES || inquiry->release == RELEASE_UNANSWERED ? HILOCK_OK : HILOCK_LOST);
     }
 }
 
@@ -212,7 +215,8 @@ static void done(struct hl_request *request, const struct hl_answer *answer)
         if (!inquiry->call.notice.pending)
             inquiry_free(core_of(inquiry), inquiry);
     } else if (!answer->reply) {
-        inquiry->has_unanswered_release = inquiry->was_release_sent;
+        if (inquiry->release == RELEASE_SENT)
+            inquiry->release = RELEASE_UNANSWERED;
         ask(inquiry);
     } else if (inquiry->state == INQUIRY_PEEKING)
         on_peeked(inquiry, answer->reply);
@@ -240,7 +244,7 @@ hilock_status hl_inquiry_begin(struct hl_core *core, struct hilock_lock *lock, h
     struct hl_inquiry *inquiry = new_inquiry(core, lock, on_result, user);
     if (!inquiry)
         return HILOCK_NO_MEMORY;
-    inquiry->is_forcing = operation == HILOCK_OP_FORCE_RELEASE;
+    inquiry->operation = operation;
     if (holder) {
         inquiry->state = INQUIRY_RELEASING;
         inquiry->holder_length = strnlen(holder, HL_INQUIRY_HOLDER_MAX);

@@ -15,11 +15,14 @@
 
 #include "base/text.h"
 #include "core/callback.h"
+#include "hold/hold.h"
 #include "lock/locks.h"
 #include "wire/protocol.h"
 
 enum { HL_INQUIRY_HOLDER_MAX = HL_PEEKED_HOLDER_MAX }; /* a longer holder is cut, and cannot be released */
 enum hl_inquiry_state { INQUIRY_PEEKING, INQUIRY_RELEASING, INQUIRY_DECIDED };
+enum hl_inquiry_release { RELEASE_NOT_SENT, RELEASE_SENT, RELEASE_UNANSWERED }; /* the last: one that was sent got no
+                                                                                 answer, and another may be sent */
 
 struct hl_inquiry {
     struct hl_call call;
@@ -27,16 +30,17 @@ struct hl_inquiry {
     struct hl_request request;     /* it may still be on the wire when the inquiry is DECIDED; the inquiry is freed
                                       only after the answer */
     uint32_t attempts;             /* how many requests were sent */
-    uint8_t state, is_forcing;
-    uint8_t was_release_sent;      /* a release was sent */
-    uint8_t has_unanswered_release; /* a release that was sent got no answer */
-    uint8_t is_second;             /* the first form of the command was refused, so the second form is sent */
+    hilock_operation operation;    /* PEEK or FORCE_RELEASE */
+    uint8_t state;                 /* enum hl_inquiry_state */
+    uint8_t release;               /* enum hl_inquiry_release */
+    uint8_t stage;                 /* enum hl_stage: which of the two commands of a forced release is sent */
     uint8_t found;                 /* what the peek found, an enum hl_find */
     hilock_status status;          /* the answer, once DECIDED */
     uint32_t holder_remaining_ms, holders, waiters, ready, position;
     size_t holder_length;          /* the whole length, even if the holder is cut */
     char holder[HL_INQUIRY_HOLDER_MAX + 1];
-    struct hl_listing *listing;    /* of holders: what it tells; NULL: a peek, or it is being told */
+    struct hl_listing *listing;    /* the holders that the answer listed; NULL: this inquiry lists none, or they
+                                      are being reported */
     struct hl_text detail;
 };
 
